@@ -1,0 +1,93 @@
+#include "cli/command_line.h"
+
+#include <clocale>
+#include <csignal>
+#include <iostream>
+#include <new>
+
+#include "cli/verbs.h"
+#include "window/window.h"
+
+namespace headlight {
+
+std::span<const Verb> verbs() {
+    static const Verb table[] = {
+        {"render", "draw a figure (.png, .svg, .pdf)",
+         "headlight render --text 'The cat sat on the mat.' -o heads.png\n"
+         "headlight render --text 'The cat sat on the mat.' --view head --layer 0 --head 0 -o head.pdf", declare_render},
+        {"trace", "write what the forward pass computed as safetensors",
+         "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
+         "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_[q]' --capture '*hook_z' -o qz.safetensors", declare_trace},
+        {"tokenize", "ids, tokens and offsets of JSON lines on standard input",
+         "echo '{\"text\": \"Hello world\", \"special\": true}' | headlight tokenize --model stories", declare_tokenize},
+        {"heads", "one row per head with its statistics",
+         "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
+         "headlight heads --random-repeat 48 --sort induction --json", declare_heads},
+        {"generate", "continue a text", "headlight generate --text 'Once upon a time' --tokens 40\n"
+         "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7", declare_generate},
+        {"info", "configuration, shapes and parameters of a model", "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
+    };
+    return table;
+}
+
+namespace {
+
+constexpr const char* kWindowExamples =
+    "headlight\n"
+    "headlight --model FOLDER --text 'The quick brown fox'\n"
+    "headlight --screenshot window.png --size 1600x1000 --theme light";
+
+std::string example_block(const char* examples) {
+    std::string out = "\nExamples:\n  ";
+    for (const char* c = examples; *c; ++c) out += *c == '\n' ? "\n  " : std::string(1, *c);
+    return out;
+}
+
+int fail(const std::string& message, int status) {
+    std::string line = message;
+    for (char& c : line)
+        if (c == '\n' || c == '\r') c = ' ';
+    std::cerr << "headlight: " << line << "\n";
+    return status;
+}
+
+/// The verb that was chosen, or the window.
+Status dispatch(CLI::App& app, const WindowOptions& window, const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
+    for (const auto& [sub, run] : runs)
+        if (app.got_subcommand(sub)) return run();
+    return run_window(window);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+    std::signal(SIGPIPE, SIG_IGN);
+    CLI::App app{"Headlight shows what every attention head of a transformer looks at.", "headlight"};
+    app.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
+    app.footer(example_block(kWindowExamples));
+    WindowOptions window;
+    add_window_options(app, window);
+    std::vector<std::pair<CLI::App*, std::function<Status()>>> runs;
+    for (const Verb& verb : verbs()) {
+        CLI::App* sub = app.add_subcommand(verb.name, verb.help);
+        sub->footer(example_block(verb.examples));
+        runs.emplace_back(sub, verb.declare(*sub));
+    }
+    app.require_subcommand(0, 1);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& e) {
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        return fail(std::string(e.what()) + " (headlight --help lists what can be asked)", 2);
+    }
+    try {
+        const Status status = dispatch(app, window, runs);
+        return status ? 0 : fail(status.error().message, 1);
+    } catch (const std::bad_alloc&) {
+        return fail("There is not enough memory for this; use a smaller model or a shorter text.", 1);
+    }
+}
+
+}  // namespace headlight

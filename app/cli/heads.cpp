@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/head_stats.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "io/json.h"
+
+namespace headlight {
+
+namespace {
+
+struct HeadsOptions {
+    InputOptions input;
+    std::string sort;
+    bool json = false;
+    int random_repeat = 0;
+    uint64_t seed = 0;
+};
+
+/// Heads in the order asked for; undefined values come last.
+std::vector<size_t> ordered(const std::vector<HeadSummary>& heads, const std::string& key) {
+    std::vector<size_t> order(heads.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const HeadStatistic* by = find_statistic(key);
+    if (!by) return order;
+    const auto column = static_cast<size_t>(by - head_statistics().data());
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        const float x = heads[a].statistics[column], y = heads[b].statistics[column];
+        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+        return by->ascending ? x < y : x > y;
+    });
+    return order;
+}
+
+std::string as_csv(const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, int across) {
+    std::string out = "layer,head";
+    for (const auto& s : head_statistics()) out += "," + std::string(s.key);
+    for (const size_t i : order) {
+        out += "\n" + std::to_string(i / static_cast<size_t>(across)) + "," + std::to_string(i % static_cast<size_t>(across));
+        for (const float value : heads[i].statistics) {
+            char text[32];
+            std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(value));
+            out += std::isnan(value) ? "," : text;
+        }
+    }
+    return out + "\n";
+}
+
+std::string as_json(const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, int across) {
+    auto list = nlohmann::ordered_json::array();
+    for (const size_t i : order) {
+        nlohmann::ordered_json row{{"layer", i / static_cast<size_t>(across)}, {"head", i % static_cast<size_t>(across)}};
+        for (size_t s = 0; s < kStatistics; ++s) row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
+        list.push_back(std::move(row));
+    }
+    return list.dump(2) + "\n";
+}
+
+Status run(const HeadsOptions& o) {
+    ThreadPool pool(o.input.threads);
+    InputOptions input = o.input;
+    TRY(const auto model, open_model(input));
+    if (o.random_repeat > 0) input.ids = repeated_random_ids(model->config.vocab, o.random_repeat, o.seed);
+    TRY(ForwardRequest request, read_request(input, *model));
+    TRY(const auto trace, run_trace(model, std::move(request), pool));
+    TRY(const auto heads, summarize_heads(*trace, 1, pool));
+    const auto order = ordered(heads, o.sort);
+    return print(o.json ? as_json(heads, order, model->config.heads) : as_csv(heads, order, model->config.heads));
+}
+
+}  // namespace
+
+std::function<Status()> declare_heads(CLI::App& app) {
+    auto o = std::make_shared<HeadsOptions>();
+    add_input_options(app, o->input);
+    std::vector<std::string> keys;
+    std::string help = "order of the rows: ";
+    for (const auto& s : head_statistics()) {
+        keys.push_back(s.key);
+        help += std::string(keys.size() > 1 ? ", " : "") + s.key;
+    }
+    app.add_option("--sort", o->sort, help)->check(CLI::IsMember(keys));
+    app.add_flag("--json", o->json, "JSON instead of CSV");
+    app.add_option("--random-repeat", o->random_repeat, "measure on this many random tokens, repeated once, instead of a text")->check(CLI::Range(2, 1 << 20));
+    app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
+    return [o] { return run(*o); };
+}
+
+}  // namespace headlight

@@ -1,0 +1,44 @@
+// Options that several verbs share, and what they lead to.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headlight {
+
+struct InputOptions {
+    std::string model = "stories";
+    std::string text, text_file, mask = "own";
+    std::vector<int> ids;
+    int threads = default_thread_count();
+    bool quiet = false;
+};
+
+void add_model_option(CLI::App& app, InputOptions& options);
+/// --model, --text, --text-file, --ids, --mask, --threads, --quiet.
+void add_input_options(CLI::App& app, InputOptions& options);
+
+/// "1600x1000" → {1600, 1000}.
+Result<std::pair<int, int>> parse_size(const std::string& text);
+
+Result<std::shared_ptr<const Model>> open_model(const InputOptions& options);
+
+/// What was typed, as tokens of the model; says on standard error when it was cut at the context.
+Result<ForwardRequest> read_request(const InputOptions& options, const Model& model);
+
+/// Opens the model, reads the input, runs it.
+Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, ThreadPool& pool);
+
+/// A file's text, or standard input's for "-".
+Result<std::string> read_text(const std::string& file);
+
+/// Writes to standard output and says when that failed (a full disk, a closed pipe).
+Status print(const std::string& text);
+
+}  // namespace headlight

@@ -1,0 +1,42 @@
+#include <iostream>
+
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "io/json.h"
+
+namespace headlight {
+
+namespace {
+
+Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string& line, size_t number) {
+    const std::string name = "Line " + std::to_string(number) + " of standard input";
+    TRY(const Json request, parse_json(line, name));
+    if (!request.is_object() || !request.contains("text")) return Error{name + " is no object with a \"text\"; write {\"text\": \"…\"}."};
+    TRY(const std::string text, json_string(request, "text", "", name));
+    TRY(const bool special, json_boolean(request, "special", true, name));
+    TRY(const Encoding e, tokenizer.encode(text, special));
+    Json offsets = Json::array();
+    for (const Span& s : e.offsets) offsets.push_back({s.begin, s.end});
+    const nlohmann::ordered_json answer{{"ids", e.ids}, {"tokens", e.tokens}, {"offsets", offsets}};
+    return answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::function<Status()> declare_tokenize(CLI::App& app) {
+    auto o = std::make_shared<InputOptions>();
+    add_model_option(app, *o);
+    return [o]() -> Status {
+        TRY(const auto path, find_model(o->model));
+        TRY(const auto tokenizer, Tokenizer::open(path));
+        std::string line;
+        for (size_t number = 1; std::getline(std::cin, line); ++number) {
+            if (line.empty()) continue;
+            TRY(const std::string answer, tokenize_line(*tokenizer, line, number));
+            TRY_STATUS(print(answer));
+        }
+        return success();
+    };
+}
+
+}  // namespace headlight

@@ -1,0 +1,31 @@
+// The table of verbs: the only place to add one.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <span>
+
+#include "base/result.h"
+
+namespace headlight {
+
+struct Verb {
+    const char* name;
+    const char* help;
+    const char* examples;
+    /// Declares the verb's options on `app`; what comes back runs it.
+    std::function<Status()> (*declare)(CLI::App& app);
+};
+
+std::span<const Verb> verbs();
+
+// One file per verb.
+std::function<Status()> declare_render(CLI::App& app);
+std::function<Status()> declare_trace(CLI::App& app);
+std::function<Status()> declare_tokenize(CLI::App& app);
+std::function<Status()> declare_heads(CLI::App& app);
+std::function<Status()> declare_generate(CLI::App& app);
+std::function<Status()> declare_info(CLI::App& app);
+
+}  // namespace headlight

@@ -1,0 +1,33 @@
+// Everything the inspector says about one cell of one head.
+#pragma once
+
+#include <vector>
+
+#include "analysis/predict.h"
+#include "trace/trace.h"
+
+namespace headlight {
+
+struct Cell {
+    int layer = 0, head = 0, query = 0, key = 0;
+    bool operator==(const Cell&) const = default;
+};
+
+struct CellReport {
+    Cell cell;
+    float weight = 0;                     // pattern[query, key]
+    float dot = 0, score = 0;             // q·k, and what enters the mask and softmax
+    bool allowed = true;
+    int rank = 1;                         // place of the key in its row, from 1
+    std::vector<Prediction> row;          // the heaviest keys of the row: position and weight
+    float delta_norm = 0;                 // ‖result‖ of this head at the query: its ΔE
+    float layer_share = 0;                // ‖result‖ over the sum of ‖result‖ of the layer's heads
+    std::vector<int> raises, lowers;      // tokens that ΔE makes more and less likely, strongest first
+    std::vector<float> weight_by_head;    // pattern[query, key] of every head, [layer · heads + head]
+};
+
+/// Reads the cell out of the trace. Tokens raised and lowered: ΔE through the final norm's gain and the unembedding
+/// (the logit lens of nostalgebraist 2020, applied to one head).
+CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool);
+
+}  // namespace headlight

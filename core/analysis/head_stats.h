@@ -1,0 +1,46 @@
+// One number per head: what kind of pattern it has.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headlight {
+
+/// A row of the table of statistics. The value of a head is the mean over the queries for which it is defined.
+struct HeadStatistic {
+    const char* key;         // "previous", for the command line and files
+    const char* label;       // "previous token", for people
+    const char* unit;        // "bits", "tokens" or ""
+    const char* definition;  // with its source
+    bool ascending;          // whether small values come first in a ranking
+    /// The value of one query, or NaN where it is not defined. row: [n] weights of query q.
+    float (*of_query)(std::span<const float> row, int q, std::span<const int> ids);
+};
+
+std::span<const HeadStatistic> head_statistics();
+constexpr size_t kStatistics = 7;
+
+/// The statistic with this key, or nullptr.
+const HeadStatistic* find_statistic(std::string_view key);
+
+/// What is known of one head: its statistics (in table order, NaN where not defined) and a small picture.
+struct HeadSummary {
+    std::array<float, kStatistics> statistics;
+    Matrix thumbnail;  // [t, t], the largest weight of the cells each entry covers; −1 where all of them are masked
+};
+
+/// Summaries of all heads, [layer · heads + head]. Thumbnails have at most `thumbnail` rows.
+/// An error means that `cancel` was set; it is read between heads.
+Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+/// The first row (or column) of n that entry i of t covers; entry i covers [cover(i), cover(i + 1)).
+inline int cover(int i, int t, int n) { return static_cast<int>(static_cast<int64_t>(i) * n / t); }
+
+/// Ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al. 2022).
+std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);
+
+}  // namespace headlight

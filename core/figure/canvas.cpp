@@ -1,0 +1,138 @@
+#include "figure/canvas.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+
+#include <cmath>
+#include <memory>
+
+#include "io/mapped_file.h"
+#include "io/output_file.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr double kPointsPerPixel = 0.75;
+
+struct Unref {
+    void operator()(cairo_surface_t* s) const { cairo_surface_destroy(s); }
+    void operator()(cairo_t* c) const { cairo_destroy(c); }
+    void operator()(PangoLayout* l) const { g_object_unref(l); }
+    void operator()(PangoFontDescription* d) const { pango_font_description_free(d); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Unref>;
+
+Owned<PangoLayout> make_layout(cairo_t* cairo, const std::string& text, double size, Face face) {
+    Owned<PangoLayout> layout(pango_cairo_create_layout(cairo));
+    const Owned<PangoFontDescription> font(font_description(face, size));
+    pango_layout_set_font_description(layout.get(), font.get());
+    pango_layout_set_single_paragraph_mode(layout.get(), true);
+    pango_layout_set_text(layout.get(), text.data(), static_cast<int>(text.size()));
+    return layout;
+}
+
+cairo_status_t write_bytes(void* out, const unsigned char* data, unsigned length) {
+    static_cast<OutputFile*>(out)->write(data, length);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+PangoFontDescription* font_description(Face face, double size_px) {
+    PangoFontDescription* font = pango_font_description_from_string(face == Face::sans ? "Inter Medium, sans-serif" : "JetBrains Mono, monospace");
+    pango_font_description_set_absolute_size(font, size_px * PANGO_SCALE);
+    return font;
+}
+
+void Canvas::set_color(Rgb c) const { cairo_set_source_rgb(cairo_, c.r / 255.0, c.g / 255.0, c.b / 255.0); }
+
+void Canvas::fill_rect(double x, double y, double width, double height, Rgb color) const {
+    set_color(color);
+    cairo_rectangle(cairo_, x, y, width, height);
+    cairo_fill(cairo_);
+}
+
+void Canvas::stroke_rect(double x, double y, double width, double height, Rgb color, double line) const {
+    set_color(color);
+    cairo_set_line_width(cairo_, line);
+    cairo_rectangle(cairo_, x, y, width, height);
+    cairo_stroke(cairo_);
+}
+
+void Canvas::line(double x0, double y0, double x1, double y1, Rgb color, double width) const {
+    set_color(color);
+    cairo_set_line_width(cairo_, width);
+    cairo_move_to(cairo_, x0, y0);
+    cairo_line_to(cairo_, x1, y1);
+    cairo_stroke(cairo_);
+}
+
+void Canvas::hatch(double x, double y, double width, double height, Rgb color) const {
+    constexpr double period = 6;
+    cairo_save(cairo_);
+    cairo_rectangle(cairo_, x, y, width, height);
+    cairo_clip(cairo_);
+    set_color(color);
+    cairo_set_line_width(cairo_, 0.7);
+    for (double sum = std::floor((x + y) / period) * period; sum <= x + y + width + height; sum += period) {
+        cairo_move_to(cairo_, sum - y, y);
+        cairo_line_to(cairo_, sum - y - height, y + height);
+    }
+    cairo_stroke(cairo_);
+    cairo_restore(cairo_);
+}
+
+double Canvas::text(double x, double y, const std::string& text, double size, Face face, Rgb color, Align align, double angle) const {
+    const auto layout = make_layout(cairo_, text, size, face);
+    PangoRectangle box;
+    pango_layout_get_extents(layout.get(), nullptr, &box);
+    const double width = box.width / static_cast<double>(PANGO_SCALE), height = box.height / static_cast<double>(PANGO_SCALE);
+    const double shift = align == Align::left ? 0 : align == Align::centre ? width / 2 : width;
+    cairo_save(cairo_);
+    set_color(color);
+    cairo_translate(cairo_, x, y);
+    cairo_rotate(cairo_, angle);
+    cairo_move_to(cairo_, -shift, -height / 2);
+    pango_cairo_show_layout(cairo_, layout.get());
+    cairo_restore(cairo_);
+    return width;
+}
+
+double text_width(const std::string& text, double size, Face face) {
+    static thread_local const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
+    static thread_local const Owned<cairo_t> cairo(cairo_create(surface.get()));
+    PangoRectangle box;
+    pango_layout_get_extents(make_layout(cairo.get(), text, size, face).get(), nullptr, &box);
+    return box.width / static_cast<double>(PANGO_SCALE);
+}
+
+Status write_page(const std::filesystem::path& path, const Page& page, const std::function<void(Canvas&)>& draw) {
+    const std::string kind = path.extension().string();
+    const double width = page.width * kPointsPerPixel, height = page.height * kPointsPerPixel, zoom = page.dpi / 96;
+    if (kind != ".png" && kind != ".svg" && kind != ".pdf") return Error{display_path(path) + " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
+    if (page.width * zoom > 30000 || page.height * zoom > 30000)
+        return Error{"A picture of " + std::to_string(static_cast<long>(page.width * zoom)) + " × " + std::to_string(static_cast<long>(page.height * zoom)) +
+                     " pixels is too large; lower --dpi or the size."};
+    TRY(const auto out, OutputFile::create(path));
+    Owned<cairo_surface_t> surface(kind == ".svg"   ? cairo_svg_surface_create_for_stream(write_bytes, out.get(), width, height)
+                                   : kind == ".pdf" ? cairo_pdf_surface_create_for_stream(write_bytes, out.get(), width, height)
+                                                    : cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(page.width * zoom)),
+                                                                                 static_cast<int>(std::lround(page.height * zoom))));
+    if (kind == ".pdf") cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // the same bytes on every run
+    {
+        const Owned<cairo_t> cairo(cairo_create(surface.get()));
+        const double scale = kind == ".png" ? zoom : kPointsPerPixel;
+        cairo_scale(cairo.get(), scale, scale);
+        Canvas canvas(cairo.get());
+        draw(canvas);
+    }
+    if (kind == ".png") cairo_surface_write_to_png_stream(surface.get(), write_bytes, out.get());
+    cairo_surface_finish(surface.get());
+    if (const auto status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS && status != CAIRO_STATUS_SURFACE_FINISHED)
+        return Error{display_path(path) + " could not be drawn (" + cairo_status_to_string(status) + "); choose a smaller size."};
+    return out->commit();
+}
+
+}  // namespace headlight

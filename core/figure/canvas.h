@@ -1,0 +1,52 @@
+// A page to draw on: Cairo for shapes, Pango for text in any script; PNG, SVG or PDF by the file's name.
+#pragma once
+
+#include <cairo.h>
+#include <pango/pangocairo.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "figure/colormap.h"
+
+namespace headlight {
+
+enum class Face { sans, mono };
+enum class Align { left, centre, right };
+
+/// All lengths are CSS pixels (1/96 inch).
+class Canvas {
+public:
+    explicit Canvas(cairo_t* cairo) : cairo_(cairo) {}
+
+    cairo_t* cairo() const { return cairo_; }
+    void set_color(Rgb color) const;
+    void fill_rect(double x, double y, double width, double height, Rgb color) const;
+    void stroke_rect(double x, double y, double width, double height, Rgb color, double line) const;
+    void line(double x0, double y0, double x1, double y1, Rgb color, double width) const;
+    /// Fills a rectangle with 45° lines, period 6, width 1.
+    void hatch(double x, double y, double width, double height, Rgb color) const;
+    /// One line of text whose middle lies at height y; `angle` in radians turns it about (x, y). Returns its width.
+    double text(double x, double y, const std::string& text, double size, Face face, Rgb color, Align align = Align::left, double angle = 0) const;
+
+private:
+    cairo_t* cairo_;
+};
+
+/// Width in pixels of one line of text.
+double text_width(const std::string& text, double size, Face face);
+
+/// A Pango description of one of the two faces, with fallbacks for computers that lack them.
+PangoFontDescription* font_description(Face face, double size_px);
+
+struct Page {
+    double width = 0, height = 0;  // CSS pixels
+    double dpi = 96;               // pixels per inch of a PNG
+};
+
+/// Draws a page and writes it to `path` (.png, .svg or .pdf), whole or not at all.
+Status write_page(const std::filesystem::path& path, const Page& page, const std::function<void(Canvas&)>& draw);
+
+}  // namespace headlight

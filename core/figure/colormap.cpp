@@ -1,0 +1,58 @@
+// Maps: mako (seaborn, BSD-3-Clause) under "beam", viridis and magma (CC0), cividis (Nuñez et al. 2018).
+#include "figure/colormap.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "base/embedded.h"
+#include "io/json.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kNames[] = {"beam", "viridis", "magma", "cividis", "grey"};
+
+std::map<std::string, Colormap> read_tables() {
+    const Json root = Json::parse(embedded_file("assets/colormaps.json"));
+    std::map<std::string, Colormap> tables;
+    for (const auto& [name, list] : root.items())
+        for (size_t i = 0; i < 256; ++i) tables[name][i] = parse_hex(list[i].get<std::string>());
+    for (const char* name : {"viridis", "magma", "cividis"}) {
+        tables[std::string(name) + "_dark"] = tables[name];
+        Colormap& light = tables[std::string(name) + "_light"] = tables[name];
+        std::reverse(light.begin(), light.end());
+    }
+    return tables;
+}
+
+}  // namespace
+
+std::span<const char* const> colormap_names() { return kNames; }
+
+bool is_colormap(std::string_view name) { return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames); }
+
+const Colormap& colormap(std::string_view name, bool dark) {
+    static const std::map<std::string, Colormap> tables = read_tables();
+    return tables.at(std::string(is_colormap(name) ? name : kNames[0]) + (dark ? "_dark" : "_light"));
+}
+
+float scale_position(Scale scale, float weight, float largest, float row_largest) {
+    if (!(weight > 0)) return 0;
+    const float top = scale == Scale::row ? row_largest : largest;
+    if (scale == Scale::log) return top <= kLogFloor ? 0 : std::clamp(std::log(weight / kLogFloor) / std::log(top / kLogFloor), 0.0f, 1.0f);
+    return std::clamp(weight / top, 0.0f, 1.0f);
+}
+
+Rgb parse_hex(std::string_view hex) {
+    const auto channel = [&](size_t at) {
+        unsigned value = 0;
+        std::from_chars(hex.data() + at, hex.data() + at + 2, value, 16);
+        return static_cast<uint8_t>(value);
+    };
+    return hex.size() < 7 ? Rgb{} : Rgb{channel(1), channel(3), channel(5)};
+}
+
+}  // namespace headlight

@@ -1,0 +1,37 @@
+// Colour maps and the scales that lead into them; the shader and the figures use the same tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headlight {
+
+struct Rgb {
+    uint8_t r = 0, g = 0, b = 0;
+};
+
+using Colormap = std::array<Rgb, 256>;
+
+/// Names a person can choose: "beam", "viridis", "magma", "cividis", "grey".
+std::span<const char* const> colormap_names();
+
+/// The table for a dark or a light background; on light the perceptual maps are reversed so that zero stays light.
+const Colormap& colormap(std::string_view name, bool dark);
+
+bool is_colormap(std::string_view name);
+
+/// How a weight becomes a place on the colour map.
+enum class Scale { linear, log, row };
+inline constexpr const char* kScaleNames[] = {"linear", "log", "row"};
+constexpr float kLogFloor = 1e-4f;  // weights below this are shown as zero on the log scale
+
+/// Place in [0, 1] of a weight, given the largest weight of the picture and of its row.
+float scale_position(Scale scale, float weight, float largest, float row_largest);
+
+/// "#101317" to a colour.
+Rgb parse_hex(std::string_view hex);
+
+}  // namespace headlight

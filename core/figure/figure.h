@@ -1,0 +1,58 @@
+// Figures for papers: the same views as the window's, drawn with vector text on a white page.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "analysis/head_stats.h"
+#include "figure/canvas.h"
+#include "trace/trace.h"
+
+namespace headlight {
+
+enum class Axis { rows, columns };  // where the queries run
+
+struct FigureOptions {
+    int layer = 0, head = 0;
+    std::optional<double> width, height;  // CSS pixels
+    double dpi = 96;
+    std::string colormap = "beam";
+    Scale scale = Scale::linear;
+    Axis queries = Axis::rows;
+    std::optional<std::string> title;     // none given: the head's name and the model's; "" for no title
+    bool labels = true;                   // token labels and colour bar
+};
+
+/// A row of the table of figures.
+struct FigureKind {
+    const char* name;
+    const char* help;
+    Status (*write)(const std::filesystem::path& path, const Trace& trace, const FigureOptions& options, ThreadPool& pool);
+};
+
+/// The table of figures: the only place to add one.
+std::span<const FigureKind> figure_kinds();
+const FigureKind* find_figure(std::string_view name);
+
+// One file per figure.
+Status write_head_figure(const std::filesystem::path& path, const Trace& trace, const FigureOptions& options, ThreadPool& pool);
+Status write_heads_figure(const std::filesystem::path& path, const Trace& trace, const FigureOptions& options, ThreadPool& pool);
+
+/// The colours of a page.
+struct PageColors {
+    Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73}, line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};
+};
+
+/// Draws a matrix of weights into a square: one rectangle per cell, or one picture where cells are finer than the page.
+/// Entries < 0 are masked. `largest` is what the top of the colour map stands for.
+void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double side, const FigureOptions& options, float largest);
+
+/// A vertical colour bar with five ticks from 0 (or the log floor) to `largest`.
+void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options, float largest);
+
+/// A weight with three decimals, fewer zeros for the ticks of a bar.
+std::string decimals(double value, int digits);
+
+}  // namespace headlight

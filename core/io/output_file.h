@@ -1,0 +1,34 @@
+// Output that appears whole or not at all.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace headlight {
+
+/// Writes beside the target and renames on commit(); without a commit the target stays as it was.
+/// Pipes and devices (and "-", standard output) are written directly, never replaced.
+class OutputFile {
+public:
+    static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& path);
+    ~OutputFile();
+
+    void write(const void* data, size_t size);
+    void write(std::string_view text) { write(text.data(), text.size()); }
+
+    /// Finishes the file; the sentence says what the system refused, a full disk for example.
+    Status commit();
+
+private:
+    OutputFile(std::filesystem::path target, std::filesystem::path temporary, std::FILE* file);
+
+    std::filesystem::path target_, temporary_;  // temporary_ is empty for pipes and devices
+    std::FILE* file_;
+    int failed_ = 0;  // errno of the first write that failed
+};
+
+}  // namespace headlight

@@ -1,0 +1,154 @@
+// Every number of the header is bounded before it is used.
+#include "io/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <Eigen/Core>
+
+#include "io/json.h"
+#include "io/output_file.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr uint64_t kMaxHeader = 64u << 20;
+constexpr int64_t kMaxElements = int64_t{1} << 48;
+
+struct TypeRow {
+    const char* name;
+    DType type;
+    int64_t size;
+};
+constexpr TypeRow kTypes[] = {{"F32", DType::f32, 4},   {"F16", DType::f16, 2},  {"BF16", DType::bf16, 2}, {"I64", DType::i64, 8},
+                              {"F64", DType::other, 8}, {"I32", DType::other, 4}, {"I16", DType::other, 2}, {"I8", DType::other, 1},
+                              {"U8", DType::other, 1},  {"BOOL", DType::other, 1}, {"U16", DType::other, 2}, {"U32", DType::other, 4},
+                              {"U64", DType::other, 8}, {"F8_E4M3", DType::other, 1}, {"F8_E5M2", DType::other, 1}};
+
+Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& what) {
+    const auto it = entry.find("shape");
+    if (it == entry.end() || !it->is_array() || it->size() > 8) return Error{what + " has no usable shape; download the file again."};
+    std::vector<int64_t> shape;
+    int64_t count = 1;
+    for (const Json& d : *it) {
+        if (!d.is_number_integer() || (d.is_number_unsigned() && d.get<uint64_t>() > static_cast<uint64_t>(kMaxElements)) || d.get<int64_t>() < 0)
+            return Error{what + " has a dimension that is no size; download the file again."};
+        const int64_t size = d.get<int64_t>();
+        if (size > 0 && count > kMaxElements / size) return Error{what + " has more elements than any file holds; download the file again."};
+        count *= size;
+        shape.push_back(size);
+    }
+    return shape;
+}
+
+Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> data, const std::string& what, uint64_t& begin, uint64_t& end) {
+    if (!entry.is_object()) return Error{what + " is not described by an object; download the file again."};
+    StoredTensor tensor;
+    TRY(tensor.dtype_name, json_string(entry, "dtype", "", what));
+    const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& row) { return tensor.dtype_name == row.name; });
+    if (type == std::end(kTypes)) return Error{what + " has the unknown dtype \"" + tensor.dtype_name.substr(0, 20) + "\"; save it as F32, F16 or BF16."};
+    tensor.dtype = type->type;
+    TRY(tensor.shape, read_shape(entry, what));
+    const auto offsets = entry.find("data_offsets");
+    const bool usable = offsets != entry.end() && offsets->is_array() && offsets->size() == 2 && (*offsets)[0].is_number_unsigned() && (*offsets)[1].is_number_unsigned();
+    if (!usable) return Error{what + " has no usable data_offsets; download the file again."};
+    begin = (*offsets)[0].get<uint64_t>();
+    end = (*offsets)[1].get<uint64_t>();
+    if (begin > end) return Error{what + " ends before it begins; download the file again."};
+    if (end > data.size())
+        return Error{what + " ends at byte " + std::to_string(end) + " of the data, but the file holds only " + std::to_string(data.size()) +
+                     "; the download stopped early, so download this file again."};
+    const auto needed = static_cast<uint64_t>(element_count(tensor.shape) * type->size);
+    if (end - begin != needed)
+        return Error{what + " of shape " + shape_text(tensor.shape) + " needs " + std::to_string(needed) + " bytes, but its data_offsets give " +
+                     std::to_string(end - begin) + "; download the file again."};
+    tensor.bytes = data.subspan(begin, end - begin);
+    return tensor;
+}
+
+}  // namespace
+
+std::string shape_text(std::span<const int64_t> shape) {
+    std::string out = "[";
+    for (size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
+    return out + "]";
+}
+
+int64_t element_count(std::span<const int64_t> shape) {
+    int64_t count = 1;
+    for (const int64_t d : shape) count *= d;
+    return count;
+}
+
+void decode_floats(const StoredTensor& tensor, float* out) {
+    const auto n = static_cast<Eigen::Index>(element_count(tensor.shape));
+    Eigen::Map<Eigen::ArrayXf> target(out, n);
+    if (tensor.dtype == DType::f16) {
+        target = Eigen::Map<const Eigen::Array<Eigen::half, Eigen::Dynamic, 1>>(reinterpret_cast<const Eigen::half*>(tensor.bytes.data()), n).cast<float>();
+    } else if (tensor.dtype == DType::bf16) {
+        target = Eigen::Map<const Eigen::Array<Eigen::bfloat16, Eigen::Dynamic, 1>>(reinterpret_cast<const Eigen::bfloat16*>(tensor.bytes.data()), n).cast<float>();
+    } else {
+        std::memcpy(out, tensor.bytes.data(), tensor.bytes.size());
+    }
+}
+
+Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+    if (bytes.size() < 8) return Error{name + " is " + std::to_string(bytes.size()) + " bytes long, too short for a safetensors file; download it again."};
+    uint64_t length;
+    std::memcpy(&length, bytes.data(), 8);
+    if (length > kMaxHeader) return Error{name + " is not a safetensors file: its header claims " + std::to_string(length) + " bytes; check that it is the right file."};
+    if (length > bytes.size() - 8)
+        return Error{name + " ends inside its header (" + std::to_string(bytes.size() - 8) + " of " + std::to_string(length) +
+                     " bytes); the download stopped early, so download this file again."};
+    TRY(const Json header, parse_json({reinterpret_cast<const char*>(bytes.data()) + 8, length}, "The header of " + name));
+    if (!header.is_object()) return Error{"The header of " + name + " is not a JSON object; download it again."};
+    const auto data = bytes.subspan(8 + length);
+
+    Safetensors out;
+    std::vector<std::pair<uint64_t, uint64_t>> ranges;
+    for (const auto& [key, entry] : header.items()) {
+        if (key == "__metadata__") {
+            if (!entry.is_object()) continue;
+            for (const auto& [k, v] : entry.items())
+                if (v.is_string()) out.metadata[k] = v.get<std::string>();
+            continue;
+        }
+        uint64_t begin = 0, end = 0;
+        TRY(out.tensors[key], read_entry(entry, data, name + ": tensor " + key.substr(0, 100), begin, end));
+        if (end > begin) ranges.emplace_back(begin, end);
+    }
+    std::sort(ranges.begin(), ranges.end());
+    for (size_t i = 1; i < ranges.size(); ++i)
+        if (ranges[i].first < ranges[i - 1].second) return Error{name + ": two tensors share the same bytes; download the file again."};
+    return out;
+}
+
+Result<Safetensors> open_safetensors(const std::filesystem::path& path) {
+    TRY(auto file, MappedFile::open(path));
+    TRY(Safetensors out, parse_safetensors(file->bytes(), display_path(path)));
+    out.file = std::move(file);
+    return out;
+}
+
+Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
+                         const std::map<std::string, std::string>& metadata) {
+    nlohmann::ordered_json header;
+    if (!metadata.empty()) header["__metadata__"] = metadata;
+    uint64_t offset = 0;
+    for (const auto& t : tensors) {
+        const uint64_t size = static_cast<uint64_t>(element_count(t.shape)) * (t.dtype == "I64" ? 8 : 4);
+        header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, offset + size}}};
+        offset += size;
+    }
+    std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    const uint64_t length = text.size();
+    TRY(auto out, OutputFile::create(path));
+    out->write(&length, 8);
+    out->write(text.data(), text.size());
+    for (const auto& t : tensors) t.write([&](const void* data, size_t size) { out->write(data, size); });
+    return out->commit();
+}
+
+}  // namespace headlight

@@ -1,0 +1,31 @@
+// The table of model families: the only place to add one.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "model/config.h"
+#include "model/weights.h"
+
+namespace headlight {
+
+/// One family of checkpoints: how its config is spelled and what its tensors are called.
+struct Family {
+    const char* model_type;  // "gpt2"
+    const char* name;        // "GPT-2"
+    Result<ModelConfig> (*read_config)(const Json& root, const std::string& file);
+    Result<ModelWeights> (*bind_weights)(WeightStore& store, const ModelConfig& config);
+};
+
+std::span<const Family> families();
+
+/// The family of a model_type, or nullptr.
+const Family* find_family(const std::string& model_type);
+
+/// "GPT-2, …", for messages.
+std::string family_list();
+
+// One file per family; each defines its row.
+extern const Family kGpt2;
+
+}  // namespace headlight

@@ -1,0 +1,112 @@
+// The transformer (Vaswani et al. 2017; pre-norm decoder as in Radford et al. 2019), top to bottom like its equations.
+#include "model/forward.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/attention.h"
+
+namespace headlight {
+
+namespace {
+
+/// Calls rows(first, count) for blocks of rows, on all threads.
+void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<void(Index, Index)>& rows) {
+    pool.run(static_cast<int>((n + block - 1) / block), [&](int i) { rows(i * block, std::min(block, n - i * block)); });
+}
+
+/// [n, d_model]: token plus position embeddings.
+Matrix embed(const Model& model, const std::vector<int>& ids) {
+    const ModelConfig& c = model.config;
+    Matrix x(static_cast<Index>(ids.size()), c.d_model);
+    for (Index i = 0; i < x.rows(); ++i) {
+        const Eigen::Map<const Eigen::RowVectorXf> token(model.weights.token_embedding + Index{ids[static_cast<size_t>(i)]} * c.d_model, c.d_model);
+        const Eigen::Map<const Eigen::RowVectorXf> position(model.weights.position_embedding + i * c.d_model, c.d_model);
+        x.row(i) = token + position;
+    }
+    return x;
+}
+
+/// The nonlinearity, in place. GELU: Hendrycks and Gimpel 2016, exact and in its tanh form.
+void apply_activation(Activation activation, Eigen::Ref<Eigen::ArrayXf> x) {
+    switch (activation) {
+        case Activation::gelu_tanh: {
+            const float root = std::sqrt(2.0f / static_cast<float>(EIGEN_PI));
+            // tanh(u) = 1 − 2 / (exp(2u) + 1), so 0.5 (1 + tanh u) = 1 − 1 / (exp(2u) + 1)
+            x = x - x / ((2.0f * root * (x + 0.044715f * x.cube())).exp() + 1.0f);
+            return;
+        }
+        case Activation::gelu:
+            x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * static_cast<float>(M_SQRT1_2))); });
+            return;
+        case Activation::relu:
+            x = x.max(0.0f);
+            return;
+    }
+}
+
+Matrix project(ThreadPool& pool, const Matrix& x, const Linear& w) {
+    Matrix y(x.rows(), w.out);
+    apply_linear(pool, x, w, y);
+    return y;
+}
+
+/// mlp_out[n, d_model] = W_out · act(W_in · norm(resid_mid))
+Matrix feed_forward(const Model& model, const LayerWeights& w, const Matrix& resid_mid, ThreadPool& pool) {
+    Matrix hidden = project(pool, apply_norm(model.config, w.mlp_norm, resid_mid, pool), w.mlp_in);
+    for_row_blocks(pool, hidden.rows(), 4, [&](Index first, Index count) {
+        Eigen::Map<Eigen::ArrayXf> values(hidden.row(first).data(), count * hidden.cols());
+        apply_activation(model.config.activation, values);
+    });
+    return project(pool, hidden, w.mlp_out);
+}
+
+}  // namespace
+
+Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
+    Matrix y(x.rows(), x.cols());
+    const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, x.cols()), bias(norm.bias, x.cols());
+    for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
+        for (Index i = first; i < first + count; ++i) {
+            const float mean = x.row(i).mean();
+            const auto centred = (x.row(i).array() - mean).matrix();
+            const float deviation = std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
+            y.row(i) = centred.cwiseProduct(gain) / deviation + bias;
+        }
+    });
+    return y;
+}
+
+Result<Activations> forward(const Model& model, const std::vector<int>& ids, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel) {
+    const ModelConfig& c = model.config;
+    Activations a;
+    a.mask = MaskPlan::make(mask, c.causal, static_cast<int>(ids.size()));
+    a.layers.resize(static_cast<size_t>(c.layers));
+    Matrix resid = embed(model, ids);
+    for (int l = 0; l < c.layers; ++l) {
+        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        const LayerWeights& w = model.weights.layers[static_cast<size_t>(l)];
+        LayerActivations& layer = a.layers[static_cast<size_t>(l)];
+        const Matrix x = apply_norm(c, w.attn_norm, resid, pool);
+        layer.q = project(pool, x, w.q);
+        layer.k = project(pool, x, w.k);
+        layer.v = project(pool, x, w.v);
+        layer.z.resize(x.rows(), layer.q.cols());
+        attend(pool, a.mask, layer.q, layer.k, layer.v, c.heads, c.score_scale(l), layer.z);
+        layer.attn_out = project(pool, layer.z, w.o);
+        const Matrix resid_mid = resid + layer.attn_out;
+        layer.resid_pre = std::move(resid);
+        resid = resid_mid + feed_forward(model, w, resid_mid, pool);
+    }
+    a.resid_final = std::move(resid);
+    a.normalized = apply_norm(c, model.weights.final_norm, a.resid_final, pool);
+    return a;
+}
+
+Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) {
+    Matrix logits(normalized.rows(), model.config.vocab);
+    apply_linear(pool, normalized, model.weights.unembedding, logits);
+    return logits;
+}
+
+}  // namespace headlight

@@ -1,0 +1,27 @@
+// How many numbers a model holds, from its config alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/config.h"
+
+namespace headlight {
+
+struct ParameterRow {
+    std::string block;  // "token embedding"
+    std::string shape;  // "50257 × 768"
+    int64_t each = 0;
+    int count = 1;      // layers that hold one
+};
+
+/// One row per kind of tensor; a tied unembedding counts nothing.
+std::vector<ParameterRow> parameter_table(const ModelConfig& config);
+
+int64_t parameter_count(const ModelConfig& config);
+
+/// "4.27 M", "124 M", "1.5 B".
+std::string short_count(int64_t count);
+
+}  // namespace headlight

@@ -1,0 +1,109 @@
+#include "tokenizer/added_tokens.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace headlight {
+
+namespace {
+
+bool is_word_character(char32_t c) {
+    const auto k = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+    return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_ME) || k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_PC;
+}
+
+/// The code point that ends at byte `at`.
+CodePoint code_point_before(std::string_view text, size_t at) {
+    size_t begin = at - 1;
+    while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+    return decode_utf8(text, begin);
+}
+
+bool stands_alone(std::string_view text, size_t begin, size_t end) {
+    const bool free_left = begin == 0 || !is_word_character(code_point_before(text, begin).value);
+    const bool free_right = end == text.size() || !is_word_character(decode_utf8(text, end).value);
+    return free_left && free_right;
+}
+
+size_t skip_white_left(std::string_view text, size_t at, size_t limit) {
+    while (at > limit) {
+        const CodePoint c = code_point_before(text, at);
+        if (!is_white_space(c.value)) break;
+        at -= static_cast<size_t>(c.length);
+    }
+    return std::max(at, limit);
+}
+
+size_t skip_white_right(std::string_view text, size_t at) {
+    while (at < text.size()) {
+        const CodePoint c = decode_utf8(text, at);
+        if (!is_white_space(c.value)) break;
+        at += static_cast<size_t>(c.length);
+    }
+    return at;
+}
+
+}  // namespace
+
+void AddedTokenMatcher::add(const AddedToken& token) {
+    if (token.content.empty()) return;
+    auto& row = by_first_byte_[static_cast<unsigned char>(token.content[0])];
+    const auto place = std::find_if(row.begin(), row.end(), [&](const AddedToken& t) { return t.content.size() < token.content.size(); });
+    row.insert(place, token);
+    any_ = true;
+}
+
+const AddedToken* AddedTokenMatcher::match_at(std::string_view text, size_t at) const {
+    for (const AddedToken& t : by_first_byte_[static_cast<unsigned char>(text[at])])
+        if (text.substr(at, t.content.size()) == t.content) return &t;
+    return nullptr;
+}
+
+std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
+    if (text.bytes.empty()) return {};
+    if (!any_) return {{text, -1}};
+    std::vector<Segment> out;
+    size_t done = 0;
+    for (size_t at = 0; at < text.bytes.size();) {
+        const AddedToken* token = match_at(text.bytes, at);
+        if (!token) {
+            ++at;
+            continue;
+        }
+        size_t begin = at, end = at + token->content.size();
+        at = end;
+        if (token->single_word && !stands_alone(text.bytes, begin, end)) continue;
+        if (token->lstrip) begin = skip_white_left(text.bytes, begin, done);
+        if (token->rstrip) at = end = skip_white_right(text.bytes, end);
+        if (begin > done) out.push_back({text.slice(done, begin), -1});
+        out.push_back({text.slice(begin, end), token->id});
+        done = end;
+    }
+    if (done < text.bytes.size()) out.push_back({text.slice(done, text.bytes.size()), -1});
+    return out;
+}
+
+Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::string& name) {
+    std::vector<AddedToken> out;
+    if (list.is_null()) return out;
+    if (!list.is_array()) return Error{name + ": added_tokens is no list; download it again."};
+    for (const Json& d : list) {
+        if (!d.is_object()) return Error{name + ": an added token is no object; download it again."};
+        AddedToken t;
+        TRY(const int64_t id, json_integer(d, "id", 0, 0, 100'000'000, name));
+        t.id = static_cast<int>(id);
+        TRY(t.content, json_string(d, "content", "", name));
+        TRY(t.single_word, json_boolean(d, "single_word", false, name));
+        TRY(t.lstrip, json_boolean(d, "lstrip", false, name));
+        TRY(t.rstrip, json_boolean(d, "rstrip", false, name));
+        TRY(t.special, json_boolean(d, "special", false, name));
+        TRY(t.normalized, json_boolean(d, "normalized", !t.special, name));
+        out.push_back(std::move(t));
+    }
+    return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,170 @@
+// One row per pre-tokenizer type.
+#include "tokenizer/pre_tokenizer.h"
+
+#include <utf8proc.h>
+
+#include "base/utf8.h"
+#include "tokenizer/regex.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+/// What becomes of the text that a Split pattern matched.
+enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
+
+constexpr std::pair<const char*, Behavior> kBehaviors[] = {{"Isolated", Behavior::isolated},
+                                                           {"Removed", Behavior::removed},
+                                                           {"MergedWithPrevious", Behavior::merged_with_previous},
+                                                           {"MergedWithNext", Behavior::merged_with_next},
+                                                           {"Contiguous", Behavior::contiguous}};
+
+struct Part {
+    size_t begin, end;
+    bool matched;
+};
+
+/// Joins or drops the matched parts as the behaviour asks.
+std::vector<Part> apply_behavior(const std::vector<Part>& parts, Behavior behavior) {
+    std::vector<Part> out;
+    bool join_next = false;
+    for (const Part& p : parts) {
+        const bool join_previous = !out.empty() && ((behavior == Behavior::merged_with_previous && p.matched && !out.back().matched) ||
+                                                    (behavior == Behavior::contiguous && p.matched == out.back().matched) || join_next);
+        join_next = behavior == Behavior::merged_with_next && p.matched;
+        if (join_previous) {
+            out.back().end = p.end;
+            out.back().matched = p.matched;
+        } else if (!(behavior == Behavior::removed && p.matched)) {
+            out.push_back(p);
+        }
+    }
+    return out;
+}
+
+using Matcher = std::function<Status(std::string_view, const std::function<void(size_t, size_t)>&)>;
+
+/// Cuts each piece at what `matcher` finds (or, inverted, at what it does not find).
+Status split(std::vector<AlignedText>& pieces, const Matcher& matcher, Behavior behavior, bool invert) {
+    std::vector<AlignedText> out;
+    for (const AlignedText& piece : pieces) {
+        std::vector<Part> parts;
+        size_t last = 0;
+        TRY_STATUS(matcher(piece.bytes, [&](size_t begin, size_t end) {
+            if (begin > last) parts.push_back({last, begin, invert});
+            if (end > begin) parts.push_back({begin, end, !invert});
+            last = std::max(last, end);
+        }));
+        if (last < piece.bytes.size()) parts.push_back({last, piece.bytes.size(), invert});
+        for (const Part& p : apply_behavior(parts, behavior)) out.push_back(piece.slice(p.begin, p.end));
+    }
+    pieces = std::move(out);
+    return success();
+}
+
+PreTokenizer regex_split(Regex regex, Behavior behavior, bool invert) {
+    return [regex, behavior, invert](std::vector<AlignedText>& pieces) {
+        return split(pieces, [&](std::string_view text, const auto& found) { return regex.find_all(text, found); }, behavior, invert);
+    };
+}
+
+std::string escape_literal(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (std::string_view("\\^$.|?*+()[]{}-/").find(c) != std::string_view::npos) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+Result<PreTokenizer> make_split(const Json& d, const std::string& name) {
+    const auto pattern = d.find("pattern");
+    if (pattern == d.end() || !pattern->is_object()) return Error{name + ": a Split has no pattern; download it again."};
+    TRY(const std::string literal, json_string(*pattern, "String", "", name));
+    TRY(const std::string expression, json_string(*pattern, "Regex", escape_literal(literal), name));
+    TRY(const std::string behavior_name, json_string(d, "behavior", "Isolated", name));
+    TRY(const bool invert, json_boolean(d, "invert", false, name));
+    auto regex = Regex::compile(expression);
+    if (!regex) return Error{name + ": the pre-tokenizer's pattern is no regular expression (" + regex.error().message + "); download the file again."};
+    for (const auto& [label, behavior] : kBehaviors)
+        if (behavior_name == label) return regex_split(*regex, behavior, invert);
+    return Error{name + ": the split behaviour \"" + behavior_name.substr(0, 40) + "\" is unknown; download the file again."};
+}
+
+bool is_digit(char32_t c) {
+    const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+    return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_NO;
+}
+
+Status find_digits(std::string_view text, const std::function<void(size_t, size_t)>& found) {
+    for (size_t at = 0; at < text.size();) {
+        const CodePoint c = decode_utf8(text, at);
+        const size_t end = at + static_cast<size_t>(c.length);
+        if (is_digit(c.value)) found(at, end);
+        at = end;
+    }
+    return success();
+}
+
+Result<PreTokenizer> make_digits(const Json& d, const std::string& name) {
+    TRY(const bool individual, json_boolean(d, "individual_digits", false, name));
+    const Behavior behavior = individual ? Behavior::isolated : Behavior::contiguous;
+    return PreTokenizer([behavior](std::vector<AlignedText>& pieces) { return split(pieces, find_digits, behavior, false); });
+}
+
+Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name) {
+    TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
+    TRY(const bool regex, json_boolean(d, "use_regex", true, name));
+    return make_byte_level(prefix, regex);
+}
+
+Result<PreTokenizer> make_sequence(const Json& d, const std::string& name) {
+    const auto list = d.find("pretokenizers");
+    if (list == d.end() || !list->is_array()) return Error{name + ": the pre-tokenizer sequence has no list; download it again."};
+    std::vector<PreTokenizer> steps;
+    for (const Json& step : *list) {
+        TRY(PreTokenizer made, make_pre_tokenizer(step, name));
+        steps.push_back(std::move(made));
+    }
+    return PreTokenizer([steps](std::vector<AlignedText>& pieces) -> Status {
+        for (const auto& step : steps) TRY_STATUS(step(pieces));
+        return success();
+    });
+}
+
+struct PreTokenizerRow {
+    const char* type;
+    Result<PreTokenizer> (*make)(const Json&, const std::string&);
+};
+
+constexpr PreTokenizerRow kPreTokenizers[] = {
+    {"ByteLevel", make_byte_level_from},
+    {"Split", make_split},
+    {"Digits", make_digits},
+    {"Sequence", make_sequence},
+};
+
+}  // namespace
+
+Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex) {
+    TRY(const Regex regex, Regex::compile(kGpt2Pattern));
+    const PreTokenizer by_regex = regex_split(regex, Behavior::isolated, false);
+    return PreTokenizer([=](std::vector<AlignedText>& pieces) -> Status {
+        for (AlignedText& piece : pieces)
+            if (add_prefix_space && !piece.bytes.starts_with(' ')) piece.prepend_blank();
+        if (use_regex) return by_regex(pieces);
+        return success();
+    });
+}
+
+Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::string& name) {
+    if (!description.is_object()) return Error{name + " describes no pre-tokenizer; open a model with a byte-level BPE tokenizer."};
+    TRY(const std::string type, json_string(description, "type", "", name + ": pre_tokenizer"));
+    for (const auto& row : kPreTokenizers)
+        if (type == row.type) return row.make(description, name);
+    return Error{name + ": the pre-tokenizer \"" + type.substr(0, 40) + "\" is not one that Headlight knows; open a model with a byte-level BPE tokenizer."};
+}
+
+}  // namespace headlight

@@ -1,0 +1,22 @@
+// Pre-tokenizers: how text is cut into words before the vocabulary is applied.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+#include "io/json.h"
+#include "tokenizer/text.h"
+
+namespace headlight {
+
+/// Replaces pieces by smaller ones, in place and in order.
+using PreTokenizer = std::function<Status(std::vector<AlignedText>&)>;
+
+/// The pre-tokenizer that tokenizer.json describes. Unknown types are an error that names them.
+Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::string& name);
+
+/// GPT-2's own: an optional blank in front, then its regular expression (Radford et al. 2019).
+Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex);
+
+}  // namespace headlight

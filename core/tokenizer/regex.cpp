@@ -1,0 +1,57 @@
+// A thin wrapper of Oniguruma with limits on recursion and backtracking.
+#include "tokenizer/regex.h"
+
+#include <oniguruma.h>
+
+#include <mutex>
+
+#include "base/utf8.h"
+
+namespace headlight {
+
+namespace {
+const OnigUChar* uchars(std::string_view text) { return reinterpret_cast<const OnigUChar*>(text.data()); }
+
+void initialize_once() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
+        onig_initialize(encodings, 1);
+        onig_set_retry_limit_in_search(50'000'000);
+        onig_set_parse_depth_limit(200);
+        onig_set_warn_func(onig_null_warn);
+        onig_set_verb_warn_func(onig_null_warn);
+    });
+}
+}  // namespace
+
+Result<Regex> Regex::compile(const std::string& pattern) {
+    initialize_once();
+    if (!is_valid_utf8(pattern)) return Error{"the pattern is not UTF-8 text"};
+    regex_t* raw = nullptr;
+    OnigErrorInfo info;
+    const int code = onig_new(&raw, uchars(pattern), uchars(pattern) + pattern.size(), ONIG_OPTION_NONE, ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &info);
+    if (code != ONIG_NORMAL) {
+        OnigUChar message[ONIG_MAX_ERROR_MESSAGE_LEN];
+        onig_error_code_to_str(message, code, &info);
+        return Error{reinterpret_cast<const char*>(message)};
+    }
+    return Regex(std::shared_ptr<re_pattern_buffer>(raw, onig_free));
+}
+
+Status Regex::find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const {
+    const std::unique_ptr<OnigRegion, void (*)(OnigRegion*)> region(onig_region_new(), [](OnigRegion* r) { onig_region_free(r, 1); });
+    const OnigUChar *begin = uchars(text), *end = begin + text.size();
+    for (size_t at = 0; at <= text.size();) {
+        const auto where = onig_search(pattern_.get(), begin, end, begin + at, end, region.get(), ONIG_OPTION_NONE);
+        if (where == ONIG_MISMATCH) break;
+        if (where < 0) return Error{"The tokenizer's pattern needs too many steps on this text; shorten the text."};
+        const auto from = static_cast<size_t>(region->beg[0]), to = static_cast<size_t>(region->end[0]);
+        found(from, to);
+        if (to > from) at = to;
+        else at = to + (to < text.size() ? static_cast<size_t>(decode_utf8(text, to).length) : 1);
+    }
+    return success();
+}
+
+}  // namespace headlight

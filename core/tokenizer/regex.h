@@ -1,0 +1,28 @@
+// Regular expressions in the dialect of Hugging Face tokenizers (Oniguruma, Ruby syntax, UTF-8).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+struct re_pattern_buffer;
+
+namespace headlight {
+
+class Regex {
+public:
+    static Result<Regex> compile(const std::string& pattern);
+
+    /// Calls found(begin, end) for each match from left to right, in bytes. An empty match moves on by one code point.
+    /// Fails when matching needs more steps than any honest pattern does.
+    Status find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const;
+
+private:
+    explicit Regex(std::shared_ptr<re_pattern_buffer> pattern) : pattern_(std::move(pattern)) {}
+    std::shared_ptr<re_pattern_buffer> pattern_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Trains the built-in story model: a GPT-2 architecture decoder on simple English stories.
+
+    python models/stories/train.py --data DIR --out models/stories --minutes 75
+
+DIR holds stories_train.txt and stories_valid.txt, stories separated by a line "<|endoftext|>".
+The folder written loads with transformers (GPT2LMHeadModel, AutoTokenizer) and with Headlight.
+README.md beside this file says where the text comes from and what a run reached.
+
+Needs torch >= 2.9 (torch.optim.Muon), transformers and tokenizers.
+"""
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+END = "<|endoftext|>"  # id 0: begin, end, unknown and padding at once
+LAYERS, HEADS, WIDTH, CONTEXT, VOCAB = 4, 8, 256, 256, 4096
+HEAD_WIDTH = WIDTH // HEADS
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", type=Path, required=True)
+    p.add_argument("--out", type=Path, required=True)
+    p.add_argument("--minutes", type=float, default=75, help="processor minutes per thread; the schedule follows them")
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--batch", type=int, default=16)
+    p.add_argument("--lr", type=float, default=4e-3)
+    p.add_argument("--dropout", type=float, default=0.1)
+    p.add_argument("--repeated", type=float, default=0.1, help="share of rows in which a segment comes again")
+    p.add_argument("--seed", type=int, default=1)
+    return p.parse_args()
+
+
+def read_stories(path):
+    return [s.strip() for s in path.read_text(encoding="utf-8").split(END) if s.strip()]
+
+
+def train_tokenizer(texts, out):
+    """Byte-level BPE; writes tokenizer.json and the two classic GPT-2 files."""
+    tok = Tokenizer(models.BPE())
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tok.decoder = decoders.ByteLevel()
+    tok.post_processor = processors.ByteLevel(trim_offsets=False)
+    trainer = trainers.BpeTrainer(vocab_size=VOCAB, special_tokens=[END], show_progress=False,
+                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    tok.train_from_iterator(texts, trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=tok, bos_token=END, eos_token=END, unk_token=END, pad_token=END,
+                                   model_max_length=CONTEXT, clean_up_tokenization_spaces=False)
+    fast.save_pretrained(out)
+    config = json.loads((out / "tokenizer_config.json").read_text())
+    config["tokenizer_class"] = "PreTrainedTokenizerFast"  # a name that transformers 4 and 5 both know
+    (out / "tokenizer_config.json").write_text(json.dumps(config, indent=2))
+    bpe = json.loads(tok.to_str())["model"]
+    (out / "vocab.json").write_text(json.dumps(bpe["vocab"], ensure_ascii=False), encoding="utf-8")
+    merges = [m if isinstance(m, str) else " ".join(m) for m in bpe["merges"]]
+    (out / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n", encoding="utf-8")
+    return tok
+
+
+class Rows:
+    """Training rows of CONTEXT + 1 ids and the weight of each prediction in the loss."""
+
+    def __init__(self, tok, texts, rng):
+        ids, starts = [], []
+        for e in tok.encode_batch(texts):
+            starts.append(len(ids))
+            ids.append(0)
+            ids.extend(e.ids)
+        self.ids, self.starts, self.rng = np.array(ids + [0]), np.array(starts), rng
+        self.vocab = tok.get_vocab_size()
+
+    def story(self):
+        """From a story's start (half of them without the end token before it: a person types none), or anywhere."""
+        n, r = CONTEXT + 1, self.rng.random()
+        p = self.rng.choice(self.starts) + (r < 0.35) if r < 0.7 else self.rng.integers(0, len(self.ids) - n)
+        return self.ids[min(p, len(self.ids) - n):][:n], np.ones(n - 1)
+
+    def repeated(self):
+        """One segment that comes again and again with random gaps: only looking back by content predicts it."""
+        n, rng = CONTEXT + 1, self.rng
+        length = int(rng.integers(4, 25) if rng.random() < 0.6 else rng.integers(25, n // 2 - 8))
+        if rng.random() < 0.5:
+            segment = rng.integers(1, self.vocab, length)
+        else:
+            p = rng.integers(0, len(self.ids) - 2000)
+            words = self.ids[p:p + 1500]
+            segment = rng.permutation(words[words > 0])[:length]
+        row = [0] if rng.random() < 0.5 else []
+        known, again = [0.0] * len(row), 0.0  # known: this token can be told from an earlier copy
+        while len(row) < n:
+            gap = rng.integers(1, self.vocab, int(rng.integers(0, 9)) if rng.random() < 0.7 else 0).tolist()
+            row += segment.tolist() + gap
+            known += [0.0] + [again] * (len(segment) - 1) + [0.0] * len(gap)
+            again = 1.0
+        return np.array(row[:n]), np.array(known[1:n])
+
+    def batch(self, size, share_repeated):
+        rows = [self.repeated() if self.rng.random() < share_repeated else self.story() for _ in range(size)]
+        x = torch.from_numpy(np.stack([r[0] for r in rows]).astype(np.int64))
+        return x, torch.from_numpy(np.stack([r[1] for r in rows]).astype(np.float32))
+
+
+@torch.no_grad()
+def seed_heads(model):
+    """Starts with an induction circuit (all of it is trained further; the model card says so).
+
+    Positions begin as sinusoids in the dimensions P. Head 0.0 attends one position back and writes that token
+    into the dimensions S; head 0.1 attends to earlier copies of its own token; heads 1.0 to 1.2 match "my token"
+    with "the token before you" (S) and copy. Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+    """
+    t = model.transformer
+    wte, wpe, d = t.wte.weight, t.wpe.weight, HEAD_WIDTH
+    position = torch.arange(CONTEXT)[:, None]
+    freq = 2.5 * torch.exp(torch.arange(0, WIDTH, 2) * (-math.log(300.0) / WIDTH))
+    wpe[:, 0::2], wpe[:, 1::2] = 0.05 * torch.sin(position * freq), 0.05 * torch.cos(position * freq)
+    pairs = torch.linspace(0, 0.32 * WIDTH / 2, d // 2).long().tolist()
+    pos_dims = [i for k in pairs for i in (2 * k, 2 * k + 1)]
+    free = [i for i in range(WIDTH) if i not in pos_dims]
+    S, T = torch.tensor(free[-d:]), torch.tensor(free[:-d])
+    wte[:, pos_dims] = 0
+    wte[:, S] = 0
+    wpe[:, S] = 0
+    wpe[:, T] = 0
+    for block in t.h:  # the random rest starts quietly
+        block.attn.c_proj.weight *= 0.1
+        block.mlp.c_proj.weight *= 0.1
+    basis = lambda width: torch.linalg.qr(torch.randn(len(T), width))[0]
+    q, k, v = 0, WIDTH, 2 * WIDTH
+    cols, tokens_in = torch.arange(d), basis(d)
+
+    attn, proj = t.h[0].attn.c_attn.weight, t.h[0].attn.c_proj.weight
+    for o in (q, k, v):
+        attn[:, o:o + d] = 0
+    proj[:d] = 0
+    for c, i in enumerate(pairs):  # head 0.0: query = rotation of position i to i - 1, key = position j
+        f, s_, c_ = freq[i], 2 * i, 2 * i + 1
+        attn[s_, k + 2 * c] = attn[c_, k + 2 * c + 1] = 2.3
+        attn[s_, q + 2 * c], attn[c_, q + 2 * c] = 2.3 * torch.cos(f), -2.3 * torch.sin(f)
+        attn[s_, q + 2 * c + 1], attn[c_, q + 2 * c + 1] = 2.3 * torch.sin(f), 2.3 * torch.cos(f)
+    attn[T[:, None], v + cols] = 0.5 * tokens_in
+    proj[cols, S] = 0.4
+
+    same = d - 8  # head 0.1: my own token, but not where I stand
+    tok_basis, tok_cols = basis(same), torch.arange(same)
+    for o in (q, k):
+        attn[:, o + d:o + 2 * d] = 0
+        attn[T[:, None], o + d + tok_cols] = 1.4 * tok_basis
+    for c, i in enumerate(pairs[::4][:4]):
+        for e in (0, 1):
+            attn[2 * i + e, q + d + same + 2 * c + e] = -3.2
+            attn[2 * i + e, k + d + same + 2 * c + e] = 3.2
+
+    attn, proj = t.h[1].attn.c_attn.weight, t.h[1].attn.c_proj.weight
+    for h in range(3):  # heads 1.0 to 1.2
+        copy = basis(d)
+        for o in (q, k, v):
+            attn[:, o + h * d:o + (h + 1) * d] = 0
+        proj[h * d:(h + 1) * d] = 0
+        attn[T[:, None], q + h * d + cols] = 1.2 * tokens_in
+        attn[S, k + h * d + cols] = 1.2
+        attn[T[:, None], v + h * d + cols] = 0.7 * copy
+        proj[h * d + cols[:, None], T] = 0.7 * copy.T
+
+
+def make_model(vocab, dropout):
+    config = GPT2Config(vocab_size=vocab, n_positions=CONTEXT, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS,
+                        resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=0.0, bos_token_id=0, eos_token_id=0,
+                        pad_token_id=0, tie_word_embeddings=True, initializer_range=0.05,
+                        activation_function="gelu_pytorch_tanh")  # = gelu_new, fused: 1.6 x faster training
+    model = GPT2LMHeadModel(config)
+    seed_heads(model)
+    return model
+
+
+def make_optimizers(model, lr):
+    """Muon for the matrices, AdamW for embeddings, biases and norms."""
+    is_matrix = lambda n, p: p.ndim == 2 and "wte" not in n and "wpe" not in n
+    named = list(model.named_parameters())
+    muon = torch.optim.Muon([p for n, p in named if is_matrix(n, p)], lr=lr, weight_decay=0.1, momentum=0.95,
+                            nesterov=True, adjust_lr_fn="match_rms_adamw")
+    adam = torch.optim.AdamW([p for n, p in named if not is_matrix(n, p)], lr=lr, betas=(0.9, 0.98),
+                             weight_decay=0.0, fused=True)
+    return [muon, adam]
+
+
+def loss_of(model, x, weight=None):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = model.lm_head(model.transformer(x[:, :-1]).last_hidden_state)
+    loss = F.cross_entropy(logits.float().flatten(0, 1), x[:, 1:].flatten(), reduction="none")
+    return loss.mean() if weight is None else (loss * weight.flatten()).sum() / weight.sum()
+
+
+@torch.no_grad()
+def evaluate(model, rows):
+    model.eval()
+    loss = np.mean([loss_of(model, rows[i:i + 16]).item() for i in range(0, len(rows), 16)])
+    model.train()
+    return float(loss)
+
+
+@torch.no_grad()
+def head_scores(model, vocab, rows):
+    """Mean attention of each head: to the previous token and the first (stories); to the earlier copy of a token
+    and to the token after that copy (48 random tokens, repeated once); and the loss on both halves."""
+    model.eval()
+    model.set_attn_implementation("eager")
+    stories = torch.stack([a.mean(0) for a in model(rows[:16, :128], output_attentions=True).attentions])
+    half = np.random.default_rng(7).integers(1, vocab, (16, 48))
+    x = torch.from_numpy(np.concatenate([np.zeros((16, 1), np.int64), half, half], 1))
+    out = model(x, output_attentions=True)
+    twice = torch.stack([a.mean(0) for a in out.attentions])
+    loss = F.cross_entropy(out.logits[:, :-1].flatten(0, 1), x[:, 1:].flatten(), reduction="none").view(16, -1)
+    model.set_attn_implementation("sdpa")
+    model.train()
+    diagonal = lambda a, back, first: a.diagonal(-back, 2, 3)[..., first:].mean(-1)
+    scores = dict(previous=diagonal(stories, 1, 8), first=stories[:, :, 8:, 0].mean(-1),
+                  duplicate=diagonal(twice, 48, 2), induction=diagonal(twice, 47, 3))
+    return scores, loss[:, :48].mean().item(), loss[:, 49:].mean().item()
+
+
+def describe(scores, once, again):
+    best = lambda t: " ".join(f"{i // HEADS}.{i % HEADS} {t.flatten()[i]:.2f}" for i in t.flatten().topk(3).indices.tolist())
+    print("   heads: " + "; ".join(f"{k} {best(v)}" for k, v in scores.items())
+          + f"; random tokens {once:.2f}, repeated {again:.2f}", flush=True)
+
+
+def save(model, out):
+    """F16 weights under the name of the activation that every reader knows."""
+    model.config.activation_function = "gelu_new"
+    half = GPT2LMHeadModel(model.config)
+    half.load_state_dict(model.state_dict())
+    half.half().save_pretrained(out)
+    model.config.activation_function = "gelu_pytorch_tanh"
+
+
+@torch.no_grad()
+def sample(model, tok, prompt, seed):
+    model.eval()
+    torch.manual_seed(seed)
+    ids = torch.tensor([tok.encode(prompt).ids])
+    y = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=60, do_sample=True, temperature=0.7,
+                       top_k=40, pad_token_id=0)
+    model.train()
+    return tok.decode(y[0].tolist()).replace("\n", " / ")
+
+
+def train(model, rows, valid, a):
+    """Cosine to 4 %; keeps the weights of the best validation loss."""
+    optimizers = make_optimizers(model, a.lr)
+    clock = lambda: time.process_time() / a.threads / 60
+    start, began, step, best, recent = clock(), time.time(), 0, math.inf, []
+    while (done := (clock() - start) / a.minutes) < 1:
+        factor = min(1, (step + 1) / 150) * (0.04 + 0.96 * 0.5 * (1 + math.cos(math.pi * done)))
+        for group in (g for o in optimizers for g in o.param_groups):
+            group["lr"] = a.lr * factor
+        loss = loss_of(model, *rows.batch(a.batch, a.repeated))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for o in optimizers:
+            o.step()
+            o.zero_grad(set_to_none=True)
+        recent.append(loss.item())
+        step += 1
+        if step % 200 == 0:
+            v = evaluate(model, valid)
+            print(f"{done * a.minutes:5.1f} min (wall {(time.time() - began) / 60:.0f}) step {step} "
+                  f"{step * a.batch * CONTEXT / 1e6:.1f} M tokens, train {np.mean(recent[-100:]):.3f} valid {v:.3f}", flush=True)
+            if step % 1000 == 0:
+                describe(*head_scores(model, rows.vocab, valid))
+            if v < best and done > 0.3:
+                best = v
+                save(model, a.out)
+    v = evaluate(model, valid)
+    if v <= best:
+        save(model, a.out)
+    print(f"end: {step} steps, {step * a.batch * CONTEXT / 1e6:.1f} M tokens, valid {v:.3f} (best {min(best, v):.3f})")
+
+
+def main():
+    a = arguments()
+    torch.set_num_threads(a.threads)
+    torch.manual_seed(a.seed)
+    a.out.mkdir(parents=True, exist_ok=True)
+    texts, held_out = read_stories(a.data / "stories_train.txt"), read_stories(a.data / "stories_valid.txt")
+    tok = train_tokenizer(texts, a.out)
+    rows = Rows(tok, texts, np.random.default_rng(a.seed))
+    va = Rows(tok, held_out, np.random.default_rng(0))
+    valid = torch.from_numpy(np.stack([va.ids[p:p + CONTEXT + 1] for p in va.starts[:-6][::2][:64]]))
+    model = make_model(rows.vocab, a.dropout)
+    print(f"{len(rows.ids)} training tokens, {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters", flush=True)
+    train(model, rows, valid, a)
+    describe(*head_scores(model, rows.vocab, valid))
+    for i, p in enumerate(["Once upon a time, there was a little girl named Lily.", "Tom had a red ball. He",
+                           "The dog and the cat went to the park. The dog"]):
+        print(">>", sample(model, tok, p, i), flush=True)
+
+
+if __name__ == "__main__":
+    main()
