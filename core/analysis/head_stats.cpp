@@ -13,17 +13,16 @@ namespace {
 
 constexpr float kUndefined = std::numeric_limits<float>::quiet_NaN();
 
+Eigen::Map<const Eigen::ArrayXf> as_array(std::span<const float> row) { return {row.data(), static_cast<Index>(row.size())}; }
+
 float entropy(std::span<const float> row, int, std::span<const int>) {
-    double bits = 0;
-    for (const float p : row)
-        if (p > 0) bits -= p * std::log2(static_cast<double>(p));
-    return static_cast<float>(bits);
+    const auto p = as_array(row);
+    return -(p * p.max(1e-30f).log()).sum() / std::log(2.0f);
 }
 
 float distance(std::span<const float> row, int q, std::span<const int>) {
-    double sum = 0;
-    for (size_t k = 0; k < row.size(); ++k) sum += static_cast<double>(row[k]) * std::abs(q - static_cast<int>(k));
-    return static_cast<float>(sum);
+    const auto p = as_array(row);
+    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), 0, static_cast<float>(p.size() - 1)) - static_cast<float>(q)).abs()).sum();
 }
 
 float previous(std::span<const float> row, int q, std::span<const int>) { return q > 0 ? row[static_cast<size_t>(q) - 1] : kUndefined; }

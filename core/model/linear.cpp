@@ -21,10 +21,11 @@ constexpr int kLanes = 4, kRows = 6;
 #endif
 constexpr int kVectors = 2;                  // register tile: kRows rows × kVectors vectors of outputs
 constexpr int kPanel = kLanes * kVectors;    // outputs of one register tile
-constexpr int64_t kTaskColumns = 2 * kPanel; // outputs of one task
-constexpr int64_t kDepth = 768;              // inputs packed at a time
+constexpr int64_t kTaskColumns = 4 * kPanel; // outputs of one task
+constexpr int64_t kDepth = 384;              // inputs packed at a time
 constexpr int64_t kFewRows = 16;             // up to here packing costs more than it saves
-constexpr int kPrefetchRows = 12;
+constexpr int64_t kStreamDepth = 32;         // inputs whose weights stay in the first-level cache for all rows
+constexpr int kLine = 64 / sizeof(float);    // floats of a cache line
 
 typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float))));
 typedef float LooseLanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(4)));
@@ -32,54 +33,82 @@ typedef float LooseLanes __attribute__((vector_size(kLanes * sizeof(float)), ali
 inline Lanes load(const float* p) { return *reinterpret_cast<const LooseLanes*>(p); }
 inline void store(float* p, Lanes v) { *reinterpret_cast<LooseLanes*>(p) = v; }
 
-/// Rows of x (stride ldx) times a panel b of `depth` rows (stride ldb); adds to y, or starts it from the bias.
-template <int R, bool Prefetch>
-void tile(const float* x, int64_t ldx, const float* b, int64_t ldb, int64_t depth, float* y, int64_t ldy, const float* bias, bool first) {
+/// Weights that are needed soon: one cache line of each row.
+struct Ahead {
+    const float* line = nullptr;
+    int64_t stride = 0;
+};
+
+/// R rows of x (stride ldx) times a packed panel of `depth` rows; adds to y, or starts it from the bias.
+/// The pragmas keep the sums in registers: without them GCC unrolls too late to take them out of memory.
+template <int R>
+void tile(const float* x, int64_t ldx, const float* panel, int64_t depth, float* y, int64_t ldy, const float* bias, bool first, Ahead ahead) {
     Lanes sum[R][kVectors];
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
-        for (int v = 0; v < kVectors; ++v)
-            sum[r][v] = !first ? load(y + r * ldy + v * kLanes) : bias ? load(bias + v * kLanes) : Lanes{};
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) sum[r][v] = !first ? load(y + r * ldy + v * kLanes) : bias ? load(bias + v * kLanes) : Lanes{};
     for (int64_t k = 0; k < depth; ++k) {
         Lanes w[kVectors];
-        for (int v = 0; v < kVectors; ++v) w[v] = load(b + k * ldb + v * kLanes);
-        if constexpr (Prefetch)
-            for (int v = 0; v < kVectors; ++v) __builtin_prefetch(b + (k + kPrefetchRows) * ldb + v * kLanes);
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) w[v] = load(panel + k * kPanel + v * kLanes);
+        __builtin_prefetch(ahead.line + k * ahead.stride, 0, 2);
+#pragma GCC unroll 16
         for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
             for (int v = 0; v < kVectors; ++v) sum[r][v] += x[r * ldx + k] * w[v];
     }
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) store(y + r * ldy + v * kLanes, sum[r][v]);
 }
 
-using TileFunction = void (*)(const float*, int64_t, const float*, int64_t, int64_t, float*, int64_t, const float*, bool);
-
-template <bool Prefetch, size_t... R>
-constexpr std::array<TileFunction, sizeof...(R)> tile_table(std::index_sequence<R...>) {
-    return {tile<static_cast<int>(R) + 1, Prefetch>...};
-}
-constexpr auto kTiles = tile_table<false>(std::make_index_sequence<kRows>());
-constexpr auto kStreamingTiles = tile_table<true>(std::make_index_sequence<kRows>());
-
-/// All rows of x against one panel of `width` ≤ kPanel outputs.
-void multiply_panel(ConstMatrixRef x, const float* b, int64_t ldb, int64_t k0, int64_t depth, MatrixRef y, int64_t o0, int64_t width,
-                    const float* bias, bool first, bool streaming) {
-    const auto& table = streaming ? kStreamingTiles : kTiles;
-    std::array<float, kRows * kPanel> edge;
-    std::array<float, kPanel> edge_bias{};
-    const bool narrow = width < kPanel;
-    if (narrow && bias) std::copy_n(bias, width, edge_bias.begin());
-    for (int64_t r = 0; r < x.rows(); r += kRows) {
-        const int64_t rows = std::min<int64_t>(kRows, x.rows() - r);
-        const float* in = x.data() + r * x.outerStride() + k0;
-        float* out = y.data() + r * y.outerStride() + o0;
-        if (!narrow) {
-            table[static_cast<size_t>(rows - 1)](in, x.outerStride(), b, ldb, depth, out, y.outerStride(), bias, first);
-            continue;
+/// R rows of x times `depth` stored rows of `width` weights, added to y; four inputs at a time halve the traffic of y.
+template <int R>
+void stream(const float* x, int64_t ldx, const float* weights, int64_t stride, int64_t depth, int64_t width, float* y, int64_t ldy) {
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4) {
+        const float* row = weights + k * stride;
+        for (int64_t c = 0; c < width; c += kLanes) {
+            const Lanes w0 = load(row + c), w1 = load(row + stride + c), w2 = load(row + 2 * stride + c), w3 = load(row + 3 * stride + c);
+            for (int i = 0; i < 4; ++i) __builtin_prefetch(row + (8 + i) * stride + c);
+#pragma GCC unroll 8
+            for (int r = 0; r < R; ++r) {
+                const float* in = x + r * ldx + k;
+                store(y + r * ldy + c, load(y + r * ldy + c) + in[0] * w0 + in[1] * w1 + in[2] * w2 + in[3] * w3);
+            }
         }
-        for (int64_t i = 0; i < rows && !first; ++i) std::copy_n(out + i * y.outerStride(), width, edge.begin() + i * kPanel);
-        table[static_cast<size_t>(rows - 1)](in, x.outerStride(), b, ldb, depth, edge.data(), kPanel, bias ? edge_bias.data() : nullptr, first);
-        for (int64_t i = 0; i < rows; ++i) std::copy_n(edge.begin() + i * kPanel, width, out + i * y.outerStride());
     }
+    for (; k < depth; ++k)
+        for (int64_t c = 0; c < width; c += kLanes)
+            for (int r = 0; r < R; ++r) store(y + r * ldy + c, load(y + r * ldy + c) + x[r * ldx + k] * load(weights + k * stride + c));
+}
+
+template <size_t... R>
+constexpr auto tile_table(std::index_sequence<R...>) {
+    return std::array{&tile<static_cast<int>(R) + 1>...};
+}
+template <size_t... R>
+constexpr auto stream_table(std::index_sequence<R...>) {
+    return std::array{&stream<static_cast<int>(R) + 1>...};
+}
+constexpr auto kTiles = tile_table(std::make_index_sequence<kRows>());
+constexpr int kStreamRows = 8;
+constexpr auto kStreams = stream_table(std::make_index_sequence<kStreamRows>());
+
+/// A tile of at most kRows rows against one packed panel of `width` ≤ kPanel outputs.
+void multiply_panel(ConstMatrixRef x, const float* panel, int64_t k0, int64_t depth, MatrixRef y, int64_t o0, int64_t width, const float* bias, Ahead ahead) {
+    const auto rows = x.rows();
+    const auto kernel = kTiles[static_cast<size_t>(rows - 1)];
+    float* out = y.data() + o0;
+    if (width == kPanel) return kernel(x.data() + k0, x.outerStride(), panel, depth, out, y.outerStride(), bias, k0 == 0, ahead);
+    std::array<float, kRows * kPanel> edge{};
+    std::array<float, kPanel> edge_bias{};
+    if (bias) std::copy_n(bias, width, edge_bias.begin());
+    for (Index i = 0; i < rows; ++i) std::copy_n(out + i * y.outerStride(), width, edge.begin() + i * kPanel);
+    kernel(x.data() + k0, x.outerStride(), panel, depth, edge.data(), kPanel, edge_bias.data(), k0 == 0, ahead);
+    for (Index i = 0; i < rows; ++i) std::copy_n(edge.begin() + i * kPanel, width, out + i * y.outerStride());
 }
 
 /// packed[k][kPanel] = the weights of `width` outputs from o0 on, for inputs [k0, k0 + depth); zeros beyond the width.
@@ -95,25 +124,48 @@ void pack_panel(const Linear& w, int64_t k0, int64_t depth, int64_t o0, int64_t 
             for (int64_t k = kb; k < std::min(kb + kBlock, depth); ++k) packed[k * kPanel + o] = w.weight[(o0 + o) * w.stride + k0 + k];
 }
 
+/// Where the weights lie that are packed after [k0, k0 + depth): deeper inputs, else (a guess) the outputs two tasks on.
+Ahead upcoming(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int line) {
+    const bool deeper = k0 + kDepth < w.in;
+    const int64_t o = deeper ? begin : begin + 2 * kTaskColumns;
+    if (o + kTaskColumns > w.out || (deeper && w.layout == WeightLayout::out_in)) return {w.weight, 0};
+    if (w.layout == WeightLayout::out_in) return {w.weight + o * w.stride + line * depth * kLine, kLine};
+    return {w.weight + (deeper ? k0 + kDepth : 0) * w.stride + o + line * kLine, w.stride};
+}
+
 void packed_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
-    static thread_local std::vector<float> packed;
-    packed.resize(static_cast<size_t>(kDepth * kTaskColumns));
+    static thread_local std::vector<float> packed(static_cast<size_t>(kDepth * kTaskColumns));
     for (int64_t k0 = 0; k0 < w.in; k0 += kDepth) {
         const int64_t depth = std::min(kDepth, w.in - k0);
         for (int64_t o = begin; o < end; o += kPanel) pack_panel(w, k0, depth, o, std::min<int64_t>(kPanel, end - o), packed.data() + (o - begin) * kDepth);
-        for (int64_t r = 0; r < x.rows(); r += kRows) {
-            const int64_t rows = std::min<int64_t>(kRows, x.rows() - r);
-            for (int64_t o = begin; o < end; o += kPanel)
-                multiply_panel(x.middleRows(r, rows), packed.data() + (o - begin) * kDepth, kPanel, k0, depth, y.middleRows(r, rows), o,
-                               std::min<int64_t>(kPanel, end - o), w.bias ? w.bias + o : nullptr, k0 == 0, false);
+        int line = 0;
+        const int64_t tiles = (x.rows() + kRows - 1) / kRows, height = (x.rows() + tiles - 1) / tiles;  // tiles of one height: none is thin
+        for (int64_t r = 0; r < x.rows(); r += height) {
+            const int64_t rows = std::min(height, x.rows() - r);
+            for (int64_t o = begin; o < end; o += kPanel, ++line) {
+                const bool useful = line < kTaskColumns / kLine;
+                multiply_panel(x.middleRows(r, rows), packed.data() + (o - begin) * kDepth, k0, depth, y.middleRows(r, rows), o, std::min<int64_t>(kPanel, end - o),
+                               w.bias ? w.bias + o : nullptr, useful ? upcoming(w, k0, depth, begin, line) : Ahead{packed.data(), 0});
+            }
         }
     }
 }
 
 void streaming_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
-    for (int64_t o = begin; o + kPanel <= end; o += kPanel)
-        multiply_panel(x, w.weight + o, w.stride, 0, w.in, y, o, kPanel, w.bias ? w.bias + o : nullptr, true, true);
-    if (const int64_t rest = (end - begin) % kPanel; rest > 0) packed_task(x, w, y, end - rest, end);
+    const int64_t width = (end - begin) / kLanes * kLanes;
+    for (Index r = 0; r < x.rows(); ++r)
+        for (int64_t o = begin; o < end; ++o) y(r, o) = w.bias ? w.bias[o] : 0.0f;
+    for (int64_t k0 = 0; k0 < w.in; k0 += kStreamDepth) {
+        const int64_t depth = std::min(kStreamDepth, w.in - k0);
+        for (Index r = 0; r < x.rows(); r += kStreamRows) {
+            const auto rows = std::min<Index>(kStreamRows, x.rows() - r);
+            kStreams[static_cast<size_t>(rows - 1)](x.data() + r * x.outerStride() + k0, x.outerStride(), w.weight + k0 * w.stride + begin, w.stride, depth, width,
+                                                    y.data() + r * y.outerStride() + begin, y.outerStride());
+        }
+        for (Index r = 0; r < x.rows(); ++r)
+            for (int64_t o = begin + width; o < end; ++o)
+                for (int64_t k = k0; k < k0 + depth; ++k) y(r, o) += x(r, k) * w.weight[k * w.stride + o];
+    }
 }
 
 /// R rows of x against single stored rows: y = Σ_k x[k] · w[k], lanes summed at the end.
@@ -121,13 +173,17 @@ template <int R>
 void dot_rows(ConstMatrixRef x, int64_t row, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
     for (int64_t o = begin; o < end; ++o) {
         const float* weights = w.weight + o * w.stride;
-        Lanes sum[R] = {};
+        Lanes sum[R];
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) sum[r] = Lanes{};
         int64_t k = 0;
         for (; k + kLanes <= w.in; k += kLanes) {
             const Lanes v = load(weights + k);
             __builtin_prefetch(weights + k + 2 * w.stride);
+#pragma GCC unroll 8
             for (int r = 0; r < R; ++r) sum[r] += load(x.data() + (row + r) * x.outerStride() + k) * v;
         }
+#pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {
             float total = w.bias ? w.bias[o] : 0.0f;
             for (int i = 0; i < kLanes; ++i) total += sum[r][i];

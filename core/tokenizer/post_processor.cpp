@@ -33,7 +33,7 @@ void trim_offsets(Encoding& e, bool add_prefix_space) {
         auto [leading, trailing] = count_blanks(e.tokens[i]);
         Span& o = e.offsets[i];
         const bool first = i == 0 || o.begin == 0;
-        if (first && add_prefix_space) leading = 0;  // that blank may be one that was put in
+        if (first && add_prefix_space && leading == 1) leading = 0;  // one blank may have been put in; more were typed
         o.begin = std::min(o.begin + leading, o.end);
         if (trailing > 0 && o.end >= trailing) o.end = std::max(o.end - trailing, o.begin);
     }

@@ -1,0 +1,86 @@
+// The forward pass at several lengths. HEADLIGHT_BENCH_MODEL names the model folder; forward.py beside this file
+// makes one and runs PyTorch and ONNX Runtime on it in the same run.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "analysis/head_stats.h"
+#include "analysis/predict.h"
+
+using namespace headlight;
+
+namespace {
+
+int threads() {
+    const char* value = std::getenv("HEADLIGHT_BENCH_THREADS");
+    return value ? std::atoi(value) : default_thread_count();
+}
+
+std::shared_ptr<const Model> model() {
+    static const auto opened = Model::open(std::getenv("HEADLIGHT_BENCH_MODEL") ? std::getenv("HEADLIGHT_BENCH_MODEL") : "models/stories");
+    if (!opened) {
+        std::cerr << opened.error().message << "\n";
+        std::exit(1);
+    }
+    return *opened;
+}
+
+ForwardRequest request(int n) {
+    ForwardRequest r;
+    for (int i = 0; i < n; ++i) r.ids.push_back(static_cast<int>((7919LL * i + 13) % model()->config.vocab));
+    r.tokens.resize(r.ids.size());
+    return r;
+}
+
+bool too_long(benchmark::State& state) {
+    if (state.range(0) <= model()->config.context) return false;
+    state.SkipWithError("longer than the model's context");
+    return true;
+}
+
+/// Trace (q, k, v, z, residuals of all layers) and the next token's logits.
+void trace_and_next(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const ForwardRequest r = request(static_cast<int>(state.range(0)));
+    for (auto _ : state) {
+        const auto trace = *run_trace(model(), r, pool);
+        benchmark::DoNotOptimize(next_tokens(*trace, trace->size() - 1, 5, pool));
+    }
+}
+
+/// The same outputs as PyTorch with output_attentions: every pattern of every head and the logits of every position.
+void everything(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const ForwardRequest r = request(static_cast<int>(state.range(0)));
+    const int heads = model()->config.heads;
+    std::vector<Matrix> patterns(static_cast<size_t>(model()->config.layers * heads));
+    for (auto _ : state) {
+        const auto trace = *run_trace(model(), r, pool);
+        pool.run(static_cast<int>(patterns.size()), [&](int i) { patterns[static_cast<size_t>(i)] = trace->pattern(i / heads, i % heads); });
+        benchmark::DoNotOptimize(unembed(*model(), trace->activations.normalized, pool));
+    }
+}
+
+/// What a key press computes for the window: trace, thumbnails and statistics of all heads, next tokens.
+void window_update(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const ForwardRequest r = request(static_cast<int>(state.range(0)));
+    for (auto _ : state) {
+        const auto trace = *run_trace(model(), r, pool);
+        benchmark::DoNotOptimize(summarize_heads(*trace, 64, pool));
+        benchmark::DoNotOptimize(next_tokens(*trace, trace->size() - 1, 5, pool));
+    }
+}
+
+#define LENGTHS ->Arg(8)->Arg(16)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1.0)
+BENCHMARK(trace_and_next) LENGTHS;
+BENCHMARK(everything) LENGTHS;
+BENCHMARK(window_update) LENGTHS;
+
+}  // namespace
+
+BENCHMARK_MAIN();
