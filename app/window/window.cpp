@@ -1,5 +1,34 @@
 #include "window/window.h"
+
+#include "window/application.h"
+
 namespace headlight {
-void add_window_options(CLI::App&, WindowOptions&) {}
-Status run_window(const WindowOptions&) { return Error{"soon"}; }
+
+void add_window_options(CLI::App& app, WindowOptions& o) {
+    app.add_option("--model", o.model, "model folder, or the built-in 'stories'");
+    o.text_option = app.add_option("--text", o.text, "the sentence to start with");
+    app.add_option("--screenshot", o.screenshot, "draw one settled frame of the window to this PNG and exit");
+    app.add_option("--size", o.size, "window size in pixels, 1600x1000");
+    app.add_option("--theme", o.theme, "colours of the window")->check(CLI::IsMember({"dark", "light"}));
+    app.add_option("--head", o.head, "head to show, as layer.head: 2.0");
+    app.add_option("--lock", o.lock, "cell to lock, as query,key: 16,10");
+    app.add_option("--view", o.view, "view to show")->check(CLI::IsMember({"heat map"}))->capture_default_str();
+    app.add_option("--scale", o.scale, "pixels per point; by default the display's")->check(CLI::Range(0.5, 8.0));
+    app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256));
+    app.add_flag("--hints", o.hints, "show the hints of the first start")->group("For documents and tests");
+    app.add_option("--open-menu", o.open_menu, "open a menu at the start")->check(CLI::IsMember({"models", "settings", "keys"}))->group("For documents and tests");
+    app.add_option("--report", o.report, "write what the window shows to this JSON file after each change")->group("For documents and tests");
+    app.add_option("--shader-dir", o.shader_dir, "read the shaders from this folder, again whenever they change")->group("For documents and tests");
 }
+
+Status run_window(const WindowOptions& options) {
+    if (!options.size.empty()) {
+        int width = 0, height = 0, used = 0;
+        if (std::sscanf(options.size.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(options.size.size()) || width < 320 || height < 240 || width > 16384 || height > 16384)
+            return Error{"The size \"" + options.size.substr(0, 40) + "\" is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
+    }
+    TRY(const auto application, Application::create(options));
+    return application->run();
+}
+
+}  // namespace headlight

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -11,14 +10,20 @@
 namespace headlight {
 
 struct WindowOptions {
-    std::string model, text;          // empty: what was open last, or the story model
-    bool has_text = false;
-    std::string screenshot;           // draw one settled frame to this PNG and exit
-    std::string size;                 // "1600x1000"
-    std::string theme;                // "dark", "light"
-    std::string head;                 // "2.0"
-    double scale = 0;                 // display scale; 0: the monitor's
-    bool fresh = false;               // no settings read or written
+    std::string model, text;        // not given: what was open last, or the story model
+    CLI::Option* text_option = nullptr;
+    std::string screenshot;         // draw one settled frame to this PNG and exit
+    std::string size = "";          // "1600x1000"
+    std::string theme;              // "dark", "light"
+    std::string head;               // "2.0"
+    std::string lock;               // "16,10": query and key to lock
+    std::string view = "heat map";
+    double scale = 0;               // pixels per point; 0: the monitor's
+    bool hints = false;             // show the first start's hints
+    std::string open_menu;          // "models": for screenshots
+    std::string report;             // write what the window shows as JSON after each change, for tests
+    std::string shader_dir;         // read shaders from here and reload them when they change
+    int threads = 0;
 };
 
 void add_window_options(CLI::App& app, WindowOptions& options);

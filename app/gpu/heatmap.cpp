@@ -1,0 +1,139 @@
+#include "gpu/heatmap.h"
+
+#include <utility>
+
+#include "base/embedded.h"
+#include "io/mapped_file.h"
+
+namespace headlight {
+
+namespace {
+
+Result<std::string> shader_source(const std::string& dir, const std::string& name) {
+    if (dir.empty()) return std::string(embedded_file("shaders/" + name));
+    TRY(const auto file, MappedFile::open(std::filesystem::path(dir) / name));
+    return std::string(file->text());
+}
+
+Result<GLuint> compile_stage(GLenum stage, const std::string& source, const std::string& name) {
+    const GLuint shader = glCreateShader(stage);
+    const char* text = source.c_str();
+    glShaderSource(shader, 1, &text, nullptr);
+    glCompileShader(shader);
+    GLint done = 0;
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &done);
+    if (done) return shader;
+    char log[600] = "";
+    glGetShaderInfoLog(shader, sizeof log, nullptr, log);
+    glDeleteShader(shader);
+    return Error{"The shader " + name + " does not compile: " + log};
+}
+
+}  // namespace
+
+Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir, const char* fragment) {
+    TRY(const std::string vertex_source, shader_source(dir, "quad.vert"));
+    TRY(const std::string fragment_source, shader_source(dir, fragment));
+    TRY(const GLuint vs, compile_stage(GL_VERTEX_SHADER, vertex_source, "quad.vert"));
+    TRY(const GLuint fs, compile_stage(GL_FRAGMENT_SHADER, fragment_source, fragment));
+    const Program program{glCreateProgram()};
+    glAttachShader(program.id, vs);
+    glAttachShader(program.id, fs);
+    glLinkProgram(program.id);
+    glDeleteShader(vs);
+    glDeleteShader(fs);
+    GLint done = 0;
+    glGetProgramiv(program.id, GL_LINK_STATUS, &done);
+    if (done) return program;
+    char log[600] = "";
+    glGetProgramInfoLog(program.id, sizeof log, nullptr, log);
+    glDeleteProgram(program.id);
+    return Error{std::string("The shader ") + fragment + " does not link: " + log};
+}
+
+Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
+    HeatmapRenderer r;
+    r.shader_dir_ = shader_dir;
+    TRY_STATUS(r.reload());
+    glGenVertexArrays(1, &r.vertex_array_);
+    return r;
+}
+
+Status HeatmapRenderer::reload() {
+    TRY(const Program heatmap, compile(shader_dir_, "heatmap.frag"));
+    TRY(const Program grid, compile(shader_dir_, "grid.frag"));
+    if (heatmap_.id) glDeleteProgram(heatmap_.id);
+    if (grid_.id) glDeleteProgram(grid_.id);
+    heatmap_ = heatmap;
+    grid_ = grid;
+    return success();
+}
+
+void HeatmapRenderer::begin_frame(ImVec2 viewport) {
+    viewport_ = viewport;
+    commands_.clear();
+}
+
+void HeatmapRenderer::add(ImDrawList& list, Command command) {
+    commands_.push_back(std::move(command));
+    list.AddCallback(run, &commands_.back());
+    list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
+
+void HeatmapRenderer::draw(ImDrawList& list, const HeatmapDraw& what) { add(list, {this, what, {}}); }
+void HeatmapRenderer::draw(ImDrawList& list, const GridDraw& what) { add(list, {this, {}, what}); }
+
+void HeatmapRenderer::run(const ImDrawList*, const ImDrawCmd* cmd) {
+    const auto& command = *static_cast<const Command*>(cmd->UserCallbackData);
+    const HeatmapRenderer& r = *command.renderer;
+    const ImVec4 clip = cmd->ClipRect;
+    glScissor(static_cast<GLint>(clip.x), static_cast<GLint>(r.viewport_.y - clip.w), static_cast<GLsizei>(clip.z - clip.x), static_cast<GLsizei>(clip.w - clip.y));
+    glDisable(GL_BLEND);
+    glBindVertexArray(r.vertex_array_);
+    if (command.heatmap) r.draw_now(*command.heatmap);
+    if (command.grid) r.draw_now(*command.grid);
+    glEnable(GL_BLEND);
+}
+
+void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const ImVec4& rect) const {
+    glUseProgram(p.id);
+    glUniform4f(p.uniform("rect"), rect.x, rect.y, rect.z, rect.w);
+    glUniform2f(p.uniform("viewport"), viewport_.x, viewport_.y);
+    glUniform1f(p.uniform("largest"), s.largest);
+    glUniform1i(p.uniform("columns"), s.queries == Axis::columns);
+    glUniform1f(p.uniform("dim"), s.dim);
+    glUniform3f(p.uniform("background"), s.background.x, s.background.y, s.background.z);
+    glUniform1i(p.uniform("colors"), 1);
+    glActiveTexture(GL_TEXTURE1);
+    glBindTexture(GL_TEXTURE_2D, s.colors);
+    glActiveTexture(GL_TEXTURE0);
+}
+
+void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
+    set_style(heatmap_, d.style, d.rect);
+    glUniform1i(heatmap_.uniform("values"), 0);
+    glUniform1i(heatmap_.uniform("row_largest"), 2);
+    glUniform1i(heatmap_.uniform("n"), d.n);
+    glUniform1i(heatmap_.uniform("scale"), static_cast<int>(d.scale));
+    glUniform1f(heatmap_.uniform("log_floor"), kLogFloor);
+    glUniform3f(heatmap_.uniform("hatch"), d.style.hatch.x, d.style.hatch.y, d.style.hatch.z);
+    glUniform1f(heatmap_.uniform("hatch_period"), d.style.hatch_period);
+    glActiveTexture(GL_TEXTURE2);
+    glBindTexture(GL_TEXTURE_2D, d.row_largest);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, d.values);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+void HeatmapRenderer::draw_now(const GridDraw& d) const {
+    set_style(grid_, d.style, d.rect);
+    glUniform1i(grid_.uniform("atlas"), 0);
+    glUniform1i(grid_.uniform("t"), d.t);
+    glUniform2i(grid_.uniform("heads"), d.heads, d.layers);
+    glUniform1f(grid_.uniform("pitch"), d.pitch);
+    glUniform1f(grid_.uniform("side"), d.side);
+    glBindTexture(GL_TEXTURE_2D, d.atlas);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+}  // namespace headlight

@@ -1,0 +1,79 @@
+// The two heat-map shaders: one head large, all heads small. Each picture is one draw inside Dear ImGui's list.
+#pragma once
+
+#include <imgui.h>
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "figure/colormap.h"
+#include "figure/figure.h"
+#include "gpu/texture.h"
+
+namespace headlight {
+
+/// What both pictures share. Colours are 0 … 1.
+struct PictureStyle {
+    GLuint colors = 0;
+    float largest = 1;
+    Axis queries = Axis::rows;
+    float dim = 0;
+    ImVec4 background, hatch;
+    float hatch_period = 6;
+};
+
+struct HeatmapDraw {
+    PictureStyle style;
+    GLuint values = 0, row_largest = 0;
+    int n = 0;
+    Scale scale = Scale::linear;
+    ImVec4 rect;  // x, y, width, height in window pixels
+};
+
+struct GridDraw {
+    PictureStyle style;
+    GLuint atlas = 0;
+    int t = 0, heads = 0, layers = 0;
+    float pitch = 0, side = 0;
+    ImVec4 rect;
+};
+
+class HeatmapRenderer {
+public:
+    /// Compiles the shaders, from `shader_dir` where one is given (reloaded by reload()), else from the program itself.
+    static Result<HeatmapRenderer> create(const std::string& shader_dir);
+
+    void begin_frame(ImVec2 viewport);
+    void draw(ImDrawList& list, const HeatmapDraw& what);
+    void draw(ImDrawList& list, const GridDraw& what);
+    /// Compiles the shaders again; on failure the old ones stay and the message says why.
+    Status reload();
+
+private:
+    struct Program {
+        GLuint id = 0;
+        GLint uniform(const char* name) const { return glGetUniformLocation(id, name); }
+    };
+    struct Command {
+        HeatmapRenderer* renderer;
+        std::optional<HeatmapDraw> heatmap;
+        std::optional<GridDraw> grid;
+    };
+    static Result<Program> compile(const std::string& shader_dir, const char* fragment);
+    static void run(const ImDrawList* list, const ImDrawCmd* command);
+    void set_style(const Program& program, const PictureStyle& style, const ImVec4& rect) const;
+    void draw_now(const HeatmapDraw& d) const;
+    void draw_now(const GridDraw& d) const;
+    void add(ImDrawList& list, Command command);
+
+    std::string shader_dir_;
+    Program heatmap_, grid_;
+    GLuint vertex_array_ = 0;
+    ImVec2 viewport_;
+    std::deque<Command> commands_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,58 @@
+#include "gpu/texture.h"
+
+#include <vector>
+
+namespace headlight {
+
+void Texture::reset() {
+    if (id_) glDeleteTextures(1, &id_);
+    id_ = 0;
+}
+
+Texture Texture::make() {
+    Texture t;
+    glGenTextures(1, &t.id_);
+    glBindTexture(GL_TEXTURE_2D, t.id_);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    return t;
+}
+
+Texture Texture::of_values(std::span<const Matrix> levels) {
+    Texture t = make();
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, static_cast<GLint>(levels.size()) - 1);
+    for (size_t i = 0; i < levels.size(); ++i)
+        glTexImage2D(GL_TEXTURE_2D, static_cast<GLint>(i), GL_R32F, static_cast<GLsizei>(levels[i].cols()), static_cast<GLsizei>(levels[i].rows()), 0, GL_RED, GL_FLOAT, levels[i].data());
+    return t;
+}
+
+Texture Texture::of_colormap(const Colormap& map) {
+    Texture t = make();
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, 256, 1, 0, GL_RGB, GL_UNSIGNED_BYTE, map.data());
+    return t;
+}
+
+Texture Texture::of_argb(int width, int height, int stride, const unsigned char* pixels) {
+    std::vector<unsigned char> straight(static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const unsigned char* in = pixels + y * stride + x * 4;
+            unsigned char* out = straight.data() + (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) * 4;
+            const int alpha = in[3];
+            for (int c = 0; c < 3; ++c) out[c] = static_cast<unsigned char>(alpha ? std::min(255, in[2 - c] * 255 / alpha) : 255);
+            out[3] = static_cast<unsigned char>(alpha);
+        }
+    Texture t = make();
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, straight.data());
+    return t;
+}
+
+}  // namespace headlight

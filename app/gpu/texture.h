@@ -1,0 +1,43 @@
+// OpenGL objects with an owner.
+#pragma once
+
+#include <epoxy/gl.h>
+
+#include <span>
+#include <utility>
+
+#include "base/matrix.h"
+#include "figure/colormap.h"
+
+namespace headlight {
+
+/// A texture, deleted with its owner; needs a current context for everything.
+class Texture {
+public:
+    Texture() = default;
+    ~Texture() { reset(); }
+    Texture(Texture&& o) noexcept : id_(std::exchange(o.id_, 0)) {}
+    Texture& operator=(Texture&& o) noexcept {
+        if (this != &o) {
+            reset();
+            id_ = std::exchange(o.id_, 0);
+        }
+        return *this;
+    }
+
+    GLuint id() const { return id_; }
+    explicit operator bool() const { return id_ != 0; }
+    void reset();
+
+    /// float32 values, level by level; sampled with texelFetch.
+    static Texture of_values(std::span<const Matrix> levels);
+    static Texture of_colormap(const Colormap& map);
+    /// Premultiplied 0xAARRGGBB pixels in rows of `stride` bytes, as Cairo draws them.
+    static Texture of_argb(int width, int height, int stride, const unsigned char* pixels);
+
+private:
+    static Texture make();
+    GLuint id_ = 0;
+};
+
+}  // namespace headlight

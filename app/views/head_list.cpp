@@ -1,0 +1,211 @@
+// The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+struct GridLayout {
+    float left, top, pitch, thumb, shown_h;
+    int layers, heads, first_head;
+};
+
+void select_head(ViewState& state, int layer, int head) {
+    state.layer = layer;
+    state.head = head;
+    state.choose_head = false;
+}
+
+void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
+    Ui& ui = s.ui;
+    for (int h = 0; h < g.heads; ++h) {
+        const float x = g.left + g.pitch * static_cast<float>(h) + g.thumb / 2;
+        if (g.pitch < ui.px(20) && h % 2) continue;
+        ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
+    }
+    ui.list->PushClipRect(clip.min(), clip.max(), true);
+    for (int l = 0; l < g.layers; ++l) {
+        const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.state.grid_scroll;
+        if (g.pitch < ui.px(16) && l % 2) continue;
+        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.layer ? ui.colors->accent_text : ui.colors->t2, std::to_string(l));
+    }
+    ui.list->PopClipRect();
+}
+
+void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
+    Ui& ui = s.ui;
+    ui.list->PushClipRect({grid.x - ui.px(2), grid.y - ui.px(2)}, {grid.right() + ui.px(2), grid.y + g.shown_h + ui.px(2)}, true);
+    const Rect moved{grid.x, grid.y - s.state.grid_scroll, grid.w, grid.h};
+    if (s.sentence() && s.pictures.atlas) {
+        GridDraw d;
+        d.style = {s.colors, s.pictures.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+        d.atlas = s.pictures.atlas.id();
+        d.t = s.pictures.t;
+        d.heads = g.heads;
+        d.layers = g.layers;
+        d.pitch = g.pitch;
+        d.side = g.thumb;
+        d.rect = {moved.x, moved.y, moved.w, moved.h};
+        ui.heat.draw(*ui.list, d);
+    } else {
+        for (int i = 0; i < g.layers * g.heads; ++i) {
+            const Rect cell{moved.x + g.pitch * static_cast<float>(i % g.heads), moved.y + g.pitch * static_cast<float>(i / g.heads), g.thumb, g.thumb};
+            ui.fill(cell, ui.colors->bg0);
+            ui.frame(cell, ui.colors->l1);
+        }
+    }
+    const auto outline = [&](int layer, int head, ImU32 color, float width) {
+        const float grow = ui.px(2);
+        ui.frame({moved.x + g.pitch * static_cast<float>(head) - grow, moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow}, color, width);
+    };
+    if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
+    outline(s.state.layer, s.state.head, ui.colors->accent, 2);
+    ui.list->PopClipRect();
+}
+
+void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
+    Ui& ui = s.ui;
+    const Hit h = ui.hit("grid", {grid.x, grid.y, grid.w, g.shown_h});
+    for (int l = 0; l < g.layers; ++l)
+        for (int head = 0; head < g.heads; ++head) {
+            const float y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
+            if (y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1) ui.name("grid/" + head_name(l, head), {grid.x + g.pitch * static_cast<float>(head), y, g.thumb, g.thumb});
+        }
+    s.state.hovered_head.reset();
+    if (!h.hovered) return;
+    if (g.pitch * static_cast<float>(g.layers) > g.shown_h + 1) s.state.grid_scroll = std::clamp(s.state.grid_scroll - ImGui::GetIO().MouseWheel * g.pitch * 2, 0.0f, grid.h - g.shown_h);
+    const int head = static_cast<int>((h.mouse.x - grid.x) / g.pitch), layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
+    if (head < 0 || head >= g.heads || layer < 0 || layer >= g.layers) return;
+    s.state.hovered_head = std::pair{layer, head};
+    if (h.clicked) {
+        select_head(s.state, layer, head);
+        s.field.focused = false;
+    }
+    if (s.sentence()) {
+        const auto& stats = s.sentence()->heads[static_cast<size_t>(layer * g.heads + head)].statistics;
+        std::string tip = "Head " + head_name(layer, head);
+        for (size_t i = 0; i < 4; ++i) tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
+        ui.tooltip("grid/" + head_name(layer, head), h, tip);
+    }
+}
+
+/// Value to show and its length as a bar for each head.
+std::vector<float> rank_values(const Scene& s) {
+    if (s.state.rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : std::vector<float>();
+    std::vector<float> out;
+    for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[static_cast<size_t>(s.state.rank)]);
+    return out;
+}
+
+std::vector<int> rank_order(const Scene& s, const std::vector<float>& values) {
+    std::vector<int> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    const bool ascending = s.state.rank != kRankByCell && head_statistics()[static_cast<size_t>(s.state.rank)].ascending;
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        const float x = values[static_cast<size_t>(a)], y = values[static_cast<size_t>(b)];
+        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+        return ascending ? x < y : x > y;
+    });
+    return order;
+}
+
+void draw_rank_choice(Scene& s, Rect area, float y) {
+    Ui& ui = s.ui;
+    std::vector<std::string> items;
+    for (const auto& st : head_statistics()) items.push_back(st.label);
+    const auto cell = s.shown_cell();
+    if (cell) {
+        const auto label = [&](int i) { return ui.text.fitted(kCaption, s.sentence()->labels[static_cast<size_t>(i)], ui.px(56)) + " " + std::to_string(i); };
+        items.push_back("weight " + label(cell->first) + " → " + label(cell->second));
+    }
+    ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
+    float width = 0;
+    const int current = s.state.rank == kRankByCell ? static_cast<int>(kStatistics) : s.state.rank;
+    const int chosen = ui.drop_down("rank", area.x + ui.px(40), y, items, current, width);
+    if (chosen >= 0) s.state.rank = chosen == static_cast<int>(kStatistics) ? kRankByCell : chosen;
+    if (s.state.rank != kRankByCell) {
+        const auto& st = head_statistics()[static_cast<size_t>(s.state.rank)];
+        const Rect help{area.x, y - ui.px(14), ui.px(36), ui.px(28)};
+        ui.tooltip("rank/help", ui.hit("rank/help", help), st.definition);
+    }
+}
+
+void draw_ranked_heads(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto values = rank_values(s);
+    const auto order = rank_order(s, values);
+    float largest = 1e-6f;
+    for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
+    const float row_h = ui.px(size::row), list_h = area.h - ui.px(34), most = std::max(0.0f, row_h * static_cast<float>(order.size()) - list_h);
+    const Rect shown{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
+    if (shown.contains(ImGui::GetMousePos())) s.state.rank_scroll -= ImGui::GetIO().MouseWheel * row_h * 2;
+    s.state.rank_scroll = std::clamp(s.state.rank_scroll, 0.0f, most);
+    ui.list->PushClipRect(shown.min(), shown.max(), true);
+    const int across = s.model()->config.heads;
+    int hidden_below = 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+        const Rect r{shown.x, area.y + row_h * static_cast<float>(i) - s.state.rank_scroll, shown.w, row_h};
+        if (r.y + row_h > shown.bottom() + 1) ++hidden_below;
+        if (r.bottom() < shown.y || r.y + row_h > shown.bottom() + 1) continue;
+        const int layer = order[i] / across, head = order[i] % across;
+        const float value = values[static_cast<size_t>(order[i])];
+        const Hit h = ui.hit("ranked/" + head_name(layer, head), r);
+        const bool selected = layer == s.state.layer && head == s.state.head;
+        if (selected || h.hovered) ui.fill(r, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
+        const ImU32 ink = selected ? ui.colors->accent_text : ui.colors->t1;
+        ui.text.draw(area.x, r.middle_y(), kBodyMono, ink, head_name(layer, head));
+        ui.text.draw_right(area.right(), r.middle_y(), kBodyMono, selected ? ink : ui.colors->t2, number(value, 3));
+        if (!std::isnan(value)) ui.bar({area.x + ui.px(48), r.middle_y() - ui.px(4), area.w - ui.px(48) - ui.px(64), ui.px(8)}, value / largest, selected ? ui.colors->accent : ui.colors->t3);
+        if (h.hovered) s.state.hovered_head = std::pair{layer, head};
+        if (h.clicked) {
+            select_head(s.state, layer, head);
+            s.field.focused = false;
+        }
+    }
+    ui.list->PopClipRect();
+    if (hidden_below > 0) ui.text.draw(area.x, area.bottom() - ui.px(14), kCaption, ui.colors->t3, std::to_string(hidden_below) + " more");
+}
+
+}  // namespace
+
+void draw_head_list(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    if (!s.model()) return;
+    const ModelConfig& c = s.model()->config;
+    const float pad = ui.px(size::panel_pad), width = area.w - 2 * pad;
+    GridLayout g{};
+    g.layers = c.layers;
+    g.heads = c.heads;
+    g.pitch = std::max(ui.px(14), std::floor((area.w - ui.px(56)) / static_cast<float>(c.heads)));
+    g.thumb = g.pitch - ui.px(3);
+    g.left = area.x + ui.px(40);
+    g.top = area.y + ui.px(60);
+    const float most = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
+    g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(most / g.pitch) * g.pitch);
+    const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads), g.pitch * static_cast<float>(g.layers)};
+    s.state.grid_scroll = std::clamp(s.state.grid_scroll, 0.0f, grid.h - g.shown_h);
+
+    const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
+    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(c.layers) + " × " + std::to_string(c.heads));
+    ui.list->PushClipRect(area.min(), area.max(), true);
+    draw_grid_labels(s, g, {area.x + pad, g.top, ui.px(24), g.shown_h});
+    answer_grid(s, g, grid);
+    draw_thumbnails(s, g, grid);
+    ui.list->PopClipRect();
+
+    const float below = g.top + g.shown_h + ui.px(12);
+    ui.hairline(area.x + pad, below, area.x + pad + width, below);
+    const Rect rest{area.x + pad, below, width, area.bottom() - below};
+    if (!s.sentence()) {
+        ui.text.draw(rest.x, below + ui.px(22), kCaption, ui.colors->t3, "Ranking needs a sentence.");
+        return;
+    }
+    draw_rank_choice(s, rest, below + ui.px(22));
+    draw_ranked_heads(s, {rest.x, below + ui.px(44), rest.w, rest.bottom() - below - ui.px(44)});
+}
+
+}  // namespace headlight

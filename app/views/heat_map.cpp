@@ -1,0 +1,229 @@
+// One head, large: weights, labels on both axes, colour bar with the true range, crosshair.
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+struct MapLayout {
+    Rect map;
+    float cell = 0;
+    bool turned = false;
+    int n = 0, step = 1;
+};
+
+void draw_toolbar(Scene& s, float x, float y) {
+    Ui& ui = s.ui;
+    const auto choice = [&](const char* label, const std::string& path, const std::vector<std::string>& items, int current) {
+        x += ui.text.draw(x, y, kCaption, ui.colors->t3, label) + ui.px(8);
+        float width = 0;
+        const int chosen = ui.drop_down(path, x, y, items, current, width);
+        x += width + ui.px(18);
+        return chosen;
+    };
+    if (const int c = choice("Scale", "scale", {"linear", "log", "row"}, static_cast<int>(s.state.scale)); c >= 0) s.state.scale = static_cast<Scale>(c);
+    const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
+    const int current = static_cast<int>(std::find(maps.begin(), maps.end(), s.state.colormap) - maps.begin());
+    if (const int c = choice("Colours", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
+    if (const int c = choice("Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
+}
+
+int label_step(float cell, float apart) {
+    for (int decade = 1;; decade *= 10)
+        for (const int k : {1, 2, 5})
+            if (cell * static_cast<float>(k * decade) >= apart) return k * decade;
+}
+
+float widest_label(Scene& s) {
+    float widest = 0;
+    const auto& labels = s.sentence()->labels;
+    for (const auto& l : labels) widest = std::max(widest, s.ui.text.width(kCaptionMono, shorten_middle(l, 14)));
+    return widest;
+}
+
+MapLayout arrange(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    MapLayout l;
+    l.n = s.sentence()->trace->size();
+    const float widest = widest_label(s), n = static_cast<float>(l.n);
+    float above = ui.px(146 - size::view_header);
+    const auto cell_for = [&](float top) {
+        const float room = std::min(area.w - ui.px(264), area.h - top - ui.px(42));
+        const float cell = std::min(room / n, ui.px(64));
+        return cell >= 1 ? std::floor(cell) : std::max(cell, 0.001f);
+    };
+    l.cell = cell_for(above);
+    l.turned = widest + ui.px(6) > l.cell;
+    if (l.turned) {
+        above = ui.px(84) + widest * 0.7071f;
+        l.cell = cell_for(std::max(above, ui.px(98)));
+    }
+    l.step = label_step(l.cell, ui.px(16));
+    l.map = {area.x + ui.px(128), area.y + std::max(above, ui.px(98)), l.cell * n, l.cell * n};
+    return l;
+}
+
+/// The label of one token on an axis; `on` 0: plain, 1: hovered or key, 2: the query.
+void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, int on) {
+    Ui& ui = s.ui;
+    const bool query_axis = down == (s.state.queries == Axis::rows);
+    const ImU32 ink = on && query_axis ? ui.colors->accent_text : ui.colors->t1, faint = on && query_axis ? ui.colors->accent_text : ui.colors->t3;
+    const ImU32 back = query_axis ? ui.colors->accent_fill : ui.colors->bg3;
+    const float at = l.cell * (static_cast<float>(i) + 0.5f);
+    const std::string label = shorten_middle(s.sentence()->labels[static_cast<size_t>(i)], 14), index = std::to_string(i);
+    if (down) {
+        const float right = l.map.x - ui.px(12), room = ui.px(128 - 24 - 12 - 34), y = l.map.y + at;
+        const std::string text = ui.text.fitted(kCaptionMono, label, room);
+        if (on) {
+            const float high = std::max(l.cell, ui.px(20));
+            ui.fill({l.map.x - ui.px(88), y - high / 2, ui.px(84), high}, ui.colors->bg1);
+            ui.fill({l.map.x - ui.px(88), y - high / 2, ui.px(84), high}, back);
+        }
+        ui.text.draw_right(right, y, kCaptionMono, ink, text);
+        ui.text.draw_right(right - std::max(room - ui.px(24), ui.text.width(kCaptionMono, text)) - ui.px(6), y, kCaptionMono, faint, index);
+        return;
+    }
+    const float x = l.map.x + at;
+    if (l.turned) {
+        if (on) {
+            const float w = ui.text.width(kCaptionMono, label) + ui.px(10), h = ui.px(18), c = 0.7071f;
+            const ImVec2 o{x, l.map.y - ui.px(10)}, u{w * c, -w * c}, v{h / 2 * c, h / 2 * c};
+            ui.list->AddQuadFilled({o.x - v.x, o.y - v.y}, {o.x + u.x - v.x, o.y + u.y - v.y}, {o.x + u.x + v.x, o.y + u.y + v.y}, {o.x + v.x, o.y + v.y}, ui.colors->bg1);
+            ui.list->AddQuadFilled({o.x - v.x, o.y - v.y}, {o.x + u.x - v.x, o.y + u.y - v.y}, {o.x + u.x + v.x, o.y + u.y + v.y}, {o.x + v.x, o.y + v.y}, back);
+        }
+        ui.text.draw(x + ui.px(2), l.map.y - ui.px(11), kCaptionMono, ink, label, -0.7854f);
+        return;
+    }
+    if (on) {
+        const float w = std::max(l.cell, ui.text.width(kCaptionMono, label) + ui.px(8));
+        ui.fill({x - w / 2, l.map.y - ui.px(44), w, ui.px(40)}, back);
+    }
+    ui.text.draw_centred(x, l.map.y - ui.px(33), kCaptionMono, faint, index);
+    ui.text.draw_centred(x, l.map.y - ui.px(14), kCaptionMono, ink, label);
+}
+
+void draw_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
+    for (int i = 0; i < l.n; i += l.step) {
+        draw_axis_label(s, l, i, true, 0);
+        draw_axis_label(s, l, i, false, 0);
+    }
+    if (!cell) return;
+    const bool rows = s.state.queries == Axis::rows;
+    draw_axis_label(s, l, rows ? cell->first : cell->second, true, 2);
+    draw_axis_label(s, l, rows ? cell->second : cell->first, false, 2);
+}
+
+void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool locked) {
+    Ui& ui = s.ui;
+    const bool rows = s.state.queries == Axis::rows;
+    const int across = rows ? cell.second : cell.first, down = rows ? cell.first : cell.second;
+    const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover, key_line = locked ? ui.colors->t2 : ui.colors->hover;
+    const float size = std::max(l.cell, 1.0f), x = l.map.x + l.cell * static_cast<float>(across), y = l.map.y + l.cell * static_cast<float>(down), t = ui.line();
+    const auto horizontal = [&](float at, ImU32 c) { ui.list->AddRectFilled({l.map.x, at}, {l.map.right(), at + t}, c); };
+    const auto vertical = [&](float at, ImU32 c) { ui.list->AddRectFilled({at, l.map.y}, {at + t, l.map.bottom()}, c); };
+    horizontal(y - t, rows ? query_line : key_line);
+    horizontal(y + size - t, rows ? query_line : key_line);
+    vertical(x - t, rows ? key_line : query_line);
+    vertical(x + size - t, rows ? key_line : query_line);
+    if (l.cell < ui.px(5)) return;
+    ui.frame({x - t, y - t, size + t, size + t}, locked ? ui.colors->accent : ui.colors->hover, locked ? 3 : 2);
+    if (locked && l.cell >= ui.px(12)) ui.frame({x + ui.px(2), y + ui.px(2), size - ui.px(5), size - ui.px(5)}, ui.colors->well, 1);
+}
+
+void draw_values(Scene& s, const MapLayout& l) {
+    Ui& ui = s.ui;
+    const Matrix& w = s.answer->picture->levels[0];
+    const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
+    const bool rows = s.state.queries == Axis::rows;
+    for (int q = 0; q < l.n; ++q)
+        for (int k = 0; k < l.n; ++k) {
+            if (w(q, k) < 0.10f) continue;
+            const float place = scale_position(s.state.scale, w(q, k), s.answer->picture->largest, s.answer->picture->row_largest(0, q));
+            const Rgb c = map[static_cast<size_t>(std::lround(place * 255))];
+            const float light = 0.2126f * c.r + 0.7152f * c.g + 0.0722f * c.b;
+            const float x = l.map.x + l.cell * (static_cast<float>(rows ? k : q) + 0.5f), y = l.map.y + l.cell * (static_cast<float>(rows ? q : k) + 0.5f);
+            ui.text.draw_centred(x, y, kCaptionMono, light > 110 ? IM_COL32(12, 14, 17, 255) : IM_COL32_WHITE, decimals(w(q, k), 2));
+        }
+}
+
+void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
+    Ui& ui = s.ui;
+    const HeadPicture& p = *s.answer->picture;
+    const float height = std::max(l.map.h, ui.px(120));
+    const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), height};
+    ui.list->AddImageQuad(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(s.colors)), {bar.x, bar.bottom()}, {bar.x, bar.y}, {bar.right(), bar.y}, {bar.right(), bar.bottom()},
+                          {0, 0.5f}, {1, 0.5f}, {1, 0.5f}, {0, 0.5f});
+    ui.frame(bar, ui.colors->l2);
+    const char* label = s.state.scale == Scale::row ? "of row’s largest" : s.state.scale == Scale::log ? "weight, log" : "weight";
+    ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3, label);
+    for (int i = 0; i <= 4; ++i) {
+        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
+        const double value = s.state.scale == Scale::row ? share : s.state.scale == Scale::log ? kLogFloor * std::pow(p.largest / kLogFloor, share) : p.largest * share;
+        ui.list->AddRectFilled({bar.right(), std::floor(y)}, {bar.right() + ui.px(5), std::floor(y) + ui.line()}, ui.colors->l2);
+        ui.text.draw(bar.right() + ui.px(10), y, kCaptionMono, ui.colors->t2, decimals(value, value > 0 && value < 0.01 ? 4 : p.largest < 0.2f ? 3 : 2));
+    }
+    if (!cell) return;
+    const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second), p.largest, p.row_largest(0, cell->first));
+    ui.list->AddTriangleFilled({bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}, ui.colors->accent);
+}
+
+void draw_caption(Scene& s, const MapLayout& l, Rect area) {
+    Ui& ui = s.ui;
+    const float y = l.map.bottom() + ui.px(20);
+    const bool masked = s.sentence()->trace->activations.mask.end[0] < l.n;
+    const std::string left = std::string("Each ") + (s.state.queries == Axis::rows ? "row" : "column") + " sums to 1." +
+                             (!masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");
+    const std::string size = std::to_string(l.n) + " × " + std::to_string(l.n);
+    const int covered = static_cast<int>(std::ceil(1 / l.cell));
+    const std::string right = l.cell >= 1 ? size + ", every cell shown" : size + ", each pixel is the largest of " + std::to_string(covered) + " × " + std::to_string(covered);
+    const float end = std::max(l.map.right(), std::min(area.right() - ui.px(24), l.map.x + ui.text.width(kCaption, left + right) + ui.px(40)));
+    ui.text.draw(l.map.x, y, kCaption, ui.colors->t3, left);
+    ui.text.draw_right(end, y, kCaption, ui.colors->t3, right);
+}
+
+void answer_map(Scene& s, const MapLayout& l) {
+    const Hit h = s.ui.hit("map", l.map);
+    if (!h.hovered) return;
+    const int across = std::clamp(static_cast<int>((h.mouse.x - l.map.x) / l.cell), 0, l.n - 1), down = std::clamp(static_cast<int>((h.mouse.y - l.map.y) / l.cell), 0, l.n - 1);
+    s.state.hovered = s.state.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
+    if (h.clicked) {
+        s.state.locked = s.state.hovered;
+        s.field.focused = false;
+    }
+}
+
+}  // namespace
+
+void draw_heat_map(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    draw_toolbar(s, area.x + ui.px(24), area.y + ui.px(24));
+    if (!s.answer->picture) return;
+    const MapLayout l = arrange(s, area);
+    answer_map(s, l);
+    if (!l.turned) {
+        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(33), kCaption, ui.colors->t3, s.state.queries == Axis::rows ? "key →" : "query →");
+        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(14), kCaption, ui.colors->t3, s.state.queries == Axis::rows ? "query ↓" : "key ↓");
+    }
+    HeatmapDraw d;
+    const HeadPicture& p = *s.answer->picture;
+    d.style = {s.colors, p.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), ui.px(6)};
+    d.values = s.pictures.values.id();
+    d.row_largest = s.pictures.row_largest.id();
+    d.n = l.n;
+    d.scale = s.state.scale;
+    d.rect = {l.map.x, l.map.y, l.map.w, l.map.h};
+    ui.heat.draw(*ui.list, d);
+    const auto cell = s.shown_cell();
+    if (l.cell >= ui.px(44)) draw_values(s, l);
+    draw_labels(s, l, cell);
+    if (s.state.locked && s.state.locked->first < l.n && s.state.locked->second < l.n && s.state.locked != s.state.hovered) draw_cross(s, l, *s.state.locked, true);
+    if (s.state.hovered && s.state.hovered->first < l.n && s.state.hovered->second < l.n) draw_cross(s, l, *s.state.hovered, s.state.locked == s.state.hovered);
+    draw_color_scale(s, l, cell);
+    draw_caption(s, l, area);
+}
+
+}  // namespace headlight

@@ -1,0 +1,119 @@
+// The right panel: every number of one cell.
+#include <cmath>
+
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+struct Column {
+    Ui& ui;
+    float left, right, y;
+
+    void pair(const std::string& label, const std::string& value, float step, bool big = false) {
+        ui.text.draw(left, y, kBody, ui.colors->t2, label);
+        ui.text.draw_right(right, y, big ? kTitleMono : kBodyMono, big ? ui.colors->accent_text : ui.colors->t1, value);
+        y += ui.px(step);
+    }
+    void rule() {
+        ui.hairline(left, y, right, y);
+        y += ui.px(22);
+    }
+};
+
+void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
+    Ui& ui = s.ui;
+    const float y = area.y + ui.px(26), pad = ui.px(size::inspector_pad);
+    const auto& labels = s.sentence()->labels;
+    const char* state = s.state.hovered ? "hover" : s.state.locked ? "locked" : "last token";
+    const float room = (area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(120)) / 2;
+    float x = area.x + pad;
+    x += ui.text.draw(x, y, kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, labels[static_cast<size_t>(cell.first)], room)) + ui.px(2);
+    x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->accent_text, std::to_string(cell.first)) + ui.px(12);
+    x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + ui.px(12);
+    x += ui.text.draw(x, y, kTitleMono, ui.colors->t1, ui.text.fitted(kTitleMono, labels[static_cast<size_t>(cell.second)], room)) + ui.px(2);
+    ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(cell.second));
+    ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption, s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
+    ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
+}
+
+void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
+    Ui& ui = s.ui;
+    const auto& labels = s.sentence()->labels;
+    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Where " + labels[static_cast<size_t>(query)] + " " + std::to_string(query) + " looks", c.right - c.left - ui.px(60)));
+    ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
+    c.y += ui.px(26);
+    const float index_right = c.left + ui.px(22), name_room = ui.px(64), bar_left = index_right + ui.px(8) + name_room, bar_right = c.right - ui.px(62);
+    const float top = r.row.empty() ? 1 : std::max(r.row[0].probability, 1e-6f);
+    for (const Prediction& p : r.row) {
+        const bool this_one = p.id == r.cell.key;
+        ui.text.draw_right(index_right, c.y, kCaptionMono, ui.colors->t3, std::to_string(p.id));
+        ui.text.draw(index_right + ui.px(8), c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kBodyMono, labels[static_cast<size_t>(p.id)], name_room - ui.px(4)));
+        ui.bar({bar_left, c.y - ui.px(4), bar_right - bar_left, ui.px(8)}, p.probability / top, this_one ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw_right(c.right, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2, number(p.probability, 3));
+        c.y += ui.px(26);
+    }
+    c.y += ui.px(2);
+}
+
+void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {
+    Ui& ui = s.ui;
+    ui.text.draw(c.left, c.y, kBody, ui.colors->t2, label);
+    float x = c.left + ui.px(64);
+    for (const int id : ids) {
+        const std::string token = token_label(*s.model(), id);
+        const float w = ui.text.width(kCaptionMono, token) + ui.px(16);
+        if (x + w > c.right) break;
+        ui.fill({x, c.y - ui.px(14), w, ui.px(28)}, ui.colors->bg2, size::corner);
+        ui.text.draw(x + ui.px(8), c.y, kCaptionMono, ink, token);
+        x += w + ui.px(6);
+    }
+    c.y += ui.px(34);
+}
+
+void draw_delta(Scene& s, Column& c, const CellReport& r) {
+    Ui& ui = s.ui;
+    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, "What it adds (ΔE of this head)");
+    c.y += ui.px(26);
+    c.pair("‖ΔE‖", number(r.delta_norm, 2), 24);
+    const Rect share{c.left, c.y - ui.px(12), c.right - c.left, ui.px(24)};
+    ui.tooltip("inspector/share", ui.hit("inspector/share", share), "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
+    c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %", 32);
+    draw_token_chips(s, c, "raises", r.raises, ui.colors->plus);
+    draw_token_chips(s, c, "lowers", r.lowers, ui.colors->minus);
+}
+
+}  // namespace
+
+void draw_inspector(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const float pad = ui.px(size::inspector_pad);
+    ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
+    const auto cell = s.shown_cell();
+    if (!cell) {
+        ui.text.draw(area.x + pad, area.y + ui.px(24), kTitle, ui.colors->t3, "Inspector");
+        ui.text.draw_wrapped(area.x + pad, area.y + ui.px(64), area.w - 2 * pad, kBody, ui.colors->t2, "Point at a token or a cell to read its numbers.");
+        return;
+    }
+    draw_title(s, area, *cell);
+    const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
+    ui.list->PushClipRect(area.min(), {area.right(), save.y - ui.px(8)}, true);
+    Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74)};
+    c.pair("weight", number(s.weight(cell->first, cell->second), 3), 32, true);
+    if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
+        const int d_head = s.model()->config.d_head;
+        c.pair("q·k", number(r->dot, 2), 24);
+        c.pair("÷ √" + std::to_string(d_head), number(r->score, 2), 24);
+        c.pair("mask", r->allowed ? "allowed" : "masked", 24);
+        c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.sentence()->trace->size()) : "—", 28);
+        c.rule();
+        draw_row(s, c, *r, cell->first);
+        c.rule();
+        draw_delta(s, c, *r);
+    }
+    ui.list->PopClipRect();
+    if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+}
+
+}  // namespace headlight

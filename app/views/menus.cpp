@@ -1,0 +1,228 @@
+// What opens over the window: models, settings, saving a picture, the list of keys.
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/parameters.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr ImGuiWindowFlags kSheet = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground;
+
+/// A panel over the window. A click that begins and ends outside closes it, and so does Esc.
+class Sheet {
+public:
+    Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.ui.list) {
+        ImGui::SetNextWindowPos(r.min());
+        ImGui::SetNextWindowSize({r.w, r.h});
+        ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+        ImGui::Begin(name, nullptr, kSheet);
+        s.ui.use_list(ImGui::GetWindowDrawList());
+        s.ui.fill(r, s.ui.colors->bg2, size::popup_corner);
+        s.ui.frame(r, s.ui.colors->l2, 1, size::popup_corner);
+        s.ui.name(name, r);
+        if (ImGui::IsWindowAppearing()) ImGui::SetWindowFocus();
+        else if (ImGui::IsMouseReleased(0) && !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos())) open = false;
+    }
+    ~Sheet() {
+        ImGui::End();
+        ImGui::PopStyleVar();
+        s_.ui.use_list(below_);
+    }
+
+private:
+    Scene& s_;
+    ImDrawList* below_;
+};
+
+/// Dear ImGui's own field, in our colours, for paths. Returns whether Enter was pressed.
+bool path_field(Ui& ui, const char* path, Rect r, const char* hint, std::string& value, bool focus) {
+    ui.name(path, r);
+    ImGui::SetCursorScreenPos(r.min());
+    ImGui::PushItemWidth(r.w);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), (r.h - ImGui::GetFontSize()) / 2});
+    if (focus) ImGui::SetKeyboardFocusHere();
+    const bool entered = ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value, ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::PopStyleVar();
+    ImGui::PopItemWidth();
+    return entered;
+}
+
+void show_folder(const std::string& path) {
+    const std::string folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
+    if (fork() == 0) {
+        execlp("xdg-open", "xdg-open", folder.c_str(), nullptr);
+        _exit(127);
+    }
+}
+
+/// The error of the last opening; returns the height it took.
+float draw_error(Scene& s, float x, float y, float w) {
+    Ui& ui = s.ui;
+    const std::string& message = s.answer->model_error;
+    const float pad = ui.px(16), text_w = w - 2 * pad - ui.px(4);
+    ui.list->ChannelsSplit(2);
+    ui.list->ChannelsSetCurrent(1);
+    const std::string name = fs::path(s.answer->model_path).filename().string();
+    ui.text.draw(x + pad + ui.px(4), y + ui.px(20), kBody, ui.colors->warning, ui.text.fitted(kBody, name + " was not opened.", text_w));
+    const float lines = ui.text.draw_wrapped(x + pad + ui.px(4), y + ui.px(34), text_w, kBody, ui.colors->t1, message);
+    const float high = ui.px(34) + lines + ui.px(54), by = y + high - ui.px(46);
+    float bx = x + pad + ui.px(4);
+    if (ui.button("error/again", {bx, by, ui.px(120), ui.px(32)}, "Try again")) choose_model(s.state, s.answer->model_path);
+    bx += ui.px(128);
+    if (ui.button("error/copy", {bx, by, ui.px(120), ui.px(32)}, "Copy text")) ImGui::SetClipboardText(message.c_str());
+    bx += ui.px(128);
+    if (ui.button("error/folder", {bx, by, ui.px(132), ui.px(32)}, "Show folder")) show_folder(s.answer->model_path);
+    ui.list->ChannelsSetCurrent(0);
+    ui.fill({x, y, w, high}, ui.colors->warning_fill);
+    ui.fill({x, y, ui.px(4), high}, ui.colors->warning);
+    ui.list->ChannelsMerge();
+    ui.name("error", {x, y, w, high});
+    const std::string still = s.model() ? s.model()->name + " is still open; nothing was changed." : "No model is open.";
+    ui.text.draw(x + pad - ui.px(8), y + high + ui.px(24), kCaption, ui.colors->t2, still);
+    return high + ui.px(44);
+}
+
+struct Listed {
+    std::string path, name, where;
+};
+
+std::vector<Listed> listed_models(const ViewState& state) {
+    std::vector<Listed> out{{"stories", "stories", "built in"}};
+    for (const auto& path : state.recent_models)
+        if (path != "stories") out.push_back({path, fs::path(path).filename().string(), "recent · " + fs::path(path).parent_path().string()});
+    return out;
+}
+
+void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
+    Ui& ui = s.ui;
+    const auto models = listed_models(s.state);
+    ui.text.draw(x, y, kCaption, ui.colors->t3, "Built in and recent");
+    y += ui.px(28);
+    for (const Listed& m : models) {
+        if (y + ui.px(16) > bottom) break;
+        const Rect r{x - ui.px(8), y - ui.px(16), w + ui.px(16), ui.px(32)};
+        const Hit h = ui.hit("models/" + m.name, r);
+        const bool open = s.model() && s.answer->model_error.empty() && m.path == s.state.model_path;
+        if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
+        if (open) ui.list->AddCircleFilled({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
+        ui.text.draw(x + ui.px(4), y, kBody, open ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBody, m.name, ui.px(180)));
+        ui.text.draw(x + ui.px(196), y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, m.where, w - ui.px(200)));
+        if (h.clicked) {
+            choose_model(s.state, m.path);
+            s.state.model_menu = false;
+        }
+        y += ui.px(32);
+    }
+}
+
+void draw_model_menu(Scene& s, Rect window) {
+    Ui& ui = s.ui;
+    const Rect r{ui.px(16), ui.px(52), std::min(ui.px(664), window.w - ui.px(32)), std::min(ui.px(520), window.h - ui.px(100))};
+    Sheet sheet(s, "model menu", r, s.state.model_menu);
+    const float x = r.x + ui.px(20), w = r.w - ui.px(40);
+    ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1, "Open a model");
+    ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(26), kCaptionMono, ui.colors->t3, "Ctrl O");
+    float y = r.y + ui.px(52);
+    if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
+    const Rect field{x, y, w - ui.px(96), ui.px(32)};
+    const bool entered = path_field(ui, "model path", field, "Path of a model folder", s.state.path_typed, ImGui::IsWindowAppearing());
+    const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)}, "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
+    if ((entered || pressed) && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
+    draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
+    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a model folder on the window.");
+}
+
+/// Options side by side, one of them on; returns the one pressed, or -1.
+int segments(Ui& ui, const std::string& path, float x, float y, const std::vector<std::string>& labels, int current) {
+    int pressed = -1;
+    for (size_t i = 0; i < labels.size(); ++i) {
+        const Rect r{x, y - ui.px(14), ui.text.width(kCaption, labels[i]) + ui.px(24), ui.px(28)};
+        const Hit h = ui.hit(path + "/" + labels[i], r);
+        const bool on = static_cast<int>(i) == current;
+        ui.fill(r, on ? ui.colors->bg4 : h.hovered ? ui.colors->bg3 : ui.colors->bg2);
+        ui.frame(r, ui.colors->l2);
+        ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? ui.colors->t1 : ui.colors->t2, labels[i]);
+        if (h.clicked) pressed = static_cast<int>(i);
+        x = r.right() - ui.line();
+    }
+    return pressed;
+}
+
+void draw_settings_menu(Scene& s, Rect window) {
+    Ui& ui = s.ui;
+    const Rect r{window.right() - ui.px(376), ui.px(96), ui.px(360), ui.px(190)};
+    Sheet sheet(s, "settings menu", r, s.state.settings_menu);
+    const float x = r.x + ui.px(20), at = r.x + ui.px(124);
+    float y = r.y + ui.px(28);
+    ui.text.draw(x, y, kTitle, ui.colors->t1, "Settings");
+    y += ui.px(42);
+    ui.text.draw(x, y, kBody, ui.colors->t2, "Theme");
+    if (const int i = segments(ui, "theme", at, y, {"Dark", "Light"}, s.state.dark ? 0 : 1); i >= 0) s.state.dark = i == 0;
+    y += ui.px(40);
+    ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
+    const float sizes[] = {1, 1.25f, 1.5f};
+    const int current = static_cast<int>(std::find(std::begin(sizes), std::end(sizes), s.state.text_size) - std::begin(sizes));
+    if (const int i = segments(ui, "text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0) s.state.text_size = sizes[i];
+    y += ui.px(40);
+    ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
+    if (segments(ui, "hints", at, y, {"Show again"}, -1) == 0) {
+        s.state.hints_seen = false;
+        s.state.settings_menu = false;
+    }
+}
+
+void draw_save_menu(Scene& s, Rect window) {
+    Ui& ui = s.ui;
+    const Rect r{window.right() - ui.px(556), window.bottom() - ui.px(250), ui.px(540), ui.px(170)};
+    Sheet sheet(s, "save menu", r, s.state.save_menu);
+    const float x = r.x + ui.px(20), w = r.w - ui.px(40);
+    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save head " + head_name(s.state.layer, s.state.head));
+    ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(28), kCaption, ui.colors->t3, "end the name in .png, .svg or .pdf");
+    const Rect field{x, r.y + ui.px(56), w - ui.px(96), ui.px(32)};
+    const bool entered = path_field(ui, "save path", field, "file name", s.state.save_path, ImGui::IsWindowAppearing());
+    const bool pressed = ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary);
+    if (entered || pressed) s.state.save_result = "saving…";
+    if (!s.state.save_result.empty())
+        ui.text.draw_wrapped(x, field.bottom() + ui.px(14), w, kCaption, s.state.save_failed ? ui.colors->warning : ui.colors->t2, s.state.save_result);
+}
+
+constexpr std::pair<const char*, const char*> kKeys[] = {
+    {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
+    {"Tab", "between the sentence and the heads"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
+    {"Ctrl S", "save the picture"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
+    {"F1", "this list"}};
+
+void draw_help(Scene& s, Rect window) {
+    Ui& ui = s.ui;
+    const float high = ui.px(80) + ui.px(28) * static_cast<float>(std::size(kKeys));
+    const Rect r{window.middle_x() - ui.px(260), window.middle_y() - high / 2, ui.px(520), high};
+    Sheet sheet(s, "help", r, s.state.help);
+    ui.text.draw(r.x + ui.px(24), r.y + ui.px(32), kTitle, ui.colors->t1, "Keys");
+    float y = r.y + ui.px(72);
+    for (const auto& [key, what] : kKeys) {
+        ui.text.draw(r.x + ui.px(24), y, kCaptionMono, ui.colors->accent_text, key);
+        ui.text.draw(r.x + ui.px(176), y, kBody, ui.colors->t1, what);
+        y += ui.px(28);
+    }
+}
+
+}  // namespace
+
+void draw_menus(Scene& s, Rect window) {
+    if (s.state.model_menu) draw_model_menu(s, window);
+    if (s.state.settings_menu) draw_settings_menu(s, window);
+    if (s.state.save_menu && s.sentence()) draw_save_menu(s, window);
+    if (s.state.help) draw_help(s, window);
+}
+
+}  // namespace headlight

@@ -1,0 +1,99 @@
+// What stands in the centre while there is no sentence; and the three hints of the first start.
+#include "base/embedded.h"
+#include "io/json.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+struct Sample {
+    std::string text, why;
+};
+
+const std::vector<Sample>& samples() {
+    static const std::vector<Sample> list = [] {
+        std::vector<Sample> out;
+        for (const Json& s : Json::parse(embedded_file("assets/sentences.json"))) out.push_back({s["text"].get<std::string>(), s["why"].get<std::string>()});
+        return out;
+    }();
+    return list;
+}
+
+bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample) {
+    Ui& ui = s.ui;
+    const Hit h = ui.hit(path, r);
+    ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+    if (h.hovered) ui.frame(r, ui.colors->l2, 1, size::corner);
+    ui.text.draw(r.x + ui.px(16), r.y + (sample.why.empty() ? r.h / 2 : ui.px(17)), kBody, ui.colors->t1, ui.text.fitted(kBody, sample.text, r.w - ui.px(32)));
+    if (!sample.why.empty()) ui.text.draw(r.x + ui.px(16), r.y + ui.px(40), kCaption, ui.colors->t3, sample.why);
+    return h.clicked;
+}
+
+struct Card {
+    const char *title, *text;
+};
+constexpr Card kCards[] = {{"Type anything", "Every picture follows each key press."},
+                           {"Pick a head", "Each small square is one head. Arrow keys move between them."},
+                           {"Point at a cell", "Its numbers appear on the right. Click keeps them there, Esc lets go."}};
+
+/// A card and the line that ties it to what it speaks of.
+void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
+    ui.list->AddLine(from, to, ui.colors->accent, ui.px(2));
+    ui.list->AddCircleFilled(to, ui.px(3.5f), ui.colors->accent);
+    ui.fill(r, ui.colors->dark ? ui.colors->bg3 : ui.colors->bg2, size::popup_corner);
+    ui.frame(r, ui.colors->accent, 1, size::popup_corner);
+    const ImVec2 disc{r.x + ui.px(26), r.y + ui.px(26)};
+    ui.list->AddCircleFilled(disc, ui.px(12), ui.colors->accent);
+    ui.text.draw_centred(disc.x, disc.y, kBody, ui.colors->on_accent, std::to_string(number + 1));
+    ui.text.draw(r.x + ui.px(50), r.y + ui.px(26), kBody, ui.colors->t1, kCards[number].title);
+    ui.text.draw_wrapped(r.x + ui.px(50), r.y + ui.px(40), r.w - ui.px(64), kCaption, ui.colors->t2, kCards[number].text);
+    ui.name("hint/" + std::to_string(number + 1), r);
+}
+
+}  // namespace
+
+void draw_start_sentences(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const float width = std::min(ui.px(680), area.w - ui.px(48)), left = area.x + (area.w - width) / 2 - ui.px(0), high = ui.px(56), gap = ui.px(8);
+    float y = area.y + ui.px(54);
+    ui.text.draw(left, y, kBody, ui.colors->t1, "Sentences to start from");
+    y += ui.px(26);
+    for (size_t i = 0; i < samples().size(); ++i) {
+        if (y + high > area.bottom() - ui.px(40)) return;
+        if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, samples()[i])) {
+            s.field.set_text(samples()[i].text);
+            s.field.focused = true;
+        }
+        y += high + gap;
+    }
+    y += ui.px(20);
+    const float label = ui.text.draw(left, y, kCaption, ui.colors->t3, "Recent");
+    if (s.state.recent_texts.empty()) ui.text.draw(left + label + ui.px(20), y, kCaption, ui.colors->t2, "none yet");
+    y += ui.px(16);
+    for (size_t i = 0; i < s.state.recent_texts.size() && y + ui.px(36) < area.bottom(); ++i, y += ui.px(42))
+        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)}, {s.state.recent_texts[i], ""})) s.field.set_text(s.state.recent_texts[i]);
+}
+
+void draw_hints(Scene& s, Rect window) {
+    Ui& ui = s.ui;
+    if (s.state.hints_seen || !ui.widgets.count("sentence") || !ui.widgets.count("grid") || !s.sentence()) return;
+    const Rect field = ui.widgets["sentence"], grid = ui.widgets["grid"], title = ui.widgets["inspector/title"];
+    ImDrawList* below = ui.list;
+    ui.use_list(ImGui::GetForegroundDrawList());
+    const Rect one{field.x + field.w * 0.63f, window.y + ui.px(114), ui.px(240), ui.px(92)};
+    draw_card(ui, 0, one, {one.x + ui.px(70), one.y}, {one.x + ui.px(70), field.bottom()});
+    const Rect two{ui.px(16), grid.bottom() + ui.px(56), std::min(ui.px(288), title.x - ui.px(32)), ui.px(94)};
+    const float tie = std::min(grid.right() - ui.px(20), two.right() - ui.px(12));
+    draw_card(ui, 1, two, {tie, two.y}, {tie, grid.bottom() + ui.px(4)});
+    const Rect three{title.x - ui.px(420), window.y + ui.px(318), ui.px(272), ui.px(150)};
+    draw_card(ui, 2, three, {three.right(), three.y + ui.px(24)}, {title.x + ui.px(14), three.y + ui.px(24)});
+    const Rect button{three.x + ui.px(54), three.bottom() - ui.px(46), ui.px(120), ui.px(size::button)};
+    ui.name("hint/done", button);
+    ui.fill(button, ui.colors->dark ? ui.colors->accent : ui.colors->accent_text, size::corner);
+    ui.text.draw_centred(button.middle_x(), button.middle_y(), kBody, ui.colors->on_accent, "Got it");
+    ui.text.draw(button.right() + ui.px(12), button.middle_y(), kCaption, ui.colors->t3, "shown once");
+    ui.use_list(below);
+}
+
+}  // namespace headlight

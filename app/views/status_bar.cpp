@@ -1,0 +1,29 @@
+// The lowest line: what is open, which mask is in force, and what the person should know.
+#include "model/parameters.h"
+#include "views/views.h"
+
+namespace headlight {
+
+void draw_status_bar(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    ui.hairline(area.x, area.y, area.right(), area.y);
+    const float pad = ui.px(16), y = area.middle_y();
+    float x = area.x + pad;
+    if (const Model* m = s.model()) {
+        const ModelConfig& c = m->config;
+        const std::string what = c.family_name + " · " + std::to_string(c.layers) + " layers · " + std::to_string(c.heads) + " heads · d_model " + std::to_string(c.d_model) + " · " +
+                                 short_count(parameter_count(c)) + " parameters";
+        x += ui.text.draw(x, y, kCaption, ui.colors->t2, what) + ui.px(32);
+        float right = area.right() - pad;
+        right -= ui.text.width(kCaption, "float32");
+        ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
+        const std::string mask = c.causal ? "mask causal" : "mask none";
+        ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
+    }
+    if (!s.state.notice.empty()) {
+        ui.name("notice", {x, area.y, ui.px(400), area.h});
+        ui.text.draw(x, y, kCaption, ui.colors->accent_text, ui.text.fitted(kCaption, s.state.notice, area.right() - x - ui.px(200)));
+    }
+}
+
+}  // namespace headlight

@@ -1,0 +1,467 @@
+#include "window/application.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+constexpr const char* kFirstSentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
+constexpr float kDimAfter = 0.1f;
+}  // namespace
+
+Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
+    auto app = std::unique_ptr<Application>(new Application(options));
+    TRY_STATUS(app->open_window());
+    return app;
+}
+
+void Application::apply_options() {
+    const bool for_picture = !options_.screenshot.empty();
+    if (!for_picture) state_ = load_settings(settings_path());
+    if (!options_.model.empty()) {
+        state_.model_path = options_.model;
+        state_.choose_head = true;
+    }
+    if (options_.text_option->count()) {
+        state_.text = options_.text;
+        state_.choose_head = true;
+    } else if (state_.text.empty() && !state_.hints_seen) {
+        state_.text = kFirstSentence;
+    }
+    if (for_picture) state_.hints_seen = true;
+    if (options_.hints) state_.hints_seen = false;
+    if (!options_.theme.empty()) state_.dark = options_.theme == "dark";
+    if (!options_.size.empty()) std::sscanf(options_.size.c_str(), "%dx%d", &state_.window_width, &state_.window_height);
+    if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.layer, &state_.head) == 2) state_.choose_head = false;
+    int query = 0, key = 0;
+    if (std::sscanf(options_.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
+        state_.locked = std::pair{query, key};
+        state_.rank = kRankByCell;
+    }
+    state_.model_menu = options_.open_menu == "models";
+    state_.settings_menu = options_.open_menu == "settings";
+    state_.help = options_.open_menu == "keys";
+    field_.set_text(valid_utf8(state_.text));
+    last_text_ = field_.text();
+}
+
+Status Application::open_window() {
+    static std::string glfw_message;
+    glfwSetErrorCallback([](int, const char* message) { glfw_message = message; });
+    if (!glfwInit())
+        return Error{"There is no display to open a window on (" + glfw_message +
+                     "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot FILE.png' draws the window."};
+    apply_options();
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    if (!options_.screenshot.empty()) glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    window_ = glfwCreateWindow(state_.window_width, state_.window_height, "Headlight", nullptr, nullptr);
+    if (!window_)
+        return Error{"A window with OpenGL 3.3 cannot be opened (" + glfw_message +
+                     "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight render', which needs neither."};
+    glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwMakeContextCurrent(window_);
+    glfwSwapInterval(options_.screenshot.empty() ? 1 : 0);
+    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); });
+    ask_worker();  // the model opens while the fonts load
+
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+    install_callbacks();
+    ImGui_ImplGlfw_InitForOpenGL(window_, true);
+    ImGui_ImplOpenGL3_Init("#version 330");
+    TRY(auto heat, HeatmapRenderer::create(options_.shader_dir));
+    heat_ = std::make_unique<HeatmapRenderer>(std::move(heat));
+    ui_ = std::make_unique<Ui>(text_, *heat_);
+    return success();
+}
+
+Application::~Application() {
+    worker_.reset();
+    pictures_ = {};
+    colors_.reset();
+    field_ = {};
+    text_ = {};
+    if (ImGui::GetCurrentContext()) {
+        if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
+        if (ImGui::GetIO().BackendPlatformUserData) ImGui_ImplGlfw_Shutdown();
+        ImGui::DestroyContext();
+    }
+    if (window_) glfwDestroyWindow(window_);
+    glfwTerminate();
+}
+
+/// Ours come first; Dear ImGui's, installed after them, call them.
+void Application::install_callbacks() {
+    glfwSetWindowUserPointer(window_, this);
+    const auto self = [](GLFWwindow* w) -> Application& {
+        auto& app = *static_cast<Application*>(glfwGetWindowUserPointer(w));
+        app.frames_wanted_ = 3;
+        return app;
+    };
+    static decltype(+self) touch;
+    touch = self;
+    glfwSetKeyCallback(window_, [](GLFWwindow* w, int key, int, int action, int mods) {
+        Application& app = touch(w);
+        if (action == GLFW_RELEASE) return;
+        if (app.key_at_ == 0) app.key_at_ = glfwGetTime();
+        app.input_.keys.push_back({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+    });
+    glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) { append_utf8(touch(w).input_.typed, c); });
+    glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
+        for (int i = 0; i < count; ++i) touch(w).input_.dropped.emplace_back(paths[i]);
+    });
+    glfwSetCursorPosCallback(window_, [](GLFWwindow* w, double, double) { touch(w); });
+    glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int, int, int) { touch(w); });
+    glfwSetScrollCallback(window_, [](GLFWwindow* w, double, double) { touch(w); });
+    glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { touch(w); });
+    glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { touch(w); });
+    glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int) { touch(w); });
+    glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int) { touch(w); });
+    glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { touch(w); });
+}
+
+float Application::scale() const {
+    float display = static_cast<float>(options_.scale), y = 1;
+    if (display <= 0) glfwGetWindowContentScale(window_, &display, &y);
+    return display * state_.text_size;
+}
+
+void Application::load_fonts() {
+    loaded_scale_ = scale();
+    text_.load(loaded_scale_);
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+
+void Application::style_imgui() const {
+    const Theme& t = theme(state_.dark);
+    ImGuiStyle& s = ImGui::GetStyle();
+    s = ImGuiStyle();
+    s.WindowPadding = {4 * loaded_scale_, 4 * loaded_scale_};
+    s.FrameRounding = 4 * loaded_scale_;
+    s.PopupRounding = 6 * loaded_scale_;
+    s.FrameBorderSize = s.PopupBorderSize = std::max(1.0f, std::floor(loaded_scale_));
+    s.WindowBorderSize = 0;
+    s.ItemSpacing = {0, 0};
+    s.WindowMinSize = {1, 1};
+    const std::pair<ImGuiCol, ImU32> colors[] = {{ImGuiCol_Text, t.t1}, {ImGuiCol_TextDisabled, t.t3}, {ImGuiCol_PopupBg, t.bg2}, {ImGuiCol_Border, t.l2},
+                                                 {ImGuiCol_FrameBg, t.bg1}, {ImGuiCol_TextSelectedBg, t.bg4}, {ImGuiCol_WindowBg, t.bg1}, {ImGuiCol_NavHighlight, t.accent}};
+    for (const auto& [slot, color] : colors) s.Colors[slot] = as_vec4(color);
+}
+
+void Application::wait_for_events() {
+    if (frames_wanted_ > 0 || !input_.dropped.empty()) return glfwPollEvents();
+    double wait = ui_->wake_after;
+    if (worker_->busy() && dim() == 0) wait = kDimAfter;
+    if (saving_.valid()) wait = 0.05;
+    if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
+    if (wait > 0) {
+        glfwWaitEventsTimeout(wait);
+        frames_wanted_ = std::max(frames_wanted_, 1);
+    } else {
+        glfwWaitEvents();
+    }
+}
+
+bool Application::take_answer() {
+    auto fresh = worker_->poll();
+    if (!fresh) return false;
+    const bool opened = fresh->sentence && fresh->model_error.empty() && (!answer_ || !answer_->sentence || answer_->sentence->model != fresh->sentence->model);
+    const bool failed = !fresh->model_error.empty() && (!answer_ || answer_->model_attempt != fresh->model_attempt || answer_->model_error != fresh->model_error);
+    answer_ = std::move(fresh);
+    if (opened) {
+        if (state_.model_menu && options_.open_menu.empty()) state_.model_menu = false;
+        state_.path_typed.clear();
+        auto& recent = state_.recent_models;
+        recent.erase(std::remove(recent.begin(), recent.end(), answer_->model_path), recent.end());
+        if (answer_->model_path != "stories") recent.insert(recent.begin(), answer_->model_path);
+        if (recent.size() > 8) recent.resize(8);
+    }
+    if (failed) state_.model_menu = true;
+    if (state_.choose_head && answer_->sentence && answer_->sentence->trace) {
+        state_.layer = answer_->layer;
+        state_.head = answer_->head;
+        state_.choose_head = false;
+    }
+    if (answer_->sentence) {
+        state_.layer = std::clamp(state_.layer, 0, answer_->sentence->model->config.layers - 1);
+        state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
+    }
+    note_cut();
+    frames_wanted_ = std::max(frames_wanted_, 2);
+    return true;
+}
+
+/// A text longer than the model's context is cut where the model stops reading, and the notice says so.
+void Application::note_cut() {
+    const SentenceResult* s = answer_->sentence.get();
+    if (!s || !s->trace || s->text != field_.text()) return;
+    const auto kept = static_cast<size_t>(s->trace->size());
+    if (s->tokens_in_all <= kept) return;
+    state_.notice = "Cut to the first " + std::to_string(kept) + " of " + std::to_string(s->tokens_in_all) + " tokens: " + s->model->name + " reads no more.";
+    field_.set_text(s->text.substr(0, s->bytes_read));
+    last_text_ = field_.text();
+}
+
+void Application::ask_worker() {
+    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), state_.layer, state_.head, state_.focused(), state_.choose_head};
+    if (!r.cell && answer_ && answer_->picture && answer_->sentence && answer_->sentence->trace && answer_->picture->layer == r.layer && answer_->picture->head == r.head) {
+        const Scene scene{*ui_, state_, answer_.get(), pictures_, field_, 0};
+        r.cell = scene.shown_cell();
+    }
+    const bool same = r.model_path == asked_.model_path && r.model_attempt == asked_.model_attempt && r.text == asked_.text && r.layer == asked_.layer && r.head == asked_.head &&
+                      r.cell == asked_.cell && r.choose_head == asked_.choose_head;
+    if (same && asked_at_ > 0) return;
+    asked_ = r;
+    asked_at_ = glfwGetTime();
+    worker_->ask(std::move(r));
+}
+
+void Application::move_head(int layers, int heads) {
+    if (!answer_ || !answer_->sentence) return;
+    const ModelConfig& c = answer_->sentence->model->config;
+    state_.layer = std::clamp(state_.layer + layers, 0, c.layers - 1);
+    state_.head = std::clamp(state_.head + heads, 0, c.heads - 1);
+    state_.choose_head = false;
+}
+
+void Application::copy_numbers() {
+    if (!answer_ || !answer_->picture || !answer_->sentence) return;
+    const Matrix& w = answer_->picture->levels[0];
+    std::string out = "query\\key";
+    for (const auto& label : answer_->sentence->labels) out += "\t" + label;
+    for (Index q = 0; q < w.rows(); ++q) {
+        out += "\n" + answer_->sentence->labels[static_cast<size_t>(q)];
+        for (Index k = 0; k < w.cols(); ++k) out += w(q, k) < 0 ? "\t" : "\t" + std::to_string(w(q, k));
+    }
+    glfwSetClipboardString(window_, out.c_str());
+    state_.notice = "Copied the weights of head " + head_name(answer_->layer, answer_->head) + ".";
+}
+
+void Application::save_picture() {
+    if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
+    FigureOptions figure;
+    figure.layer = state_.layer;
+    figure.head = state_.head;
+    figure.colormap = state_.colormap;
+    figure.scale = state_.scale;
+    figure.queries = state_.queries;
+    figure.dpi = 192;
+    saving_path_ = state_.save_path;
+    saving_ = std::async(std::launch::async, [figure, path = fs::path(saving_path_), trace = answer_->sentence->trace] {
+        ThreadPool pool(1);
+        const Status written = write_head_figure(path, *trace, figure, pool);
+        glfwPostEmptyEvent();
+        return written;
+    });
+}
+
+void Application::finish_saving() {
+    if (state_.save_result == "saving…" && !saving_.valid()) save_picture();
+    if (!saving_.valid() || saving_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    const Status written = saving_.get();
+    state_.save_failed = !written;
+    state_.save_result = written ? "Saved " + saving_path_ : written.error().message;
+    frames_wanted_ = 2;
+}
+
+void Application::handle_keys() {
+    const bool hinting = !state_.hints_seen;
+    if (hinting && (!input_.keys.empty() || !input_.typed.empty() || ImGui::IsMouseReleased(0))) state_.hints_seen = true;
+    if (input_.take(GLFW_KEY_F1)) state_.help = !state_.help;
+    if (input_.take(GLFW_KEY_O, true)) state_.model_menu = !state_.model_menu;
+    if (input_.take(GLFW_KEY_S, true)) {
+        state_.save_menu = true;
+        state_.save_result.clear();
+    }
+    if (input_.take(GLFW_KEY_ESCAPE)) {
+        if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
+        else if (hinting) state_.hints_seen = true;
+        else if (state_.locked) state_.locked.reset();
+        else field_.focused = false;
+    }
+    if (input_.take(GLFW_KEY_TAB)) field_.focused = !field_.focused;
+    if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
+    if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
+    if (!field_.focused) {
+        if (input_.take(GLFW_KEY_LEFT)) move_head(0, -1);
+        if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
+        if (input_.take(GLFW_KEY_C, true)) copy_numbers();
+    }
+    const bool elsewhere = ImGui::GetIO().WantTextInput;  // a path is being typed
+    if (!elsewhere) {
+        const auto clipboard = [this] {
+            const char* text = glfwGetClipboardString(window_);
+            return std::string(text ? text : "");
+        };
+        field_.handle(input_, clipboard, [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
+    }
+    for (const auto& path : input_.dropped) choose_model(state_, path);
+    if (field_.text() != last_text_) {
+        state_.notice.clear();
+        state_.locked.reset();
+        state_.first_chip = 0;
+        last_text_ = field_.text();
+    }
+    input_.clear();
+}
+
+void Application::update_pictures() {
+    const std::string key = state_.colormap + (state_.dark ? "d" : "l");
+    if (key != colors_key_) {
+        colors_ = Texture::of_colormap(colormap(state_.colormap, state_.dark));
+        colors_key_ = key;
+    }
+    if (!answer_ || !answer_->sentence) return;
+    if (answer_->picture && pictures_.of_picture != answer_->picture.get()) {
+        pictures_.values = Texture::of_values(answer_->picture->levels);
+        pictures_.row_largest = Texture::of_values({&answer_->picture->row_largest, 1});
+        pictures_.of_picture = answer_->picture.get();
+    }
+    const SentenceResult& s = *answer_->sentence;
+    if (pictures_.of_sentence == &s || s.heads.empty()) return;
+    const int across = s.model->config.heads, layers = s.model->config.layers, t = static_cast<int>(s.heads[0].thumbnail.rows());
+    Matrix atlas(layers * t, across * t);
+    pictures_.largest = 1e-6f;
+    for (int i = 0; i < layers * across; ++i) {
+        const Matrix& thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+        atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
+        pictures_.largest = std::max(pictures_.largest, thumbnail.maxCoeff());
+    }
+    pictures_.atlas = Texture::of_values({&atlas, 1});
+    pictures_.t = t;
+    pictures_.of_sentence = &s;
+}
+
+void Application::reload_shaders() {
+    if (options_.shader_dir.empty()) return;
+    fs::file_time_type newest{};
+    std::error_code ignored;
+    for (const auto& file : fs::directory_iterator(options_.shader_dir, ignored)) newest = std::max(newest, fs::last_write_time(file, ignored));
+    if (newest == shader_time_) return;
+    shader_time_ = newest;
+    const Status done = heat_->reload();
+    state_.notice = done ? "Shaders reloaded." : done.error().message;
+}
+
+float Application::dim() const { return worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter ? 0.4f : 0.0f; }
+
+void Application::draw_parts(Scene& s, Rect w) {
+    Ui& ui = s.ui;
+    const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180);
+    const float top = ui.px(low ? size::top_bar_low : size::top_bar), bottom = ui.px(low ? 24 : size::status_bar);
+    const float left = std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
+    const Rect middle{left, top, w.w - left - (narrow ? 0 : right), w.h - top - bottom};
+    ui.fill(w, ui.colors->bg1);
+    s.state.hovered.reset();
+    draw_sentence_bar(s, {0, 0, w.w, top});
+    draw_head_list(s, {0, top, left, middle.h});
+    ui.hairline(left, top, left, w.h - bottom);
+    ui.text.draw(left + ui.px(24), top + ui.px(24), kTitle, ui.colors->t1, "Head " + head_name(s.state.layer, s.state.head));
+    float x = left + ui.px(168);
+    for (size_t i = 0; i < views().size(); ++i) {
+        const float tab = ui.text.width(kBody, views()[i].name);
+        const Hit h = ui.hit(std::string("tab/") + views()[i].name, {x - ui.px(8), top, tab + ui.px(16), ui.px(48)});
+        if (h.clicked) s.state.view = i;
+        const bool on = i == s.state.view;
+        ui.text.draw(x, top + ui.px(24), kBody, on || h.hovered ? ui.colors->t1 : ui.colors->t2, views()[i].name);
+        if (on) ui.fill({x - ui.px(2), top + ui.px(46), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
+        x += tab + ui.px(28);
+    }
+    const Rect centre{middle.x, top + ui.px(48), middle.w, middle.h - ui.px(48)};
+    ui.hairline(left, centre.y, left + middle.w, centre.y);
+    if (s.sentence()) views()[s.state.view].draw(s, centre);
+    else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
+    if (!narrow) {
+        ui.hairline(w.w - right, top, w.w - right, w.h - bottom);
+        draw_inspector(s, {w.w - right, top, right, middle.h});
+    }
+    draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
+}
+
+void Application::draw_frame() {
+    if (scale() != loaded_scale_) load_fonts();
+    style_imgui();
+    update_pictures();
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    ImGui::NewFrame();
+    handle_keys();
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    heat_->begin_frame(size);
+    ui_->begin(theme(state_.dark), loaded_scale_);
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(size);
+    ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+    ui_->use_list(ImGui::GetWindowDrawList());
+    Scene scene{*ui_, state_, answer_.get(), pictures_, field_, colors_.id(), dim(), worker_->busy()};
+    draw_parts(scene, {0, 0, size.x, size.y});
+    draw_hints(scene, {0, 0, size.x, size.y});
+    ImGui::End();
+    draw_menus(scene, {0, 0, size.x, size.y});
+    ImGui::Render();
+    glViewport(0, 0, static_cast<GLsizei>(size.x), static_cast<GLsizei>(size.y));
+    const ImVec4 clear = as_vec4(theme(state_.dark).bg1);
+    glClearColor(clear.x, clear.y, clear.z, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    ++frames_drawn_;
+}
+
+bool Application::settled() const {
+    return answer_ && !worker_->busy() && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
+}
+
+Status Application::run() {
+    const double deadline = glfwGetTime() + 120;
+    while (!glfwWindowShouldClose(window_)) {
+        wait_for_events();
+        take_answer();
+        reload_shaders();
+        finish_saving();
+        if (frames_wanted_ <= 0) continue;
+        --frames_wanted_;
+        draw_frame();
+        ask_worker();
+        if (!options_.screenshot.empty()) {
+            if (settled()) return take_screenshot();
+            if (glfwGetTime() > deadline) return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
+            frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
+            continue;
+        }
+        glfwSwapBuffers(window_);
+        const bool shown = answer_ && answer_->sentence && answer_->sentence->text == field_.text() && !worker_->busy();
+        if (key_at_ > 0 && shown) {
+            glFinish();
+            latencies_.push_back(glfwGetTime() - key_at_);
+            key_at_ = 0;
+        }
+        if (!options_.report.empty()) write_report();
+    }
+    glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
+    state_.text = field_.text();
+    if (state_.text.size() > 3 && state_.text.size() < 2000) {
+        auto& recent = state_.recent_texts;
+        recent.erase(std::remove(recent.begin(), recent.end(), state_.text), recent.end());
+        recent.insert(recent.begin(), state_.text);
+        if (recent.size() > 8) recent.resize(8);
+    }
+    if (answer_ && !answer_->model_error.empty() && answer_->sentence) state_.model_path = answer_->sentence->model->path.string();
+    const Status saved = save_settings(state_, settings_path());
+    if (!saved) fprintf(stderr, "headlight: settings were not remembered: %s\n", saved.error().message.c_str());
+    return success();
+}
+
+}  // namespace headlight

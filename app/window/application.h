@@ -1,0 +1,78 @@
+// The window's life: one GLFW window, one frame after each change, nothing in between.
+#pragma once
+
+#include <future>
+#include <memory>
+
+#include "views/views.h"
+#include "window/window.h"
+
+struct GLFWwindow;
+
+namespace headlight {
+
+class Application {
+public:
+    /// Opens the window, or says what is missing: a display, OpenGL 3.3.
+    static Result<std::unique_ptr<Application>> create(const WindowOptions& options);
+    ~Application();
+
+    Status run();
+
+private:
+    explicit Application(const WindowOptions& options) : options_(options) {}
+
+    Status open_window();
+    void install_callbacks();
+    void apply_options();
+    float scale() const;
+    void load_fonts();
+    void style_imgui() const;
+
+    void wait_for_events();
+    bool take_answer();
+    void ask_worker();
+    void handle_keys();
+    void move_head(int layers, int heads);
+    void copy_numbers();
+    void save_picture();
+    void finish_saving();
+    void note_cut();
+
+    void draw_frame();
+    void draw_parts(Scene& scene, Rect window);
+    void update_pictures();
+    void reload_shaders();
+    float dim() const;
+
+    bool settled() const;
+    Status take_screenshot();
+    void write_report();
+
+    WindowOptions options_;
+    GLFWwindow* window_ = nullptr;
+    ViewState state_;
+    TextField field_;
+    Input input_;
+    TextPainter text_;
+    std::unique_ptr<HeatmapRenderer> heat_;
+    std::unique_ptr<Ui> ui_;
+    std::unique_ptr<Worker> worker_;
+    std::shared_ptr<const WorkAnswer> answer_;
+    Pictures pictures_;
+    Texture colors_;
+    std::string colors_key_;
+    WorkRequest asked_;
+    double asked_at_ = 0;           // when the last change was handed to the worker
+    double key_at_ = 0;             // when the oldest key press not yet on the screen came
+    std::vector<double> latencies_; // seconds from key press to finished frame
+    std::future<Status> saving_;
+    std::string saving_path_;
+    std::filesystem::file_time_type shader_time_{};
+    float loaded_scale_ = 0;
+    int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
+    int frames_drawn_ = 0;
+    std::string last_text_;
+};
+
+}  // namespace headlight

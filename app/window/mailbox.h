@@ -1,0 +1,78 @@
+// The one place where the window and its worker meet.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "base/threads.h"
+
+namespace headlight {
+
+/// A slot in each direction. A newer request replaces one that was not taken yet; a newer answer replaces one that was
+/// not read yet. put/poll belong to the window's thread, take/answer to the worker's; neither waits while the other
+/// computes or draws.
+template <class Request, class Answer>
+class Mailbox {
+public:
+    /// Leaves a request; `supersedes` cancels the one being worked on.
+    void put(Request request, bool supersedes) {
+        {
+            std::lock_guard lock(mutex_);
+            request_ = std::move(request);
+            if (supersedes) cancel_.store(true, std::memory_order_relaxed);
+        }
+        wake_.notify_one();
+    }
+
+    /// Waits for a request; nothing when the mailbox was closed.
+    std::optional<Request> take() {
+        std::unique_lock lock(mutex_);
+        busy_ = false;
+        wake_.wait(lock, [&] { return closed_ || request_; });
+        if (closed_) return std::nullopt;
+        busy_ = true;
+        cancel_.store(false, std::memory_order_relaxed);
+        return std::exchange(request_, std::nullopt);
+    }
+
+    void answer(std::shared_ptr<const Answer> answer) {
+        std::lock_guard lock(mutex_);
+        answer_ = std::move(answer);
+    }
+
+    /// The newest answer that was not read yet, or null.
+    std::shared_ptr<const Answer> poll() {
+        std::lock_guard lock(mutex_);
+        return std::exchange(answer_, nullptr);
+    }
+
+    /// Whether a request waits or is being worked on.
+    bool busy() const {
+        std::lock_guard lock(mutex_);
+        return busy_ || request_;
+    }
+
+    /// Ends take() and cancels what is being worked on.
+    void close() {
+        {
+            std::lock_guard lock(mutex_);
+            closed_ = true;
+            cancel_.store(true, std::memory_order_relaxed);
+        }
+        wake_.notify_one();
+    }
+
+    const CancelFlag& cancel() const { return cancel_; }
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable wake_;
+    std::optional<Request> request_;
+    std::shared_ptr<const Answer> answer_;
+    CancelFlag cancel_{false};
+    bool closed_ = false, busy_ = false;
+};
+
+}  // namespace headlight

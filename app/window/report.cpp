@@ -1,0 +1,80 @@
+// What the window shows, for documents and for tests: a picture, or JSON.
+#include <GLFW/glfw3.h>
+
+#include "io/json.h"
+#include "io/output_file.h"
+#include "window/application.h"
+
+namespace headlight {
+
+namespace {
+
+/// A framebuffer of its own: a hidden window's pixels are nobody's.
+struct Framebuffer {
+    GLuint id = 0, color = 0;
+    Framebuffer(int width, int height) {
+        glGenFramebuffers(1, &id);
+        glGenRenderbuffers(1, &color);
+        glBindRenderbuffer(GL_RENDERBUFFER, color);
+        glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+        glBindFramebuffer(GL_FRAMEBUFFER, id);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color);
+    }
+    ~Framebuffer() {
+        glBindFramebuffer(GL_FRAMEBUFFER, 0);
+        glDeleteFramebuffers(1, &id);
+        glDeleteRenderbuffers(1, &color);
+    }
+};
+
+}  // namespace
+
+Status Application::take_screenshot() {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window_, &width, &height);
+    std::vector<unsigned char> pixels(static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
+    {
+        const Framebuffer target(width, height);
+        draw_frame();
+        glPixelStorei(GL_PACK_ALIGNMENT, 4);
+        glReadPixels(0, 0, width, height, GL_BGRA, GL_UNSIGNED_BYTE, pixels.data());
+    }
+    const std::filesystem::path path(options_.screenshot);
+    return write_page(path, {static_cast<double>(width), static_cast<double>(height), 96}, [&](Canvas& canvas) {
+        cairo_surface_t* image = cairo_image_surface_create_for_data(pixels.data(), CAIRO_FORMAT_RGB24, width, height, width * 4);
+        cairo_t* cairo = canvas.cairo();
+        cairo_translate(cairo, 0, height);
+        cairo_scale(cairo, 1, -1);  // OpenGL's rows run upwards
+        cairo_set_source_surface(cairo, image, 0, 0);
+        cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
+        cairo_paint(cairo);
+        cairo_surface_destroy(image);
+    });
+}
+
+void Application::write_report() {
+    Json widgets = Json::object();
+    for (const auto& [path, r] : ui_->widgets) widgets[path] = {r.x, r.y, r.w, r.h};
+    const auto cell = [](const std::optional<std::pair<int, int>>& c) { return c ? Json({c->first, c->second}) : Json(); };
+    Json root{{"frame", frames_drawn_}, {"text", field_.text()}, {"field_focused", field_.focused}, {"layer", state_.layer}, {"head", state_.head},
+              {"hovered", cell(state_.hovered)}, {"locked", cell(state_.locked)}, {"notice", state_.notice}, {"model_menu", state_.model_menu},
+              {"busy", worker_->busy()}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"widgets", widgets},
+              {"save_result", state_.save_result}};
+    if (answer_) {
+        root["model_error"] = answer_->model_error;
+        root["shown_head"] = {answer_->layer, answer_->head};
+        if (answer_->sentence) {
+            root["model"] = answer_->sentence->model->name;
+            root["shown_text"] = answer_->sentence->text;
+            root["tokens"] = answer_->sentence->labels;
+            if (!answer_->sentence->next.empty()) root["next"] = answer_->sentence->next[0].label;
+        }
+        if (answer_->cell) root["weight"] = answer_->cell->weight;
+    }
+    const auto out = OutputFile::create(options_.report);
+    if (!out) return;
+    (*out)->write(root.dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (const Status written = (*out)->commit(); !written) options_.report.clear();
+}
+
+}  // namespace headlight

@@ -1,0 +1,63 @@
+// What the person chose, and what the window shows of it. Plain data: views read it, edits go into it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "figure/colormap.h"
+#include "figure/figure.h"
+#include "window/worker.h"
+
+namespace headlight {
+
+/// How heads are ranked: a statistic, or the weight of the focused cell.
+constexpr int kRankByCell = -1;
+
+struct ViewState {
+    // remembered between starts
+    std::string model_path = "stories";
+    std::string text;
+    std::vector<std::string> recent_models, recent_texts;
+    bool dark = true;
+    float text_size = 1.0f;          // 1, 1.25, 1.5
+    std::string colormap = "beam";
+    Scale scale = Scale::linear;
+    Axis queries = Axis::rows;
+    int rank = 0;                    // index of a statistic, or kRankByCell
+    bool hints_seen = false;
+    int window_width = 1600, window_height = 1000;
+    int layer = 0, head = 0;
+
+    // of this run
+    size_t view = 0;                 // row of the table of views
+    uint64_t model_attempt = 0;
+    bool choose_head = true;         // let the worker pick the most telling head once
+    std::optional<std::pair<int, int>> hovered, locked;  // query, key
+    std::optional<std::pair<int, int>> hovered_head;     // layer, head
+    std::string notice;              // one sentence under the tokens
+    int first_chip = 0;
+    float rank_scroll = 0, grid_scroll = 0;
+    bool model_menu = false, settings_menu = false, help = false, save_menu = false;
+    std::string path_typed;          // in the model menu
+    std::string save_path;
+    std::string save_result;
+    bool save_failed = false;
+
+    /// focused = hovered, else locked
+    std::optional<std::pair<int, int>> focused() const { return hovered ? hovered : locked; }
+};
+
+/// Settings as JSON, in XDG_CONFIG_HOME/headlight/settings.json (or ~/.config/…).
+std::filesystem::path settings_path();
+
+/// What was remembered. A broken file is set aside as settings.json.broken and reported in `notice`; nothing is fatal.
+ViewState load_settings(const std::filesystem::path& path);
+
+Status save_settings(const ViewState& state, const std::filesystem::path& path);
+
+/// From the text of a settings file. For tests and fuzzing.
+Result<ViewState> parse_settings(std::string_view text, const std::string& name);
+
+}  // namespace headlight

@@ -1,0 +1,65 @@
+// Text on the screen. Latin comes from Dear ImGui's atlas; every other script and emoji from Pango, as in the figures, cached.
+#pragma once
+
+#include <imgui.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/result.h"
+#include "figure/canvas.h"
+#include "gpu/texture.h"
+
+namespace headlight {
+
+/// A face at one of the three sizes.
+struct Font {
+    Face face = Face::sans;
+    float points = 15;
+};
+
+class TextPainter {
+public:
+    /// Puts the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame begins.
+    void load(float scale);
+    void begin_frame(ImDrawList* list) { list_ = list; }
+    void set_list(ImDrawList* list) { list_ = list; }
+
+    float width(Font font, std::string_view text);
+    /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` turns it about (x, y).
+    float draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle = 0);
+    float draw_right(float x, float y, Font font, ImU32 color, std::string_view text);
+    float draw_centred(float x, float y, Font font, ImU32 color, std::string_view text);
+    /// Wraps at `wrap` pixels; y is the top. Returns the height.
+    float draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text);
+    /// The text cut with … at its end so that it fits.
+    std::string fitted(Font font, const std::string& text, float room);
+
+private:
+    struct Loaded {
+        ImFont* font = nullptr;
+        float pixels = 0;  // the size Dear ImGui wants: ascent plus descent
+    };
+    struct Picture {
+        Texture texture;
+        float width = 0, height = 0;
+        bool colored = false;
+    };
+    const Loaded& loaded(Font font) const;
+    const Picture& picture(Font font, std::string_view text);
+
+    ImDrawList* list_ = nullptr;
+    float scale_ = 1;
+    std::array<Loaded, 6> fonts_;
+    std::unordered_map<std::string, Picture> pictures_;
+};
+
+/// The file that fontconfig gives for a face.
+std::string font_file(Face face);
+
+/// Whether Dear ImGui's atlas holds every character of the text.
+bool in_atlas(std::string_view text);
+
+}  // namespace headlight

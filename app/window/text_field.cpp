@@ -1,0 +1,256 @@
+#include "window/text_field.h"
+
+#include <GLFW/glfw3.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "figure/canvas.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kSize = 20;
+constexpr size_t kMaxLaidOut = 6000;  // bytes shaped at once; a screen shows a few hundred
+
+struct Unref {
+    void operator()(PangoLayout* l) const { g_object_unref(l); }
+    void operator()(cairo_surface_t* s) const { cairo_surface_destroy(s); }
+    void operator()(cairo_t* c) const { cairo_destroy(c); }
+};
+
+bool is_space_at(const std::string& text, size_t at) { return is_white_space(decode_utf8(text, at).value); }
+
+/// One line: control characters become blanks, invalid bytes U+FFFD.
+std::string cleaned(std::string_view what) {
+    std::string out = valid_utf8(what);
+    for (char& c : out)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+    return out;
+}
+
+}  // namespace
+
+void TextField::set_text(std::string text) {
+    text_ = cleaned(text);
+    caret_ = anchor_ = text_.size();
+    layout_ = nullptr;
+}
+
+void TextField::remember() {
+    past_.emplace_back(text_, caret_);
+    if (past_.size() > 200) past_.erase(past_.begin());
+    future_.clear();
+}
+
+void TextField::insert(std::string_view what) {
+    remember();
+    erase_selection();
+    std::string clean = cleaned(what.substr(0, kMaxBytes));
+    if (text_.size() + clean.size() > kMaxBytes) clean = valid_utf8(clean.substr(0, kMaxBytes - std::min(kMaxBytes, text_.size())));
+    text_.insert(caret_, clean);
+    caret_ = anchor_ = caret_ + clean.size();
+    layout_ = nullptr;
+}
+
+bool TextField::erase_selection() {
+    if (caret_ == anchor_) return false;
+    const size_t first = std::min(caret_, anchor_);
+    text_.erase(first, std::max(caret_, anchor_) - first);
+    caret_ = anchor_ = first;
+    layout_ = nullptr;
+    return true;
+}
+
+/// The next place for the caret: a grapheme on, or a word.
+size_t TextField::step(size_t from, int direction, bool word) const {
+    const auto back = [&](size_t at) {
+        while (at > 0) {
+            --at;
+            while (at > 0 && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80) --at;
+            if (at == 0) break;
+            size_t before = at - 1;
+            while (before > 0 && (static_cast<unsigned char>(text_[before]) & 0xC0) == 0x80) --before;
+            if (utf8proc_grapheme_break(static_cast<int>(decode_utf8(text_, before).value), static_cast<int>(decode_utf8(text_, at).value))) break;
+        }
+        return at;
+    };
+    const auto forward = [&](size_t at) {
+        while (at < text_.size()) {
+            const CodePoint c = decode_utf8(text_, at);
+            at += static_cast<size_t>(c.length);
+            if (at >= text_.size() || utf8proc_grapheme_break(static_cast<int>(c.value), static_cast<int>(decode_utf8(text_, at).value))) break;
+        }
+        return at;
+    };
+    if (!word) return direction < 0 ? back(from) : forward(from);
+    size_t at = from;
+    if (direction < 0) {
+        while (at > 0 && is_space_at(text_, back(at))) at = back(at);
+        while (at > 0 && !is_space_at(text_, back(at))) at = back(at);
+    } else {
+        while (at < text_.size() && is_space_at(text_, at)) at = forward(at);
+        while (at < text_.size() && !is_space_at(text_, at)) at = forward(at);
+    }
+    return at;
+}
+
+bool TextField::edit_key(const KeyPress& k, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy, bool& used) {
+    const std::string before = text_;
+    const auto move = [&](size_t to) {
+        caret_ = to;
+        if (!k.shift) anchor_ = caret_;
+    };
+    const auto erase_to = [&](int direction) {
+        remember();
+        if (!erase_selection()) {
+            anchor_ = step(caret_, direction, k.control);
+            erase_selection();
+        }
+    };
+    const auto restore = [&](auto& from, auto& to) {
+        if (from.empty()) return;
+        to.emplace_back(text_, caret_);
+        std::tie(text_, caret_) = from.back();
+        from.pop_back();
+        anchor_ = caret_;
+        layout_ = nullptr;
+    };
+    const std::string selected = text_.substr(std::min(caret_, anchor_), std::max(caret_, anchor_) - std::min(caret_, anchor_));
+    used = true;
+    if (k.key == GLFW_KEY_LEFT) move(!k.shift && caret_ != anchor_ && !k.control ? std::min(caret_, anchor_) : step(caret_, -1, k.control));
+    else if (k.key == GLFW_KEY_RIGHT) move(!k.shift && caret_ != anchor_ && !k.control ? std::max(caret_, anchor_) : step(caret_, 1, k.control));
+    else if (k.key == GLFW_KEY_HOME) move(0);
+    else if (k.key == GLFW_KEY_END) move(text_.size());
+    else if (k.key == GLFW_KEY_BACKSPACE) erase_to(-1);
+    else if (k.key == GLFW_KEY_DELETE) erase_to(1);
+    else if (k.control && k.key == GLFW_KEY_A) {
+        anchor_ = 0;
+        caret_ = text_.size();
+    } else if (k.control && k.key == GLFW_KEY_C && !selected.empty()) copy(selected);
+    else if (k.control && k.key == GLFW_KEY_X && !selected.empty()) {
+        copy(selected);
+        erase_to(-1);
+    } else if (k.control && k.key == GLFW_KEY_V) insert(clipboard());
+    else if (k.control && k.key == GLFW_KEY_Z && !k.shift) restore(past_, future_);
+    else if (k.control && (k.key == GLFW_KEY_Y || (k.key == GLFW_KEY_Z && k.shift))) restore(future_, past_);
+    else used = false;
+    return text_ != before;
+}
+
+bool TextField::handle(Input& input, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+    bool changed = false;
+    if (!input.typed.empty()) {
+        focused = true;
+        insert(input.typed);
+        input.typed.clear();
+        changed = true;
+    }
+    if (!focused) return changed;
+    for (size_t i = 0; i < input.keys.size();) {
+        bool used = false;
+        changed |= edit_key(input.keys[i], clipboard, copy, used);
+        if (used) input.keys.erase(input.keys.begin() + static_cast<std::ptrdiff_t>(i));
+        else ++i;
+    }
+    return changed;
+}
+
+void TextField::layout() {
+    if (layout_) return;
+    PangoContext* context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+    layout_ = std::shared_ptr<PangoLayout>(pango_layout_new(context), Unref());
+    g_object_unref(context);
+    PangoFontDescription* font = font_description(Face::sans, kSize * scale_);
+    pango_layout_set_font_description(layout_.get(), font);
+    pango_font_description_free(font);
+    pango_layout_set_single_paragraph_mode(layout_.get(), true);
+    laid_out_ = text_.size();
+    if (laid_out_ > kMaxLaidOut) {
+        laid_out_ = kMaxLaidOut;
+        while (laid_out_ > 0 && (static_cast<unsigned char>(text_[laid_out_]) & 0xC0) == 0x80) --laid_out_;
+    }
+    pango_layout_set_text(layout_.get(), text_.data(), static_cast<int>(laid_out_));
+    drawn_.clear();
+}
+
+float TextField::x_of(size_t index) {
+    layout();
+    PangoRectangle strong;
+    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::min(index, laid_out_)), &strong, nullptr);
+    return static_cast<float>(strong.x) / PANGO_SCALE;
+}
+
+size_t TextField::index_at(float x) {
+    layout();
+    int index = 0, trailing = 0;
+    pango_layout_xy_to_index(layout_.get(), static_cast<int>((x + scroll_) * PANGO_SCALE), 0, &index, &trailing);
+    auto at = static_cast<size_t>(index);
+    for (; trailing > 0 && at < laid_out_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
+    return std::min(at, text_.size());
+}
+
+void TextField::press(float x, bool extend) {
+    focused = true;
+    caret_ = index_at(x);
+    if (!extend) anchor_ = caret_;
+}
+
+void TextField::select_word(float x) {
+    const size_t at = index_at(x);
+    anchor_ = step(at, -1, true);
+    caret_ = step(anchor_, 1, true);
+}
+
+void TextField::drag(float x) { caret_ = index_at(x); }
+
+void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder) {
+    if (scale != scale_) {
+        scale_ = scale;
+        layout_ = nullptr;
+    }
+    layout();
+    const float caret_x = x_of(caret_), text_end = x_of(laid_out_);
+    const float margin = std::min(40 * scale, size.x / 4);
+    if (caret_x - scroll_ > size.x - 4) scroll_ = caret_x - size.x + margin;
+    if (caret_x < scroll_) scroll_ = std::max(0.0f, caret_x - margin);
+    if (text_end - scroll_ < size.x - margin) scroll_ = std::max(0.0f, std::min(scroll_, text_end - size.x + 4));
+    scroll_ = std::round(scroll_);
+    const int width = std::max(1, static_cast<int>(size.x)), height = std::max(1, static_cast<int>(size.y));
+    const bool empty = text_.empty();
+    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + (empty ? placeholder : text_.substr(0, laid_out_));
+    if (key != drawn_) {
+        const std::unique_ptr<cairo_surface_t, Unref> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
+        const std::unique_ptr<cairo_t, Unref> cairo(cairo_create(surface.get()));
+        const ImVec4 ink = as_vec4(empty ? theme.t3 : theme.t1);
+        cairo_set_source_rgb(cairo.get(), ink.x, ink.y, ink.z);
+        if (empty) {
+            Canvas(cairo.get()).text(0, height / 2.0, placeholder, kSize * scale, Face::sans,
+                                     {static_cast<uint8_t>(ink.x * 255), static_cast<uint8_t>(ink.y * 255), static_cast<uint8_t>(ink.z * 255)});
+        } else {
+            int pixels_high = 0;
+            pango_layout_get_pixel_size(layout_.get(), nullptr, &pixels_high);
+            cairo_move_to(cairo.get(), -scroll_, (height - pixels_high) / 2);
+            pango_cairo_show_layout(cairo.get(), layout_.get());
+        }
+        cairo_surface_flush(surface.get());
+        texture_ = Texture::of_argb(width, height, cairo_image_surface_get_stride(surface.get()), cairo_image_surface_get_data(surface.get()));
+        drawn_ = key;
+    }
+    list.PushClipRect(at, {at.x + size.x + 3, at.y + size.y}, true);
+    if (focused && caret_ != anchor_) {
+        const float a = x_of(std::min(caret_, anchor_)) - scroll_, b = x_of(std::max(caret_, anchor_)) - scroll_;
+        list.AddRectFilled({at.x + std::min(a, b), at.y + 4 * scale}, {at.x + std::max(a, b), at.y + size.y - 4 * scale}, theme.bg4);
+    }
+    list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture_.id())), at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)});
+    if (focused) {
+        const float x = std::round(at.x + caret_x - scroll_);
+        list.AddRectFilled({x, at.y + 5 * scale}, {x + std::round(2 * scale), at.y + size.y - 5 * scale}, theme.accent);
+    }
+    list.PopClipRect();
+}
+
+}  // namespace headlight

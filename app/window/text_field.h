@@ -1,0 +1,56 @@
+// A one-line text field for any script: Pango shapes the text and knows where the caret goes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "gpu/texture.h"
+#include "window/input.h"
+#include "window/theme.h"
+
+typedef struct _PangoLayout PangoLayout;
+
+namespace headlight {
+
+class TextField {
+public:
+    static constexpr size_t kMaxBytes = 400'000;
+
+    const std::string& text() const { return text_; }
+    void set_text(std::string text);
+    bool focused = true;
+
+    /// Edits by what was pressed and typed; takes what it used. `clipboard` reads and `copy` writes the system's clipboard.
+    /// Returns whether the text changed.
+    bool handle(Input& input, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
+
+    /// Mouse in pixels from the left end of the visible text.
+    void press(float x, bool extend);
+    void select_word(float x);
+    void drag(float x);
+
+    /// Draws into the rectangle; `placeholder` shows while there is no text.
+    void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder);
+
+private:
+    void insert(std::string_view what);
+    bool erase_selection();
+    size_t step(size_t from, int direction, bool word) const;
+    size_t index_at(float x);
+    float x_of(size_t index);
+    void layout();
+    void remember();
+    bool edit_key(const KeyPress& key, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy, bool& used);
+
+    std::string text_;
+    size_t caret_ = 0, anchor_ = 0;
+    float scroll_ = 0, scale_ = 1, width_ = 0;
+    std::shared_ptr<PangoLayout> layout_;
+    size_t laid_out_ = 0;        // bytes of text in the layout
+    Texture texture_;
+    std::string drawn_;          // what the texture shows
+    std::vector<std::pair<std::string, size_t>> past_, future_;  // undo and redo: text and caret
+};
+
+}  // namespace headlight

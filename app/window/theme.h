@@ -1,0 +1,30 @@
+// Colours and sizes of the window. Amber means "this one"; plus is warm, minus is cool; zero is the well.
+#pragma once
+
+#include <imgui.h>
+
+namespace headlight {
+
+struct Theme {
+    ImU32 bg0, bg1, bg2, bg3, bg4;  // recessed, panels, fields, hover, pressed
+    ImU32 l1, l2;                   // hairlines, control borders
+    ImU32 t1, t2, t3;               // text, secondary, captions
+    ImU32 accent, accent_text, on_accent, accent_fill;
+    ImU32 hover;                    // outline under the pointer
+    ImU32 plus, minus, warning, warning_fill, well, hatch;
+    bool dark;
+};
+
+/// The two themes; contrasts are measured in the design's table.
+const Theme& theme(bool dark);
+
+ImVec4 as_vec4(ImU32 color);
+
+/// Lengths in points, before the display's scale and the person's text size.
+namespace size {
+inline constexpr float caption = 13, body = 15, title = 20;
+inline constexpr float top_bar = 104, top_bar_low = 88, view_header = 48, status_bar = 28, button = 32, chip = 28, row = 28, row_low = 24;
+inline constexpr float panel_pad = 16, inspector_pad = 20, centre_pad = 24, corner = 4, popup_corner = 6;
+}  // namespace size
+
+}  // namespace headlight

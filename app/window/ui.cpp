@@ -1,0 +1,149 @@
+#include "window/ui.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headlight {
+
+namespace {
+constexpr float kTooltipDelay = 0.4f;
+}
+
+std::string number(double value, int digits) { return std::isnan(value) ? "—" : decimals(value, digits); }
+
+std::string percent(double value) { return value > 0 && value < 0.001 ? "< 0.1 %" : decimals(100 * value, 1) + " %"; }
+
+void Ui::begin(const Theme& theme, float new_scale) {
+    colors = &theme;
+    scale = new_scale;
+    wake_after = 0;
+    widgets.clear();
+}
+
+void Ui::use_list(ImDrawList* new_list) {
+    list = new_list;
+    text.set_list(new_list);
+}
+
+Hit Ui::hit(const std::string& path, Rect r) {
+    widgets[path] = r;
+    ImGui::SetCursorScreenPos(r.min());
+    const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, r.w), std::max(1.0f, r.h)});
+    return {ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, ImGui::GetMousePos()};
+}
+
+void Ui::fill(Rect r, ImU32 color, float corner) { list->AddRectFilled(r.min(), r.max(), color, corner * scale); }
+
+void Ui::frame(Rect r, ImU32 color, float thickness, float corner) {
+    const float t = std::max(1.0f, std::round(thickness * scale)), half = t / 2;
+    list->AddRect({r.x + half, r.y + half}, {r.right() - half, r.bottom() - half}, color, corner * scale, 0, t);
+}
+
+void Ui::hairline(float x0, float y0, float x1, float y1) {
+    if (x0 == x1) list->AddRectFilled({std::floor(x0), y0}, {std::floor(x0) + line(), y1}, colors->l1);
+    else list->AddRectFilled({x0, std::floor(y0)}, {x1, std::floor(y0) + line()}, colors->l1);
+}
+
+bool Ui::button(const std::string& path, Rect r, const std::string& label, Look look) {
+    const Hit h = look == Look::off ? Hit{} : hit(path, r);
+    if (look == Look::off) name(path, r);
+    ImU32 back = h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, ink = colors->t1, edge = colors->l2;
+    if (look == Look::primary) {
+        back = colors->dark ? colors->accent : colors->accent_text;
+        ink = colors->on_accent;
+        edge = back;
+    }
+    if (look == Look::off) {
+        back = colors->bg1;
+        ink = colors->t3;
+        edge = colors->l1;
+    }
+    fill(r, back, size::corner);
+    frame(r, edge, 1, size::corner);
+    text.draw_centred(r.middle_x(), r.middle_y(), kBody, ink, label);
+    return h.clicked;
+}
+
+bool Ui::link(const std::string& path, float right, float middle, const std::string& label, bool on) {
+    const float w = text.width(kCaption, label);
+    const Rect r{right - w - px(6), middle - px(14), w + px(12), px(28)};
+    const Hit h = hit(path, r);
+    text.draw_right(right, middle, kCaption, on ? colors->accent_text : h.hovered ? colors->t1 : colors->t2, label);
+    return h.clicked;
+}
+
+int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width) {
+    float widest = 0;
+    for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
+    width = widest + px(38);
+    const Rect r{x, middle - px(size::chip / 2), width, px(size::chip)};
+    const Hit h = hit(path, r);
+    const std::string popup = path + "/list";
+    const bool open = ImGui::IsPopupOpen(popup.c_str());
+    fill(r, h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
+    frame(r, open ? colors->accent : colors->l2, 1, size::corner);
+    if (current >= 0 && current < static_cast<int>(items.size())) text.draw(r.x + px(10), r.middle_y(), kCaption, colors->t1, items[static_cast<size_t>(current)]);
+    const float cx = r.right() - px(14), cy = r.middle_y();
+    const ImVec2 chevron[] = {{cx - px(3.5f), cy - px(2)}, {cx, cy + px(2)}, {cx + px(3.5f), cy - px(2)}};
+    list->AddPolyline(chevron, 3, colors->t3, 0, px(1.3f));
+    if (h.clicked) ImGui::OpenPopup(popup.c_str());
+    int chosen = -1;
+    ImGui::SetNextWindowPos({r.x, r.bottom() + px(4)});
+    if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
+        ImDrawList* below = list;
+        use_list(ImGui::GetWindowDrawList());
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        for (size_t i = 0; i < items.size(); ++i) {
+            const Rect row{at.x, at.y + px(size::row) * static_cast<float>(i), width - px(8), px(size::row)};
+            const Hit on_row = hit(path + "/" + items[i], row);
+            const bool is_current = static_cast<int>(i) == current;
+            if (is_current || on_row.hovered) fill(row, is_current ? colors->accent_fill : colors->bg3, size::corner);
+            text.draw(row.x + px(6), row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1, items[i]);
+            if (on_row.clicked) {
+                chosen = static_cast<int>(i);
+                ImGui::CloseCurrentPopup();
+            }
+        }
+        ImGui::EndPopup();
+        use_list(below);
+    }
+    return chosen;
+}
+
+void Ui::bar(Rect r, float value, ImU32 color) {
+    fill(r, colors->dark ? colors->bg2 : colors->bg3);
+    const float w = std::round(r.w * std::clamp(value, 0.0f, 1.0f));
+    if (value > 0) fill({r.x, r.y, std::max(w, line()), r.h}, color);
+}
+
+void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what) {
+    if (!h.hovered) {
+        if (pointed_ == path) pointed_.clear();
+        return;
+    }
+    const double now = glfwGetTime();
+    if (pointed_ != path) {
+        pointed_ = path;
+        pointed_since_ = now;
+    }
+    const auto waited = static_cast<float>(now - pointed_since_);
+    if (waited < kTooltipDelay) {
+        wake_after = kTooltipDelay - waited + 0.01f;
+        return;
+    }
+    const float wide = std::min(text.width(kCaption, what), px(320));
+    ImDrawList* below = list;
+    use_list(ImGui::GetForegroundDrawList());
+    const float lines = std::ceil(text.width(kCaption, what) / (wide + 1) + 0.2f), high = lines * px(19) + px(12);
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    const float x = std::min(h.mouse.x + px(12), screen.x - wide - px(24)), y = h.mouse.y + px(18) + high > screen.y ? h.mouse.y - high - px(6) : h.mouse.y + px(18);
+    const Rect r{x, y, wide + px(20), high};
+    fill(r, colors->bg2, size::popup_corner);
+    frame(r, colors->l2, 1, size::popup_corner);
+    text.draw_wrapped(r.x + px(10), r.y + px(6), wide + px(2), kCaption, colors->t1, what);
+    use_list(below);
+}
+
+}  // namespace headlight

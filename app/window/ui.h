@@ -1,0 +1,88 @@
+// The widgets of the window: drawn by us, hit-tested by Dear ImGui, each with a path that tests find it by.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gpu/heatmap.h"
+#include "window/input.h"
+#include "window/state.h"
+#include "window/text.h"
+#include "window/text_field.h"
+#include "window/theme.h"
+
+namespace headlight {
+
+struct Rect {
+    float x = 0, y = 0, w = 0, h = 0;
+    float right() const { return x + w; }
+    float bottom() const { return y + h; }
+    float middle_x() const { return x + w / 2; }
+    float middle_y() const { return y + h / 2; }
+    ImVec2 min() const { return {x, y}; }
+    ImVec2 max() const { return {x + w, y + h}; }
+    bool contains(ImVec2 p) const { return p.x >= x && p.x < x + w && p.y >= y && p.y < y + h; }
+};
+
+struct Hit {
+    bool hovered = false, pressed = false, clicked = false;
+    ImVec2 mouse;  // window pixels
+};
+
+inline constexpr Font kCaption{Face::sans, 13}, kBody{Face::sans, 15}, kTitle{Face::sans, 20};
+inline constexpr Font kCaptionMono{Face::mono, 13}, kBodyMono{Face::mono, 15}, kTitleMono{Face::mono, 20};
+
+/// Everything a view draws with, for one frame.
+class Ui {
+public:
+    Ui(TextPainter& text, HeatmapRenderer& heat) : text(text), heat(heat) {}
+
+    void begin(const Theme& theme, float scale);
+    void use_list(ImDrawList* list);
+
+    TextPainter& text;
+    HeatmapRenderer& heat;
+    const Theme* colors = nullptr;
+    ImDrawList* list = nullptr;
+    float scale = 1;
+    float wake_after = 0;                  // seconds until a frame is wanted without any event; 0: none
+    std::map<std::string, Rect> widgets;   // paths and places of this frame
+
+    float px(float points) const { return points * scale; }
+    float line() const { return std::max(1.0f, std::floor(scale)); }
+
+    /// Makes a rectangle answer to the mouse.
+    Hit hit(const std::string& path, Rect r);
+    /// Names a rectangle for tests without making it answer.
+    void name(const std::string& path, Rect r) { widgets[path] = r; }
+
+    void fill(Rect r, ImU32 color, float corner = 0);
+    void frame(Rect r, ImU32 color, float thickness = 1, float corner = 0);
+    void hairline(float x0, float y0, float x1, float y1);
+
+    enum class Look { normal, primary, off };
+    bool button(const std::string& path, Rect r, const std::string& label, Look look = Look::normal);
+    /// A text that can be pressed ("Settings").
+    bool link(const std::string& path, float right, float middle, const std::string& label, bool on = false);
+    /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item and returns its width.
+    int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width);
+    /// A horizontal bar, value 0 … 1.
+    void bar(Rect r, float value, ImU32 color);
+    void tooltip(const std::string& path, const Hit& hit, const std::string& text);
+
+private:
+    std::string pointed_;       // widget under the mouse, for the tooltip's delay
+    double pointed_since_ = 0;
+};
+
+/// "0.613", with U+2212 for minus; "—" for what is not defined.
+std::string number(double value, int digits);
+
+/// "80.4 %", "< 0.1 %".
+std::string percent(double value);
+
+}  // namespace headlight
