@@ -20,8 +20,7 @@ out vec4 color;
 ivec2 oriented(ivec2 cell) { return columns == 1 ? cell.yx : cell; }
 
 float fetch(ivec2 cell, int level) {
-    ivec2 last = textureSize(values, level) - 1;
-    return texelFetch(values, clamp(oriented(cell), ivec2(0), last), level).r;
+    return texelFetch(values, clamp(oriented(cell), ivec2(0), ivec2((n - 1) >> level)), level).r;
 }
 
 float place(float weight, int query) {

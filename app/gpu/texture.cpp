@@ -25,8 +25,13 @@ Texture Texture::of_values(std::span<const Matrix> levels) {
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, static_cast<GLint>(levels.size()) - 1);
-    for (size_t i = 0; i < levels.size(); ++i)
-        glTexImage2D(GL_TEXTURE_2D, static_cast<GLint>(i), GL_R32F, static_cast<GLsizei>(levels[i].cols()), static_cast<GLsizei>(levels[i].rows()), 0, GL_RED, GL_FLOAT, levels[i].data());
+    const auto size = static_cast<GLint>(levels.size() - 1);  // levels halve exactly only from a power of two
+    for (GLint i = 0; i <= size; ++i) {
+        const Matrix& m = levels[static_cast<size_t>(i)];
+        const auto width = static_cast<GLsizei>(m.cols()), height = static_cast<GLsizei>(m.rows());
+        glTexImage2D(GL_TEXTURE_2D, i, GL_R32F, size ? 1 << (size - i) : width, size ? 1 << (size - i) : height, 0, GL_RED, GL_FLOAT, nullptr);
+        glTexSubImage2D(GL_TEXTURE_2D, i, 0, 0, width, height, GL_RED, GL_FLOAT, m.data());
+    }
     return t;
 }
 

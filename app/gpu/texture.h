@@ -29,7 +29,8 @@ public:
     explicit operator bool() const { return id_ != 0; }
     void reset();
 
-    /// float32 values, level by level; sampled with texelFetch.
+    /// float32 values, for texelFetch. Several levels are those of halve(): square, down to 1 × 1; they lie at the
+    /// corner of power-of-two levels, so fetch only entries that exist.
     static Texture of_values(std::span<const Matrix> levels);
     static Texture of_colormap(const Colormap& map);
     /// Premultiplied 0xAARRGGBB pixels in rows of `stride` bytes, as Cairo draws them.

@@ -125,7 +125,7 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
     ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
     float width = 0;
     const int current = s.state.rank == kRankByCell ? static_cast<int>(kStatistics) : s.state.rank;
-    const int chosen = ui.drop_down("rank", area.x + ui.px(40), y, items, current, width);
+    const int chosen = ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40));
     if (chosen >= 0) s.state.rank = chosen == static_cast<int>(kStatistics) ? kRankByCell : chosen;
     if (s.state.rank != kRankByCell) {
         const auto& st = head_statistics()[static_cast<size_t>(s.state.rank)];
@@ -140,7 +140,7 @@ void draw_ranked_heads(Scene& s, Rect area) {
     const auto order = rank_order(s, values);
     float largest = 1e-6f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
-    const float row_h = ui.px(size::row), list_h = area.h - ui.px(34), most = std::max(0.0f, row_h * static_cast<float>(order.size()) - list_h);
+    const float row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34), most = std::max(0.0f, row_h * static_cast<float>(order.size()) - list_h);
     const Rect shown{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
     if (shown.contains(ImGui::GetMousePos())) s.state.rank_scroll -= ImGui::GetIO().MouseWheel * row_h * 2;
     s.state.rank_scroll = std::clamp(s.state.rank_scroll, 0.0f, most);

@@ -13,7 +13,7 @@ struct MapLayout {
     Rect map;
     float cell = 0;
     bool turned = false;
-    int n = 0, step = 1;
+    int n = 0, step_across = 1, step_down = 1;
 };
 
 void draw_toolbar(Scene& s, float x, float y) {
@@ -62,13 +62,13 @@ MapLayout arrange(Scene& s, Rect area) {
         above = ui.px(84) + widest * 0.7071f;
         l.cell = cell_for(std::max(above, ui.px(98)));
     }
-    l.step = label_step(l.cell, ui.px(16));
+    l.step_down = label_step(l.cell, ui.px(16));
+    l.step_across = label_step(l.cell, ui.px(l.turned ? 24 : 16));  // turned lines stand closer than their feet
     l.map = {area.x + ui.px(128), area.y + std::max(above, ui.px(98)), l.cell * n, l.cell * n};
     return l;
 }
 
-/// The label of one token on an axis; `on` 0: plain, 1: hovered or key, 2: the query.
-void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, int on) {
+void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
     Ui& ui = s.ui;
     const bool query_axis = down == (s.state.queries == Axis::rows);
     const ImU32 ink = on && query_axis ? ui.colors->accent_text : ui.colors->t1, faint = on && query_axis ? ui.colors->accent_text : ui.colors->t3;
@@ -106,15 +106,18 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, int on) {
     ui.text.draw_centred(x, l.map.y - ui.px(14), kCaptionMono, ink, label);
 }
 
+/// Every step-th label, but none under the one that is lit.
+void draw_axis(Scene& s, const MapLayout& l, bool down, int lit) {
+    const float apart = s.ui.px(down || !l.turned ? 19 : 26);
+    for (int i = 0; i < l.n; i += down ? l.step_down : l.step_across)
+        if (lit < 0 || (i != lit && std::abs(static_cast<float>(i - lit)) * l.cell >= apart) || (l.step_down == 1 && i != lit)) draw_axis_label(s, l, i, down, false);
+    if (lit >= 0) draw_axis_label(s, l, lit, down, true);
+}
+
 void draw_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
-    for (int i = 0; i < l.n; i += l.step) {
-        draw_axis_label(s, l, i, true, 0);
-        draw_axis_label(s, l, i, false, 0);
-    }
-    if (!cell) return;
     const bool rows = s.state.queries == Axis::rows;
-    draw_axis_label(s, l, rows ? cell->first : cell->second, true, 2);
-    draw_axis_label(s, l, rows ? cell->second : cell->first, false, 2);
+    draw_axis(s, l, true, !cell ? -1 : rows ? cell->first : cell->second);
+    draw_axis(s, l, false, !cell ? -1 : rows ? cell->second : cell->first);
 }
 
 void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool locked) {

@@ -10,15 +10,16 @@ namespace {
 struct Column {
     Ui& ui;
     float left, right, y;
+    float tight = 1;  // low windows: less air between the lines
 
     void pair(const std::string& label, const std::string& value, float step, bool big = false) {
         ui.text.draw(left, y, kBody, ui.colors->t2, label);
         ui.text.draw_right(right, y, big ? kTitleMono : kBodyMono, big ? ui.colors->accent_text : ui.colors->t1, value);
-        y += ui.px(step);
+        y += ui.px(step * tight);
     }
     void rule() {
         ui.hairline(left, y, right, y);
-        y += ui.px(22);
+        y += ui.px(22 * tight);
     }
 };
 
@@ -27,13 +28,15 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     const float y = area.y + ui.px(26), pad = ui.px(size::inspector_pad);
     const auto& labels = s.sentence()->labels;
     const char* state = s.state.hovered ? "hover" : s.state.locked ? "locked" : "last token";
-    const float room = (area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(120)) / 2;
+    const std::string query = labels[static_cast<size_t>(cell.first)], key = labels[static_cast<size_t>(cell.second)], i = std::to_string(cell.first), j = std::to_string(cell.second);
+    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - ui.px(60);
+    const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
     float x = area.x + pad;
-    x += ui.text.draw(x, y, kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, labels[static_cast<size_t>(cell.first)], room)) + ui.px(2);
-    x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->accent_text, std::to_string(cell.first)) + ui.px(12);
-    x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + ui.px(12);
-    x += ui.text.draw(x, y, kTitleMono, ui.colors->t1, ui.text.fitted(kTitleMono, labels[static_cast<size_t>(cell.second)], room)) + ui.px(2);
-    ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(cell.second));
+    x += ui.text.draw(x, y, font, ui.colors->accent_text, ui.text.fitted(font, query, room / 2)) + ui.px(2);
+    x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->accent_text, i) + ui.px(10);
+    x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + ui.px(10);
+    x += ui.text.draw(x, y, font, ui.colors->t1, ui.text.fitted(font, key, room / 2)) + ui.px(2);
+    ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, j);
     ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption, s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
 }
@@ -43,7 +46,7 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     const auto& labels = s.sentence()->labels;
     ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Where " + labels[static_cast<size_t>(query)] + " " + std::to_string(query) + " looks", c.right - c.left - ui.px(60)));
     ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
-    c.y += ui.px(26);
+    c.y += ui.px(26 * c.tight);
     const float index_right = c.left + ui.px(22), name_room = ui.px(64), bar_left = index_right + ui.px(8) + name_room, bar_right = c.right - ui.px(62);
     const float top = r.row.empty() ? 1 : std::max(r.row[0].probability, 1e-6f);
     for (const Prediction& p : r.row) {
@@ -52,7 +55,7 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
         ui.text.draw(index_right + ui.px(8), c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kBodyMono, labels[static_cast<size_t>(p.id)], name_room - ui.px(4)));
         ui.bar({bar_left, c.y - ui.px(4), bar_right - bar_left, ui.px(8)}, p.probability / top, this_one ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(c.right, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2, number(p.probability, 3));
-        c.y += ui.px(26);
+        c.y += ui.px(26 * c.tight);
     }
     c.y += ui.px(2);
 }
@@ -69,13 +72,13 @@ void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<
         ui.text.draw(x + ui.px(8), c.y, kCaptionMono, ink, token);
         x += w + ui.px(6);
     }
-    c.y += ui.px(34);
+    c.y += ui.px(34 * c.tight);
 }
 
 void draw_delta(Scene& s, Column& c, const CellReport& r) {
     Ui& ui = s.ui;
     ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, "What it adds (ΔE of this head)");
-    c.y += ui.px(26);
+    c.y += ui.px(26 * c.tight);
     c.pair("‖ΔE‖", number(r.delta_norm, 2), 24);
     const Rect share{c.left, c.y - ui.px(12), c.right - c.left, ui.px(24)};
     ui.tooltip("inspector/share", ui.hit("inspector/share", share), "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
@@ -99,7 +102,7 @@ void draw_inspector(Scene& s, Rect area) {
     draw_title(s, area, *cell);
     const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
     ui.list->PushClipRect(area.min(), {area.right(), save.y - ui.px(8)}, true);
-    Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74)};
+    Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
     c.pair("weight", number(s.weight(cell->first, cell->second), 3), 32, true);
     if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
         const int d_head = s.model()->config.d_head;

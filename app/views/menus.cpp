@@ -52,6 +52,7 @@ bool path_field(Ui& ui, const char* path, Rect r, const char* hint, std::string&
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), (r.h - ImGui::GetFontSize()) / 2});
     if (focus) ImGui::SetKeyboardFocusHere();
     const bool entered = ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value, ImGuiInputTextFlags_EnterReturnsTrue);
+    if (entered) ImGui::SetKeyboardFocusHere(-1);  // stay, for the next try
     ImGui::PopStyleVar();
     ImGui::PopItemWidth();
     return entered;
@@ -200,7 +201,7 @@ constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
     {"Tab", "between the sentence and the heads"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
     {"Ctrl S", "save the picture"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
-    {"F1", "this list"}};
+    {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
 
 void draw_help(Scene& s, Rect window) {
     Ui& ui = s.ui;

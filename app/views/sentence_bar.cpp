@@ -67,23 +67,25 @@ float draw_chip(Scene& s, int i, float x, float y, float high) {
     return r.w;
 }
 
-float next_width(Ui& ui, const NextToken& t, bool first) {
-    return ui.text.width(kCaptionMono, t.label + " " + percent(t.probability)) + ui.px(first ? 4 : 2);
+constexpr size_t kShownNext = 3;
+
+float next_width(Ui& ui, const NextToken& t) { return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + ui.px(8), ui.px(84)); }
+
+float next_room(Scene& s) {
+    float width = s.ui.px(30);
+    const auto& next = s.sentence()->next;
+    for (size_t i = 0; i < std::min(kShownNext, next.size()); ++i) width += next_width(s.ui, next[i]) + s.ui.px(18);
+    return width;
 }
 
-/// The next tokens at the right end; returns how far they reach to the left.
-float draw_next(Scene& s, float right, float y) {
+void draw_next(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     const auto& next = s.sentence()->next;
-    const size_t shown = std::min<size_t>(3, next.size());
-    float width = ui.px(30);
-    for (size_t i = 0; i < shown; ++i) width += std::max(next_width(ui, next[i], i == 0), ui.px(84)) + ui.px(18);
-    float x = right - width;
     ui.text.draw(x, y, kBody, ui.colors->t3, "→");
     x += ui.px(30);
-    for (size_t i = 0; i < shown; ++i) {
+    for (size_t i = 0; i < std::min(kShownNext, next.size()); ++i) {
         const bool top = i == 0;
-        const float w = std::max(next_width(ui, next[i], top), ui.px(84));
+        const float w = next_width(ui, next[i]);
         const float at = ui.text.draw(x, y, kCaptionMono, top ? ui.colors->t1 : ui.colors->t2, next[i].label);
         ui.text.draw(x + at + ui.px(6), y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2, percent(next[i].probability));
         const Rect track{x, y + ui.px(12), w, ui.px(2)};
@@ -92,10 +94,10 @@ float draw_next(Scene& s, float right, float y) {
         ui.name("next/" + std::to_string(i), {x, y - ui.px(10), w, ui.px(24)});
         x += w + ui.px(18);
     }
-    return right - width;
 }
 
-void draw_chips(Scene& s, float left, float right, float y, float high) {
+/// Tokens from `left` on, those that do not fit as "45 more"; returns where they end.
+float draw_chips(Scene& s, float left, float right, float y, float high) {
     Ui& ui = s.ui;
     const int n = s.sentence()->trace->size();
     const float gap = ui.px(4), more = ui.px(78);
@@ -112,10 +114,10 @@ void draw_chips(Scene& s, float left, float right, float y, float high) {
         if (x + w > right - (i + 1 < n ? more : 0)) break;
         x += draw_chip(s, i, x, y, high) + gap;
     }
-    if (i < n) {
-        const std::string rest = std::to_string(n - i) + " more";
-        if (ui.link("chips/more", x + ui.px(8) + ui.text.width(kCaption, rest), y + high / 2, rest)) s.state.first_chip = i;
-    }
+    if (i == n) return x;
+    const std::string rest = std::to_string(n - i) + " more";
+    if (ui.link("chips/more", x + ui.px(8) + ui.text.width(kCaption, rest), y + high / 2, rest)) s.state.first_chip = i;
+    return right;
 }
 
 }  // namespace
@@ -133,8 +135,9 @@ void draw_sentence_bar(Scene& s, Rect area) {
     ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, std::to_string(n) + (n == 1 ? " token" : " tokens"));
     if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.state.settings_menu)) s.state.settings_menu = !s.state.settings_menu;
     if (s.sentence()) {
-        const float next_left = draw_next(s, area.right() - ui.px(92), chips_mid);
-        draw_chips(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
+        const float next_left = area.right() - ui.px(92) - next_room(s);
+        const float end = draw_chips(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
+        draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
     } else {
         ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2, s.answer && !s.answer->text_error.empty() ? s.answer->text_error : "or choose one below");
     }

@@ -55,7 +55,7 @@ void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
 
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const float width = std::min(ui.px(680), area.w - ui.px(48)), left = area.x + (area.w - width) / 2 - ui.px(0), high = ui.px(56), gap = ui.px(8);
+    const float width = std::min(ui.px(680), area.w - ui.px(48)), left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
     float y = area.y + ui.px(54);
     ui.text.draw(left, y, kBody, ui.colors->t1, "Sentences to start from");
     y += ui.px(26);

@@ -281,6 +281,7 @@ void Application::handle_keys() {
     const bool hinting = !state_.hints_seen;
     if (hinting && (!input_.keys.empty() || !input_.typed.empty() || ImGui::IsMouseReleased(0))) state_.hints_seen = true;
     if (input_.take(GLFW_KEY_F1)) state_.help = !state_.help;
+    if (input_.take(GLFW_KEY_Q, true)) glfwSetWindowShouldClose(window_, GLFW_TRUE);
     if (input_.take(GLFW_KEY_O, true)) state_.model_menu = !state_.model_menu;
     if (input_.take(GLFW_KEY_S, true)) {
         state_.save_menu = true;
@@ -300,7 +301,7 @@ void Application::handle_keys() {
         if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
         if (input_.take(GLFW_KEY_C, true)) copy_numbers();
     }
-    const bool elsewhere = ImGui::GetIO().WantTextInput;  // a path is being typed
+    const bool elsewhere = ImGui::GetIO().WantTextInput || state_.model_menu || state_.save_menu;  // a path is being typed
     if (!elsewhere) {
         const auto clipboard = [this] {
             const char* text = glfwGetClipboardString(window_);
@@ -404,7 +405,9 @@ void Application::draw_frame() {
     ui_->begin(theme(state_.dark), loaded_scale_);
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
     ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
     Scene scene{*ui_, state_, answer_.get(), pictures_, field_, colors_.id(), dim(), worker_->busy()};
     draw_parts(scene, {0, 0, size.x, size.y});

@@ -65,26 +65,33 @@ bool TextField::erase_selection() {
     return true;
 }
 
+/// Where the graphemes around `near` begin and end; a few dozen code points of run-up settle every rule (UAX #29).
+std::vector<size_t> TextField::boundaries(size_t near) const {
+    size_t at = near;
+    for (int i = 0; i < 64 && at > 0; ++i)
+        do --at;
+        while (at > 0 && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80);
+    std::vector<size_t> out{at};
+    utf8proc_int32_t state = 0;
+    while (at < text_.size() && (out.back() <= near || out.size() < 2)) {
+        const CodePoint c = decode_utf8(text_, at);
+        at += static_cast<size_t>(c.length);
+        if (at >= text_.size() || utf8proc_grapheme_break_stateful(static_cast<int>(c.value), static_cast<int>(decode_utf8(text_, at).value), &state)) out.push_back(at);
+    }
+    return out;
+}
+
 /// The next place for the caret: a grapheme on, or a word.
 size_t TextField::step(size_t from, int direction, bool word) const {
     const auto back = [&](size_t at) {
-        while (at > 0) {
-            --at;
-            while (at > 0 && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80) --at;
-            if (at == 0) break;
-            size_t before = at - 1;
-            while (before > 0 && (static_cast<unsigned char>(text_[before]) & 0xC0) == 0x80) --before;
-            if (utf8proc_grapheme_break(static_cast<int>(decode_utf8(text_, before).value), static_cast<int>(decode_utf8(text_, at).value))) break;
-        }
-        return at;
+        const auto all = boundaries(at);
+        const auto here = std::lower_bound(all.begin(), all.end(), at);
+        return here == all.begin() ? size_t{0} : *(here - 1);
     };
     const auto forward = [&](size_t at) {
-        while (at < text_.size()) {
-            const CodePoint c = decode_utf8(text_, at);
-            at += static_cast<size_t>(c.length);
-            if (at >= text_.size() || utf8proc_grapheme_break(static_cast<int>(c.value), static_cast<int>(decode_utf8(text_, at).value))) break;
-        }
-        return at;
+        const auto all = boundaries(at);
+        const auto next = std::upper_bound(all.begin(), all.end(), at);
+        return next == all.end() ? text_.size() : *next;
     };
     if (!word) return direction < 0 ? back(from) : forward(from);
     size_t at = from;

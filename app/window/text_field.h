@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gpu/texture.h"
 #include "window/input.h"
@@ -36,6 +37,7 @@ public:
 private:
     void insert(std::string_view what);
     bool erase_selection();
+    std::vector<size_t> boundaries(size_t near) const;
     size_t step(size_t from, int direction, bool word) const;
     size_t index_at(float x);
     float x_of(size_t index);

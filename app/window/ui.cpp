@@ -74,17 +74,17 @@ bool Ui::link(const std::string& path, float right, float middle, const std::str
     return h.clicked;
 }
 
-int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width) {
+int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width, float most) {
     float widest = 0;
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
-    width = widest + px(38);
+    width = std::min(widest + px(38), most);
     const Rect r{x, middle - px(size::chip / 2), width, px(size::chip)};
     const Hit h = hit(path, r);
     const std::string popup = path + "/list";
     const bool open = ImGui::IsPopupOpen(popup.c_str());
     fill(r, h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
     frame(r, open ? colors->accent : colors->l2, 1, size::corner);
-    if (current >= 0 && current < static_cast<int>(items.size())) text.draw(r.x + px(10), r.middle_y(), kCaption, colors->t1, items[static_cast<size_t>(current)]);
+    if (current >= 0 && current < static_cast<int>(items.size())) text.draw(r.x + px(10), r.middle_y(), kCaption, colors->t1, text.fitted(kCaption, items[static_cast<size_t>(current)], width - px(36)));
     const float cx = r.right() - px(14), cy = r.middle_y();
     const ImVec2 chevron[] = {{cx - px(3.5f), cy - px(2)}, {cx, cy + px(2)}, {cx + px(3.5f), cy - px(2)}};
     list->AddPolyline(chevron, 3, colors->t3, 0, px(1.3f));
@@ -100,7 +100,7 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
             const Hit on_row = hit(path + "/" + items[i], row);
             const bool is_current = static_cast<int>(i) == current;
             if (is_current || on_row.hovered) fill(row, is_current ? colors->accent_fill : colors->bg3, size::corner);
-            text.draw(row.x + px(6), row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1, items[i]);
+            text.draw(row.x + px(6), row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1, text.fitted(kCaption, items[i], row.w - px(8)));
             if (on_row.clicked) {
                 chosen = static_cast<int>(i);
                 ImGui::CloseCurrentPopup();

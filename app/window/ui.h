@@ -68,8 +68,8 @@ public:
     bool button(const std::string& path, Rect r, const std::string& label, Look look = Look::normal);
     /// A text that can be pressed ("Settings").
     bool link(const std::string& path, float right, float middle, const std::string& label, bool on = false);
-    /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item and returns its width.
-    int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width);
+    /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item, up to `most`; `width` is how wide it became.
+    int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width, float most = 1e9f);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);

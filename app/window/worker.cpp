@@ -85,6 +85,9 @@ void Worker::open_model(const WorkRequest& r) {
         state_.sentence = nullptr;
     } else {
         state_.model_error = opened.error().message;
+        if (model_) return;
+        if (const auto built_in = find_model("stories")) opened = Model::open(*built_in);  // so that a wrong path at the start leaves no dead window
+        if (opened) model_ = *opened;
     }
 }
 

@@ -14,6 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr double kPointsPerPixel = 0.75;
+constexpr double kMostPixels = 2e8;  // 800 MB while it is drawn
 
 struct Unref {
     void operator()(cairo_surface_t* s) const { cairo_surface_destroy(s); }
@@ -112,7 +113,7 @@ Status write_page(const std::filesystem::path& path, const Page& page, const std
     const std::string kind = path.extension().string();
     const double width = page.width * kPointsPerPixel, height = page.height * kPointsPerPixel, zoom = page.dpi / 96;
     if (kind != ".png" && kind != ".svg" && kind != ".pdf") return Error{display_path(path) + " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
-    if (page.width * zoom > 30000 || page.height * zoom > 30000)
+    if (page.width * zoom > 30000 || page.height * zoom > 30000 || page.width * zoom * page.height * zoom > kMostPixels)
         return Error{"A picture of " + std::to_string(static_cast<long>(page.width * zoom)) + " × " + std::to_string(static_cast<long>(page.height * zoom)) +
                      " pixels is too large; lower --dpi or the size."};
     TRY(const auto out, OutputFile::create(path));

@@ -1,0 +1,22 @@
+# What Headlight needs from the system's package manager; read by ./run and ./test.
+BUILD_PACKAGES="g++ cmake ninja-build pkg-config libimgui-dev libstb-dev libglfw3-dev libepoxy-dev libeigen3-dev nlohmann-json3-dev libcairo2-dev libpango1.0-dev libfontconfig-dev libfreetype-dev libonig-dev libutf8proc-dev libcli11-dev"
+RUN_PACKAGES="libgl1-mesa-dri libegl1 libgl1 fonts-inter fonts-jetbrains-mono"
+TEST_PACKAGES="doctest-dev libbenchmark-dev clang libclang-rt-14-dev xvfb xdotool x11-apps python3 python3-xlib poppler-utils time fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
+
+# Installs those of the named packages that are missing; says what it will install first.
+install_missing() {
+    command -v dpkg-query >/dev/null 2>&1 || return 0
+    missing=""
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q "ok installed" || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    echo "Headlight needs these packages and installs them now:$missing" >&2
+    as_root=""
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null 2>&1 || { echo "They need root: run 'apt-get install$missing' as root, then try again." >&2; return 1; }
+        as_root=sudo
+    fi
+    $as_root apt-get update -qq >&2
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+}

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""The program as a person types it: exit statuses, messages, files. Ends with 'N passed, N failed'."""
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+PROGRAM = Path(sys.argv[1]).resolve()
+TESTS = Path(__file__).parents[1]
+MODELS, MALFORMED = TESTS / "reference/models", TESTS / "reference/malformed"
+FOLDER = Path(tempfile.mkdtemp(prefix="headlight cli ümläut "))
+SANITIZED = b"__asan_init" in PROGRAM.read_bytes()
+
+
+def run(*arguments, status=0, text_in=None, limit_mb=None, **more):
+    def limit():
+        if limit_mb and not SANITIZED:
+            resource.setrlimit(resource.RLIMIT_AS, (limit_mb << 20, limit_mb << 20))
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    r = subprocess.run([str(PROGRAM), *map(str, arguments)], input=text_in, capture_output=True, timeout=120, env=environment, preexec_fn=limit, cwd=FOLDER, **more)
+    r.err, r.out = r.stderr.decode(errors="replace"), r.stdout.decode(errors="replace")
+    assert r.returncode == status, f"status {r.returncode} for {arguments}: {r.err[:500]}"
+    if status:
+        assert r.err.startswith("headlight: ") and len(r.err.splitlines()) == 1 and len(r.err) > 30, r.err
+        assert r.out == ""
+    return r
+
+
+def malformed_files_get_one_sentence():
+    cases = json.loads((MALFORMED / "manifest.json").read_text())["cases"]
+    slowest, largest = 0, 0
+    for c in cases:
+        words = ["--text", "hello world"] if c["kind"] == "tokenizer" else ["--ids", "1,2,3"]
+        begin = time.time()
+        expect = c["expect"]
+        out = FOLDER / "m.safetensors"
+        command = ["trace", "--model", MALFORMED / c["path"], *words, "-o", out, "--quiet"]
+        try:
+            run(*command, status=0 if expect == "ok" else 1, limit_mb=700)
+            if expect == "error":
+                assert not out.exists(), "nothing is written"
+        except AssertionError:
+            if expect == "error_or_ignore" or expect == "no_crash":
+                run(*command, status=0, limit_mb=700)
+            else:
+                raise
+        out.unlink(missing_ok=True)
+        slowest = max(slowest, time.time() - begin)
+        used = subprocess.run(["/usr/bin/time", "-f", "%M", str(PROGRAM), *map(str, command)], capture_output=True, text=True).stderr.split()[-1] if Path("/usr/bin/time").exists() else "0"
+        largest = max(largest, int(used))
+        out.unlink(missing_ok=True)
+    print(f"     {len(cases)} files: the slowest took {slowest:.2f} s, the largest {largest / 1024:.0f} MB")
+    assert SANITIZED or (slowest < 2 and largest < 200 * 1024)
+
+
+def figures_of_every_kind():
+    for view in (["--view", "heads"], ["--view", "head", "--layer", "1", "--head", "2"]):
+        for end in ("png", "svg", "pdf"):
+            a, b = FOLDER / f"a b.{end}", FOLDER / f"c.{end}"
+            run("render", "--text", "The cat sat on the mat.", *view, "-o", a)
+            run("render", "--text", "The cat sat on the mat.", *view, "-o", b, "--threads", "1")
+            assert a.read_bytes() == b.read_bytes() and a.stat().st_size > 1000, f"{end} differs between runs"
+    pdf = FOLDER / "t.pdf"
+    run("render", "--text", "Lily saw 猫 there", "--view", "head", "-o", pdf, "--width-mm", "85", "--title", "Grüße an 猫")
+    if shutil.which("pdftotext"):
+        text = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True).stdout
+        assert "Lily" in text and "Grüße an 猫" in text and "there" in text, text
+    png = FOLDER / "p.png"
+    run("render", "--text", "The cat", "-o", png, "--size", "640x360", "--dpi", "192")
+    assert png.read_bytes()[16:24] == (640).to_bytes(4, "big") + (360).to_bytes(4, "big")
+    for option in (["--scale", "log"], ["--scale", "row"], ["--queries", "columns"], ["--colormap", "viridis"], ["--no-labels"]):
+        run("render", "--text", "The cat", "--view", "head", "-o", FOLDER / "o.png", *option)
+        assert (FOLDER / "o.png").read_bytes() != png.read_bytes()
+
+
+def bad_input_of_every_kind():
+    out = FOLDER / "x.png"
+    run("render", "--text", "", "-o", out, status=1)
+    run("render", "--text", "a", "-o", out)
+    run("render", "--text", "a", "--layer", "9", "--view", "head", "-o", out, status=1)
+    run("render", "--text", "a", "-o", "/nowhere/x.png", status=1)
+    run("render", "--text", "a", "-o", FOLDER, status=1)
+    run("render", "--text", "a", "-o", FOLDER / "x.gif", status=1)
+    run("render", "--text", "a", "-o", out, "--size", "axb", status=1)
+    run("render", "--text", "a", "-o", out, "--size", "30000x30000", "--dpi", "2400", status=1)
+    run("render", "--text", "a", status=2)
+    run("render", "--text", "a", "--ids", "1", "-o", out, status=2)
+    run("render", "--text", "a", "--view", "sideways", "-o", out, status=2)
+    run("nonsense", status=2)
+    run("trace", "--ids", "1,2,99999", "-o", FOLDER / "t.safetensors", status=1)
+    run("trace", "--ids", "1,x", "-o", FOLDER / "t.safetensors", status=2)
+    run("trace", "--ids", "-1", "-o", FOLDER / "t.safetensors", status=1)
+    run("trace", "--text", "a", "--mask", "sideways", "-o", FOLDER / "t.safetensors", status=1)
+    run("trace", "--text", "a", "--capture", "nothing*", "-o", FOLDER / "t.safetensors", status=1)
+    run("trace", "--model", FOLDER, "--text", "a", "-o", FOLDER / "t.safetensors", status=1)
+    run("trace", "--text-file", "/nowhere", "-o", FOLDER / "t.safetensors", status=1)
+    run("trace", "--text", "a", "-o", "/dev/full", status=1)
+    run("info", "--model", "/nowhere", status=1)
+    run(status=1)  # no display
+    assert not (FOLDER / "t.safetensors").exists()
+    run("trace", "--text", "a\x01b", "-o", FOLDER / "t.safetensors")
+    run("trace", "--text", b"a\xffb".decode(errors="surrogateescape"), "-o", FOLDER / "t.safetensors")
+    (FOLDER / "t.safetensors").write_text("old")
+    run("trace", "--ids", "99999", "-o", FOLDER / "t.safetensors", status=1)
+    assert (FOLDER / "t.safetensors").read_text() == "old", "the old file stays"
+    r = run("trace", "--text-file", "-", "-o", FOLDER / "t.safetensors", text_in=b"word " * 20_000)
+    assert "256" in r.err and len(r.err.splitlines()) == 1
+
+
+def an_unwritable_folder_keeps_the_old_file():
+    if os.geteuid() == 0:
+        return
+    locked = FOLDER / "locked"
+    locked.mkdir()
+    locked.chmod(0o500)
+    run("render", "--text", "a", "-o", locked / "x.png", status=1)
+
+
+def tokenize_speaks_json_lines():
+    lines = [{"text": "Hello", "special": True}, {"text": "猫 😀"}, {"text": ""}]
+    r = run("tokenize", text_in="\n".join(map(json.dumps, lines)).encode())
+    answers = [json.loads(line) for line in r.out.splitlines()]
+    assert len(answers) == 3 and answers[2] == {"ids": [], "tokens": [], "offsets": []}
+    assert answers[1]["offsets"][-1][1] == 3
+    run("tokenize", "--model", TESTS / "reference/tokenizers/bbpe_gpt2", text_in=b'{"text": "a"}')
+    for bad in (b"{", b"[]", b'{"text": 5}', b'{"txt": "a"}'):
+        run("tokenize", text_in=bad, status=1)
+
+
+def traces_hold_what_they_say():
+    path = FOLDER / "trace.safetensors"
+    run("trace", "--model", MODELS / "gpt2", "--ids", "1,2,3", "-o", path)
+    data = path.read_bytes()
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    assert header["blocks.2.attn.hook_pattern"]["shape"] == [4, 3, 3] and header["logits"]["shape"] == [3, 420]
+    assert header["__metadata__"]["format"] == "headlight-trace" and len(json.loads(header["__metadata__"]["tokens"])) == 3
+    run("trace", "--model", MODELS / "gpt2", "--ids", "1,2,3", "-o", path, "--capture", "*hook_q", "--capture", "*attn_scores")
+    data = path.read_bytes()
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    assert len(header) == 7 and header["blocks.0.attn.hook_q"]["shape"] == [3, 4, 12]
+    assert header["blocks.0.attn.hook_attn_scores"]["shape"] == [4, 3, 3]
+
+
+def the_story_model_has_its_heads():
+    rows = json.loads(run("heads", "--random-repeat", "48", "--sort", "induction", "--json").out)
+    assert len(rows) == 32 and rows[0]["induction"] > 0.5, rows[0]
+    rows = json.loads(run("heads", "--text", "Once upon a time there was a little girl named Lily. She had a red ball.", "--sort", "previous", "--json").out)
+    assert rows[0]["previous"] > 0.8, rows[0]
+    csv = run("heads", "--text", "a b c").out.splitlines()
+    assert csv[0].startswith("layer,head,entropy,previous") and len(csv) == 33
+    text = run("generate", "--text", "Once upon a time", "--tokens", "20").out
+    assert text.startswith("Once upon a time") and len(text.split()) > 12 and text == run("generate", "--text", "Once upon a time", "--tokens", "20").out
+    sampled = ["generate", "--text", "Once upon a time", "--tokens", "20", "--temperature", "0.9", "--top-k", "50", "--seed", "3"]
+    assert run(*sampled).out == run(*sampled, "--threads", "1").out
+
+
+def info_needs_only_a_config():
+    folder = FOLDER / "only config"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"model_type": "gpt2", "n_layer": 96, "n_embd": 12288, "n_head": 96, "n_positions": 2048}')
+    table = json.loads(run("info", "--model", folder, "--json").out)
+    assert table["parameters"] == 174_604_259_328 + 0 or abs(table["parameters"] / 175e9 - 1) < 0.01, table["parameters"]
+    assert "d_model 12288" in run("info", "--model", folder).out
+
+
+def help_examples_run():
+    tried = 0
+    for verb in ("render", "trace", "heads", "generate", "tokenize", "info"):
+        text = run(verb, "--help").out
+        examples = [line.strip() for line in text.split("Examples:")[1].splitlines() if "headlight" in line and "FOLDER" not in line]
+        for example in examples:
+            command = re.sub(r"\bheadlight\b", shlex.quote(str(PROGRAM)), example, count=1) if not example.startswith("echo") else example.replace("| headlight", "| " + shlex.quote(str(PROGRAM)))
+            r = subprocess.run(command, shell=True, cwd=FOLDER, capture_output=True, timeout=120)
+            assert r.returncode == 0, (example, r.stderr.decode())
+            tried += 1
+    assert tried >= 9, tried
+    assert "render" in run("--help").out and run("--version").out.startswith("headlight ")
+
+
+def main():
+    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run")]
+    failed = 0
+    for t in tests:
+        begin = time.time()
+        try:
+            t()
+            print(f"ok   {t.__name__} ({time.time() - begin:.1f} s)", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAIL {t.__name__}\n{traceback.format_exc()}", flush=True)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+#include <cmath>
+#include <thread>
+
+#include "analysis/cell.h"
+#include "analysis/head_stats.h"
+#include "analysis/predict.h"
+#include "figure/figure.h"
+#include "helpers.h"
+#include "window/mailbox.h"
+#include "window/state.h"
+#include "window/worker.h"
+
+using namespace headlight;
+
+namespace {
+float statistic(const char* key, std::vector<float> row, int q, std::vector<int> ids) { return find_statistic(key)->of_query(row, q, ids); }
+}  // namespace
+
+TEST_CASE("statistics of one query, by hand") {
+    const std::vector<int> ids{7, 8, 7, 9};
+    CHECK(statistic("entropy", {0.5f, 0.25f, 0.25f, 0}, 2, ids) == doctest::Approx(1.5));
+    CHECK(statistic("entropy", {1, 0, 0, 0}, 2, ids) == doctest::Approx(0));
+    CHECK(statistic("previous", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.6));
+    CHECK(std::isnan(statistic("previous", {1, 0, 0, 0}, 0, ids)));
+    CHECK(statistic("first", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));
+    CHECK(statistic("self", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.3));
+    CHECK(statistic("duplicate", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));   // id 7 stood at 0
+    CHECK(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.6));   // what followed it stands at 1
+    CHECK(std::isnan(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 3, ids)));
+    CHECK(statistic("distance", {0.5f, 0, 0.5f, 0}, 2, ids) == doctest::Approx(1));
+}
+
+TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    std::vector<int> ids;
+    for (int i = 0; i < 45; ++i) ids.push_back(i * 11 % 420);
+    const auto trace = trace_of(model, ids, pool);
+    const auto heads = summarize_heads(*trace, 8, pool);
+    REQUIRE(heads);
+    for (int i = 0; i < static_cast<int>(heads->size()); ++i) {
+        const Matrix p = trace->pattern(i / 4, i % 4);
+        const Matrix& t = (*heads)[static_cast<size_t>(i)].thumbnail;
+        CHECK(t.rows() == 8);
+        for (int r = 0; r < 8; ++r)
+            for (int c = 0; c < 8; ++c) {
+                const auto block = p.block(cover(r, 8, 45), cover(c, 8, 45), cover(r + 1, 8, 45) - cover(r, 8, 45), cover(c + 1, 8, 45) - cover(c, 8, 45));
+                if (c > r) CHECK(t(r, c) == -1.0f);
+                else CHECK(t(r, c) == doctest::Approx(block.maxCoeff()));
+            }
+        double previous = 0;
+        for (int q = 1; q < 45; ++q) previous += p(q, q - 1);
+        CHECK((*heads)[static_cast<size_t>(i)].statistics[1] == doctest::Approx(previous / 44).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("halving keeps the largest, odd ends included") {
+    Matrix m(3, 3);
+    m << 1, 2, 3, 4, 5, 6, 7, 8, -1;
+    const Matrix h = halve(m);
+    CHECK(h(0, 0) == 5);
+    CHECK(h(0, 1) == 6);
+    CHECK(h(1, 0) == 8);
+    CHECK(h(1, 1) == -1);
+}
+
+TEST_CASE("the inspector's numbers agree with the trace") {
+    ThreadPool pool(2);
+    const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9}, pool);
+    const CellReport r = report_cell(*trace, {1, 2, 4, 3}, pool);
+    const Matrix p = trace->pattern(1, 2);
+    CHECK(r.weight == doctest::Approx(p(4, 3)));
+    CHECK(r.score == doctest::Approx(trace->scores(1, 2)(4, 3)).epsilon(1e-4));
+    CHECK(r.dot == doctest::Approx(r.score * std::sqrt(12.0)).epsilon(1e-4));
+    CHECK(r.allowed);
+    CHECK(!report_cell(*trace, {1, 2, 3, 4}, pool).allowed);
+    CHECK(r.row.size() == 5);
+    CHECK(r.row[0].probability == doctest::Approx(p.row(4).maxCoeff()));
+    CHECK(r.delta_norm == doctest::Approx(trace->result(1, 2, 4).norm()));
+    CHECK(r.weight_by_head.size() == 12);
+    CHECK(r.weight_by_head[6] == doctest::Approx(r.weight));
+    float shares = 0;
+    for (int h = 0; h < 4; ++h) shares += report_cell(*trace, {1, h, 4, 3}, pool).layer_share;
+    CHECK(shares == doctest::Approx(1));
+}
+
+TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the first") {
+    ThreadPool pool(1);
+    const auto model = reference_model("gpt2");
+    const auto trace = trace_of(model, {5, 9, 200}, pool);
+    const auto next = next_tokens(*trace, 2, 420, pool);
+    float sum = 0;
+    for (size_t i = 0; i < next.size(); ++i) {
+        sum += next[i].probability;
+        if (i) CHECK(next[i - 1].probability >= next[i].probability);
+    }
+    CHECK(sum == doctest::Approx(1));
+    CHECK((*generate(model, {5, 9, 200}, 3, {}, pool))[0] == next[0].id);
+    CHECK(*generate(model, {5, 9, 200}, 8, {1.0f, 20, 0.9f, 7}, pool) == *generate(model, {5, 9, 200}, 8, {1.0f, 20, 0.9f, 7}, pool));
+    CHECK(generate(model, std::vector<int>(47, 1), 9, {}, pool)->size() == 1);  // the context holds 48
+}
+
+TEST_CASE("scales lead into the colour map") {
+    CHECK(scale_position(Scale::linear, 0.5f, 1.0f, 0.5f) == doctest::Approx(0.5));
+    CHECK(scale_position(Scale::row, 0.5f, 1.0f, 0.5f) == doctest::Approx(1));
+    CHECK(scale_position(Scale::log, kLogFloor, 1.0f, 1.0f) == doctest::Approx(0));
+    CHECK(scale_position(Scale::log, 0.01f, 1.0f, 1.0f) == doctest::Approx(0.5));
+    CHECK(scale_position(Scale::linear, 0.0f, 0.0f, 0.0f) == 0);
+    const Colormap& dark = colormap("viridis", true);
+    const Colormap& light = colormap("viridis", false);
+    CHECK(dark[0].r == light[255].r);
+    CHECK(parse_hex("#FFB454").g == 0xB4);
+}
+
+TEST_CASE("the mailbox: the latest request wins, and a newer one cancels") {
+    Mailbox<int, int> box;
+    box.put(1, false);
+    box.put(2, false);
+    CHECK(box.take() == 2);
+    CHECK(!box.cancel());
+    CHECK(box.busy());
+    box.put(3, true);
+    CHECK(box.cancel());
+    CHECK(box.take() == 3);
+    CHECK(!box.cancel());
+    box.answer(std::make_shared<const int>(7));
+    box.answer(std::make_shared<const int>(8));
+    CHECK(*box.poll() == 8);
+    CHECK(!box.poll());
+    box.close();
+    CHECK(!box.take());
+}
+
+TEST_CASE("the mailbox under two threads loses nothing that matters") {
+    Mailbox<int, int> box;
+    std::thread worker([&] {
+        while (const auto request = box.take()) box.answer(std::make_shared<const int>(*request));
+    });
+    for (int i = 1; i <= 20000; ++i) box.put(i, i % 3 == 0);
+    int last = 0;
+    while (last != 20000)
+        if (const auto answer = box.poll()) {
+            CHECK(*answer > last);
+            last = *answer;
+        }
+    box.close();
+    worker.join();
+}
+
+TEST_CASE("the worker answers what was asked last and survives a wrong path") {
+    std::atomic<int> done{0};
+    Worker worker(2, [&] { ++done; });
+    const std::string good = (kTests / "reference/models/gpt2").string();
+    const auto answer = [&](const WorkRequest& r, auto condition) {
+        worker.ask(r);
+        for (int i = 0; i < 2000; ++i) {
+            if (const auto a = worker.poll(); a && condition(*a)) return a;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        FAIL("no answer");
+        return std::shared_ptr<const WorkAnswer>();
+    };
+    const auto has = [](const char* text) { return [text](const WorkAnswer& a) { return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell; }; };
+    WorkRequest r{good, 0, "The cat", 1, 2, std::pair{0, 0}, false};
+    for (const char* typed : {"T", "Th", "The"}) {
+        r.text = typed;
+        worker.ask(r);
+    }
+    r.text = "The cat";
+    const auto first = answer(r, has("The cat"));
+    CHECK(first->layer == 1);
+    CHECK(first->picture->levels.back().rows() == 1);
+    r.model_path = "/nowhere/at all";
+    const auto failed = answer(r, [](const WorkAnswer& a) { return !a.model_error.empty(); });
+    CHECK(failed->sentence->model->name == "gpt2");
+    r.model_path = good;
+    r.text = "";
+    CHECK(answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.empty(); })->picture == nullptr);
+    r.text = std::string(100'000, 'x');
+    const auto longest = answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.size() == 100'000 && a.sentence->trace; });
+    CHECK(longest->sentence->trace->size() == 48);
+    CHECK(longest->sentence->tokens_in_all > 48);
+    CHECK(longest->sentence->bytes_read < 100'000);
+}
+
+TEST_CASE("settings: saved and read back; a broken file is set aside") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "deeper" / "settings.json";
+    ViewState s;
+    s.text = "naïve 😀";
+    s.dark = false;
+    s.layer = 3;
+    s.recent_models = {"/a b/c"};
+    REQUIRE(save_settings(s, path));
+    const ViewState back = load_settings(path);
+    CHECK(back.text == s.text);
+    CHECK(!back.dark);
+    CHECK(back.layer == 3);
+    CHECK(!back.choose_head);
+    CHECK(back.recent_models == s.recent_models);
+    for (const char* broken : {"", "{", "[]", "{\"dark\": 5}", "{\"width\": -3}"}) {
+        write_bytes(path, broken);
+        const ViewState fresh = load_settings(path);
+        CHECK(fresh.dark);
+        CHECK(!fresh.notice.empty());
+        CHECK(!std::filesystem::exists(path));
+        CHECK(std::filesystem::exists(path.string() + ".broken"));
+    }
+}
+
+// SVG is compared by the command line's test: Cairo numbers its parts through the whole life of a process.
+TEST_CASE("figures: the same bytes on two runs and with any number of threads") {
+    const TemporaryFolder folder;
+    ThreadPool one(1), three(3);
+    const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9}, one);
+    for (const auto& kind : figure_kinds())
+        for (const char* end : {".png", ".pdf"}) {
+            const auto a = folder.path / (std::string("a") + end), b = folder.path / (std::string("b") + end);
+            REQUIRE(kind.write(a, *trace, {}, one));
+            REQUIRE(kind.write(b, *trace, {}, three));
+            CHECK(read_bytes(a).size() > 1000);
+            CHECK(read_bytes(a) == read_bytes(b));
+        }
+    CHECK(!write_head_figure(folder.path / "a.gif", *trace, {}, one));
+    FigureOptions huge;
+    huge.width = 50000;
+    huge.height = 50000;
+    CHECK(!write_head_figure(folder.path / "a.png", *trace, huge, one));
+}

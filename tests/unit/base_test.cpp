@@ -1,0 +1,109 @@
+#include <atomic>
+#include <set>
+
+#include "base/threads.h"
+#include "base/utf8.h"
+#include "helpers.h"
+#include "io/json.h"
+#include "io/output_file.h"
+#include "io/safetensors.h"
+
+using namespace headlight;
+
+TEST_CASE("a pool runs every tile once, whatever the number of threads") {
+    for (const int threads : {1, 2, 5}) {
+        ThreadPool pool(threads);
+        for (const int count : {0, 1, 2, 7, 1000})
+            for (int repeat = 0; repeat < 50; ++repeat) {
+                std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
+                pool.run(count, [&](int i) { ++seen[static_cast<size_t>(i)]; });
+                for (const auto& s : seen) REQUIRE(s == 1);
+            }
+    }
+}
+
+TEST_CASE("UTF-8: invalid bytes become U+FFFD one by one, valid text stays") {
+    CHECK(valid_utf8("héé😀") == "héé😀");
+    CHECK(valid_utf8("a\xff\xc3") == "a\xEF\xBF\xBD\xEF\xBF\xBD");
+    CHECK(valid_utf8("\xed\xa0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // a surrogate
+    CHECK(count_code_points("猫😀a") == 3);
+    CHECK(shorten_middle("abcdefghij", 5) == "ab…ij");
+    CHECK(shorten_middle("猫猫猫", 5) == "猫猫猫");
+}
+
+TEST_CASE("JSON: nesting, types and ranges are checked") {
+    CHECK(parse_json("{\"a\": [1, 2]}", "x"));
+    CHECK(!parse_json("", "x"));
+    CHECK(!parse_json("{\"a\":", "x"));
+    CHECK(!parse_json(std::string(100000, '['), "x"));
+    const Json j = *parse_json("{\"n\": 5, \"s\": \"5\", \"big\": 18446744073709551615, \"none\": null}", "x");
+    CHECK(*json_integer(j, "n", 1, 0, 10, "x") == 5);
+    CHECK(*json_integer(j, "none", 7, 0, 10, "x") == 7);
+    CHECK(*json_integer(j, "missing", 7, 0, 10, "x") == 7);
+    CHECK(!json_integer(j, "s", 1, 0, 10, "x"));
+    CHECK(!json_integer(j, "n", 1, 6, 10, "x"));
+    CHECK(!json_integer(j, "big", 1, 0, INT64_MAX - 1, "x"));
+}
+
+TEST_CASE("an output file appears whole or not at all") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "ümläut name.txt";
+    write_bytes(path, "old");
+    {
+        auto out = OutputFile::create(path);
+        REQUIRE(out);
+        (*out)->write("half of the ne");
+    }
+    CHECK(read_bytes(path) == "old");
+    {
+        auto out = OutputFile::create(path);
+        (*out)->write("new");
+        CHECK((*out)->commit());
+    }
+    CHECK(read_bytes(path) == "new");
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+    CHECK(!OutputFile::create(folder.path));
+    CHECK(!OutputFile::create(folder.path / "missing" / "file"));
+}
+
+TEST_CASE("a full disk is a sentence, and /dev/full stays a device") {
+    auto out = OutputFile::create("/dev/full");
+    REQUIRE(out);
+    (*out)->write(std::string(1 << 20, 'x'));
+    const Status done = (*out)->commit();
+    CHECK(!done);
+    CHECK(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_CASE("safetensors: what is written is read back") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "t.safetensors";
+    const Matrix m = random_matrix(3, 5, 1);
+    const int64_t id = 42;
+    REQUIRE(write_safetensors(path,
+                              {{"m", "F32", {3, 5}, [&](const auto& sink) { sink(m.data(), sizeof(float) * 15); }}, {"id", "I64", {1}, [&](const auto& sink) { sink(&id, 8); }}},
+                              {{"key", "välue"}}));
+    const auto file = open_safetensors(path);
+    REQUIRE(file);
+    Matrix back(3, 5);
+    decode_floats(file->tensors.at("m"), back.data());
+    CHECK(back == m);
+    CHECK(file->metadata.at("key") == "välue");
+    CHECK(file->tensors.at("id").shape == std::vector<int64_t>{1});
+}
+
+TEST_CASE("safetensors: F16 and BF16 decode to the float32 values they stand for") {
+    const uint16_t half[] = {0x3C00, 0xC000, 0x7BFF, 0x0001}, brain[] = {0x3F80, 0xC000, 0x7F7F, 0x0001};
+    StoredTensor t{DType::f16, "F16", {4}, std::as_bytes(std::span(half))};
+    float out[4];
+    decode_floats(t, out);
+    CHECK(out[0] == 1.0f);
+    CHECK(out[1] == -2.0f);
+    CHECK(out[2] == 65504.0f);
+    CHECK(out[3] == doctest::Approx(5.9604645e-8f));
+    t = {DType::bf16, "BF16", {4}, std::as_bytes(std::span(brain))};
+    decode_floats(t, out);
+    CHECK(out[0] == 1.0f);
+    CHECK(out[1] == -2.0f);
+    CHECK(out[2] == doctest::Approx(3.3895314e38f));
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+"""Includes go one way: base <- io <- tokenizer <- model <- trace <- analysis <- figure <- app."""
+import re
+import sys
+from pathlib import Path
+
+ROOMS = ["base", "io", "tokenizer", "model", "trace", "analysis", "figure"]
+APP = ["gpu", "window", "views", "cli"]
+root, bad, seen = Path(sys.argv[1]), [], 0
+for file in sorted((root / "core").rglob("*.[ch]*")):
+    room = file.relative_to(root / "core").parts[0]
+    for target in re.findall(r'#include "(\w+)/', file.read_text(encoding="utf-8")):
+        seen += 1
+        if target not in ROOMS or ROOMS.index(target) > ROOMS.index(room):
+            bad.append(f"{file.relative_to(root)} includes {target}/, which comes after {room}/")
+for file in sorted((root / "app").rglob("*.[ch]*")):
+    for target in re.findall(r'#include "(\w+)/', file.read_text(encoding="utf-8")):
+        seen += 1
+        if target not in ROOMS + APP:
+            bad.append(f"{file.relative_to(root)} includes the unknown {target}/")
+print(*bad, sep="\n")
+print(f"{seen} includes, {len(bad)} against the order")
+sys.exit(bool(bad) or seen < 50)

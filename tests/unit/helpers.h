@@ -1,0 +1,57 @@
+// What several unit tests share.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "base/matrix.h"
+#include "model/model.h"
+#include "trace/trace.h"
+
+namespace headlight {
+
+inline const std::filesystem::path kTests = HEADLIGHT_TESTS_DIR;
+
+/// A folder that is removed again.
+struct TemporaryFolder {
+    std::filesystem::path path;
+    TemporaryFolder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "headlight-unit-XXXXXX").string();
+        path = mkdtemp(pattern.data());
+    }
+    ~TemporaryFolder() { std::filesystem::remove_all(path); }
+};
+
+inline Matrix random_matrix(Index rows, Index cols, unsigned seed) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    Matrix m(rows, cols);
+    for (Index i = 0; i < m.size(); ++i) m.data()[i] = normal(random);
+    return m;
+}
+
+inline std::string read_bytes(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+inline std::shared_ptr<const Model> reference_model(const std::string& name) {
+    auto model = Model::open(kTests / "reference/models" / name);
+    REQUIRE_MESSAGE(model, name);
+    return *model;
+}
+
+inline std::shared_ptr<const Trace> trace_of(const std::shared_ptr<const Model>& model, std::vector<int> ids, ThreadPool& pool, const Mask& mask = {}) {
+    ForwardRequest request{std::move(ids), {}, mask};
+    request.tokens.resize(request.ids.size());
+    return *run_trace(model, request, pool);
+}
+
+}  // namespace headlight

@@ -1,0 +1,124 @@
+"""Drives the real window under Xvfb: widgets are found by their path in the window's report, never by a fixed pixel."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+class Display:
+    """A virtual screen of its own."""
+
+    def __init__(self, size="1800x1200"):
+        for number in range(90 + os.getpid() % 400, 1000):
+            if not Path(f"/tmp/.X{number}-lock").exists():
+                break
+        self.name = f":{number}"
+        self.process = subprocess.Popen(["Xvfb", self.name, "-screen", "0", size + "x24", "-nolisten", "tcp"], stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if Path(f"/tmp/.X11-unix/X{number}").exists():
+                return
+            time.sleep(0.05)
+        raise RuntimeError("Xvfb did not start")
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Window:
+    """A running headlight, its own settings folder, and what it reports."""
+
+    def __init__(self, program, display, *arguments, home=None, size="1600x1000"):
+        self.folder = Path(tempfile.mkdtemp(prefix="headlight-window-"))
+        self.home = home or self.folder / "home"
+        self.home.mkdir(exist_ok=True)
+        self.report_path = self.folder / "report.json"
+        self.environment = dict(os.environ, DISPLAY=display.name, XDG_CONFIG_HOME=str(self.home), LIBGL_ALWAYS_SOFTWARE="1")
+        self.process = subprocess.Popen([str(program), "--report", str(self.report_path), "--size", size, "--scale", "1", *map(str, arguments)],
+                                        env=self.environment, stderr=subprocess.PIPE)
+        self.wait(lambda r: "shown_text" in r or r.get("model_error"), 60)
+        self.id = self.tool("search", "--sync", "--pid", str(self.process.pid)).split()[-1]
+        self.tool("windowmove", self.id, "0", "0")
+        self.tool("windowfocus", self.id)
+        time.sleep(0.2)
+
+    def tool(self, *arguments):
+        return subprocess.run(["xdotool", *arguments], env=self.environment, capture_output=True, text=True, timeout=60).stdout
+
+    def report(self):
+        try:
+            return json.loads(self.report_path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):
+            return {}
+
+    def wait(self, condition, seconds=15):
+        """The first report for which condition holds; fails with the last report."""
+        end = time.time() + seconds
+        while time.time() < end:
+            r = self.report()
+            try:
+                if r and condition(r):
+                    return r
+            except (KeyError, TypeError):
+                pass
+            if self.process.poll() is not None:
+                raise AssertionError(f"the window ended with status {self.process.returncode}: {self.process.stderr.read().decode()[-2000:]}")
+            time.sleep(0.02)
+        r.pop("widgets", None)
+        raise AssertionError(f"did not happen within {seconds} s; the window says {json.dumps(r)[:1500]}")
+
+    def settled(self):
+        return self.wait(lambda r: not r["busy"] and r.get("shown_text") == r["text"])
+
+    def type(self, text, delay_ms=12):
+        self.tool("type", "--delay", str(delay_ms), text)
+
+    def key(self, *names):
+        self.tool("key", *names)
+
+    def place(self, path, fx=0.5, fy=0.5):
+        x, y, w, h = self.report()["widgets"][path]
+        return str(int(x + w * fx)), str(int(y + h * fy))
+
+    def point(self, path, fx=0.5, fy=0.5):
+        self.tool("mousemove", *self.place(path, fx, fy))
+
+    def click(self, path, fx=0.5, fy=0.5):
+        self.point(path, fx, fy)
+        time.sleep(0.08)
+        self.tool("click", "1")
+        time.sleep(0.08)
+
+    def resize(self, width, height):
+        self.tool("windowsize", "--sync", self.id, str(width), str(height))
+
+    def picture(self):
+        """The window's pixels as they are on the screen, as one bytes object (xwd format)."""
+        return subprocess.run(["xwd", "-silent", "-id", self.id], env=self.environment, capture_output=True, timeout=60).stdout
+
+    def drop(self, path):
+        """Drops a file or folder on the window by the XDND protocol."""
+        subprocess.run([sys.executable, str(Path(__file__).with_name("drop.py")), self.id, str(path)], env=self.environment, check=True, timeout=30)
+
+    def close(self):
+        """Closes the window as a person would; returns its exit status and what it wrote to standard error."""
+        self.key("ctrl+q")
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError("the window did not close")
+        return self.process.returncode, self.process.stderr.read().decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)

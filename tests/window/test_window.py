@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""The real window under Xvfb, driven by keyboard and mouse. Ends with 'N passed, N failed'."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from drive import Display, Window  # noqa: E402
+
+PROGRAM = Path(sys.argv[1]).resolve()
+TESTS = Path(__file__).parents[1]
+GPT2 = TESTS / "reference/models/gpt2"
+
+
+def first_start(display):
+    with Window(PROGRAM, display) as w:
+        r = w.settled()
+        assert r["model"] == "stories" and r["text"].startswith("Lily had"), r["text"]
+        assert r["field_focused"] and r["hints"], "the sentence has the focus, the hints are shown"
+        w.click("hint/done")
+        w.wait(lambda r: not r["hints"])
+        status, error = w.close()
+        assert status == 0 and not error, error
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, home=home) as w:
+        w.type("x")
+        w.wait(lambda r: not r["hints"])
+        w.close()
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert not r["hints"], "hints never come back"
+        assert r["text"].endswith("redx"), r["text"]
+    shutil.rmtree(home)
+
+
+def typing_changes_the_picture(display):
+    with Window(PROGRAM, display, "--text", "The cat sat on the mat") as w:
+        before = w.settled()
+        picture = w.picture()
+        w.type(" and the dog")
+        after = w.wait(lambda r: r.get("shown_text", "").endswith("the dog") and not r["busy"])
+        assert len(after["tokens"]) > len(before["tokens"])
+        time.sleep(0.3)
+        assert len(picture) > 1_000_000 and w.picture() != picture, "the pixels follow"
+
+
+def no_character_is_lost_at_15_keys_a_second(display):
+    sentence = "One day, a little dog named Spot went to the park and saw a big red ball. "
+    with Window(PROGRAM, display, "--text", "") as w:
+        w.type(sentence, delay_ms=66)
+        r = w.wait(lambda r: r.get("shown_text") == r["text"] and not r["busy"] and len(r["text"]) >= len(sentence))
+        assert r["text"] == sentence, r["text"]
+
+
+def editing(display):
+    with Window(PROGRAM, display, "--text", "one two three") as w:
+        w.settled()
+        w.key("ctrl+BackSpace", "Home", "Delete", "ctrl+Right", "X")
+        w.wait(lambda r: r["text"] == "neX two ")
+        w.key("ctrl+z")
+        w.wait(lambda r: r["text"] == "ne two ")
+        w.key("ctrl+y")
+        w.wait(lambda r: r["text"] == "neX two ")
+        w.key("shift+Home", "ctrl+x", "End", "ctrl+v")
+        w.wait(lambda r: r["text"] == " two neX")
+        w.key("ctrl+a", "BackSpace")
+        w.wait(lambda r: r["text"] == "" and "sample/0" in r["widgets"])
+        w.click("sample/1")
+        w.wait(lambda r: r.get("shown_text", "").startswith("The quick brown fox"))
+
+
+def any_script(display):
+    with Window(PROGRAM, display, "--text", "猫 مرحبا नमस्ते 😀👩‍👩‍👧") as w:
+        r = w.settled()
+        assert r["text"] == "猫 مرحبا नमस्ते 😀👩‍👩‍👧"
+        w.key("BackSpace")  # a family of three is one character
+        w.wait(lambda r: r["text"] == "猫 مرحبا नमस्ते 😀")
+
+
+def hover_lock_and_let_go(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball. Tom had a blue ball") as w:
+        w.settled()
+        n = len(w.report()["tokens"])
+        cell = lambda i: (i + 0.5) / n
+        w.point("map", cell(2), cell(5))
+        w.wait(lambda r: r["hovered"] == [5, 2])
+        w.click("map", cell(1), cell(4))
+        w.wait(lambda r: r["locked"] == [4, 1])
+        w.point("map", cell(0), cell(3))
+        w.wait(lambda r: r["hovered"] == [3, 0] and r["locked"] == [4, 1])
+        w.point("inspector/title")
+        w.wait(lambda r: r["hovered"] is None and r["locked"] == [4, 1])
+        w.key("Escape")
+        w.wait(lambda r: r["locked"] is None)
+        w.point("chip/3")
+        w.wait(lambda r: r["hovered"] and r["hovered"][0] == 3)
+
+
+def heads_by_mouse_and_keys(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball", "--head", "0.0") as w:
+        w.settled()
+        w.click("grid/3.5")
+        w.wait(lambda r: r["shown_head"] == [3, 5])
+        picture = w.picture()
+        for key, want in (("Left", [3, 4]), ("Up", [2, 4]), ("Next", [3, 4]), ("Prior", [2, 4]), ("Right", [2, 5]), ("Down", [3, 5]), ("Down", [3, 5])):
+            w.key(key)
+            w.wait(lambda r: r["shown_head"] == want)
+        first = next(p for p in w.report()["widgets"] if p.startswith("ranked/"))
+        w.click("rank")
+        w.click("rank/previous token")
+        time.sleep(0.3)
+        ranked = [p for p in w.report()["widgets"] if p.startswith("ranked/")]
+        top = min(ranked, key=lambda p: w.report()["widgets"][p][1])
+        w.click(top)
+        w.wait(lambda r: r["shown_head"] == [int(x) for x in top.split("/")[1].split(".")])
+        assert first and w.picture() != picture
+
+
+def theme_colours_scale_and_direction(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        pictures = {w.picture()}
+        for widget, choice in (("scale", "log"), ("colors", "magma"), ("queries", "columns"), ("scale", "row")):
+            w.click(widget)
+            w.click(f"{widget}/{choice}")
+            time.sleep(0.3)
+            pictures.add(w.picture())
+        assert len(pictures) == 5, "each choice changes the picture"
+        w.click("settings")
+        w.click("theme/Light")
+        w.wait(lambda r: not r["dark"])
+
+
+def resizing(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        for size in ((1024, 640), (640, 480), (1700, 1150), (1280, 720)):
+            w.resize(*size)
+            w.wait(lambda r: abs(r["widgets"]["settings"][0] + r["widgets"]["settings"][2] - size[0]) < 20)
+
+
+def dropping(display):
+    folder = Path(tempfile.mkdtemp()) / "bad ümläut folder"
+    folder.mkdir()
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.drop(folder)
+        r = w.wait(lambda r: r.get("model_error"))
+        assert "config.json" in r["model_error"] and r["model"] == "stories" and r["model_menu"], r["model_error"]
+        w.wait(lambda r: "error" in r["widgets"])
+        w.drop(GPT2)
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"])
+        assert not r["model_error"] and r["text"] == "Lily had a red ball" and not r["model_menu"]
+        w.key("ctrl+o")
+        w.wait(lambda r: "models/stories" in r["widgets"])
+        w.click("models/stories")
+        w.wait(lambda r: r.get("model") == "stories")
+    shutil.rmtree(folder.parent)
+
+
+def a_wrong_path_at_the_start(display):
+    with Window(PROGRAM, display, "--model", "/nowhere at all") as w:
+        r = w.wait(lambda r: r.get("model_error") and r.get("model") == "stories")
+        assert "/nowhere at all" in r["model_error"]
+
+
+def a_very_long_paste_is_cut_with_a_notice(display):
+    with Window(PROGRAM, display, "--text", "word " * 20_000) as w:
+        r = w.wait(lambda r: "Cut to the first 256 of" in r["notice"] and not r["busy"] and r.get("shown_text") == r["text"], 30)
+        assert len(r["tokens"]) == 256 and "notice" in r["widgets"]
+        w.type("x")
+        w.wait(lambda r: r["notice"] != "" and r["text"].rstrip().endswith("word"), 10)
+
+
+def saving_a_picture(display):
+    folder = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.key("ctrl+s")
+        w.wait(lambda r: "save path" in r["widgets"])
+        time.sleep(0.3)
+        w.key("ctrl+a")
+        w.type(str(folder / "head.pdf"))
+        w.key("Return")
+        w.wait(lambda r: r["save_result"].startswith("Saved"))
+        assert (folder / "head.pdf").read_bytes().startswith(b"%PDF")
+        w.key("ctrl+a")
+        w.type("/nowhere/head.png")
+        w.click("save path/save")
+        w.wait(lambda r: "cannot be written" in r["save_result"])
+        assert w.report()["text"] == "Lily had a red ball", "the path did not land in the sentence"
+    shutil.rmtree(folder)
+
+
+def broken_settings_are_set_aside(display):
+    home = Path(tempfile.mkdtemp())
+    (home / "headlight").mkdir()
+    (home / "headlight/settings.json").write_text("{broken")
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert "set aside" in r["notice"]
+        assert (home / "headlight/settings.json.broken").exists()
+        w.close()
+    assert json.loads((home / "headlight/settings.json").read_text())["model"] == "stories"
+    shutil.rmtree(home)
+
+
+def idle_costs_nothing(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.point("inspector/title")
+        time.sleep(1)
+        ticks = lambda: sum(map(int, Path(f"/proc/{w.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+        frame, begin = w.report()["frame"], ticks()
+        time.sleep(4)
+        share = (ticks() - begin) / os.sysconf("SC_CLK_TCK") / 4
+        print(f"     idle: {share:.2%} of one core, {w.report()['frame'] - frame} frames in 4 s")
+        assert share < 0.01 and w.report()["frame"] == frame
+
+
+def screenshots(display):
+    folder = Path(tempfile.mkdtemp())
+    environment = dict(os.environ, DISPLAY=display.name)
+    for options in (["--size", "1600x1000"], ["--size", "1280x720", "--theme", "light"], ["--size", "2400x1500", "--scale", "2"], ["--text", ""], ["--open-menu", "models"]):
+        file = folder / "shot.png"
+        r = subprocess.run([PROGRAM, "--screenshot", file, *options], env=environment, capture_output=True, timeout=60)
+        assert r.returncode == 0 and file.stat().st_size > 5000, r.stderr
+    first = subprocess.run([PROGRAM, "--screenshot", folder / "a.png", "--head", "1.0"], env=environment, timeout=60)
+    again = subprocess.run([PROGRAM, "--screenshot", folder / "b.png", "--head", "1.0"], env=environment, timeout=60)
+    assert first.returncode == again.returncode == 0
+    r = subprocess.run([PROGRAM, "--screenshot", "/nowhere/a.png"], env=environment, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 1 and r.stderr.startswith("headlight: /nowhere/a.png"), r.stderr
+    shutil.rmtree(folder)
+
+
+def no_display_and_old_opengl(display):
+    r = subprocess.run([PROGRAM], env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, capture_output=True, text=True, timeout=30)
+    assert r.returncode == 1 and len(r.stderr.splitlines()) == 1 and "render" in r.stderr and "xvfb-run" in r.stderr, r.stderr
+    r = subprocess.run([PROGRAM], env=dict(os.environ, DISPLAY=display.name, MESA_GL_VERSION_OVERRIDE="2.1", LIBGL_ALWAYS_SOFTWARE="1"), capture_output=True, text=True, timeout=30)
+    assert r.returncode == 1 and len(r.stderr.splitlines()) == 1 and "OpenGL 3.3" in r.stderr, r.stderr
+
+
+def main():
+    missing = [tool for tool in ("Xvfb", "xdotool", "xwd") if not shutil.which(tool)]
+    if missing:
+        print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
+        return 0
+    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "Display", "Window")]
+    wanted, failed = sys.argv[2:], 0
+    display = Display()
+    ran = [t for t in tests if not wanted or t.__name__ in wanted]
+    for t in ran:
+        begin = time.time()
+        try:
+            t(display)
+            print(f"ok   {t.__name__} ({time.time() - begin:.1f} s)", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAIL {t.__name__}\n{traceback.format_exc()}", flush=True)
+    display.close()
+    print(f"{len(ran) - failed} passed, {failed} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
