@@ -30,6 +30,6 @@ void main() {
         return;
     }
     float place = sqrt(clamp(weight / max(largest, 1e-12), 0.0, 1.0));
-    vec3 mapped = texture(colors, vec2((place * 255.0 + 0.5) / 256.0, 0.5)).rgb;
+    vec3 mapped = texelFetch(colors, ivec2(int(place * 255.0 + 0.5), 0), 0).rgb;
     color = vec4(mix(mapped, background, dim), 1.0);
 }

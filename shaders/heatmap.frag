@@ -1,13 +1,13 @@
 #version 330 core
 // One head's weights. The texture holds values (masked: negative), level by level the largest of 2 x 2 below it;
-// colours come from the map alone.
+// colours come from the map alone. Compiled once for each SCALE (0 linear, 1 log, 2 row) and with or without
+// MINIFY (cells under a pixel), because software renderers run both sides of a branch.
 uniform sampler2D values;      // [n, n], row = query
 uniform sampler2D row_largest; // [n, 1]
 uniform sampler2D colors;      // [256, 1]
 uniform int n;
 uniform vec4 rect;
 uniform float largest;
-uniform int scale;             // 0 linear, 1 log, 2 row
 uniform int columns;           // 1: queries run along columns
 uniform float log_floor;
 uniform float dim;             // 0 … 1 towards the background
@@ -19,44 +19,37 @@ out vec4 color;
 
 ivec2 oriented(ivec2 cell) { return columns == 1 ? cell.yx : cell; }
 
-float fetch(ivec2 cell, int level) {
-    return texelFetch(values, clamp(oriented(cell), ivec2(0), ivec2((n - 1) >> level)), level).r;
-}
-
 float place(float weight, int query) {
-    if (weight <= 0.0) return 0.0;
-    float top = scale == 2 ? texelFetch(row_largest, ivec2(query, 0), 0).r : largest;
-    if (scale == 1) return clamp(log(weight / log_floor) / max(log(top / log_floor), 1e-6), 0.0, 1.0);
-    return clamp(weight / max(top, 1e-12), 0.0, 1.0);
+#if SCALE == 2
+    return weight / max(texelFetch(row_largest, ivec2(query, 0), 0).r, 1e-12);
+#elif SCALE == 1
+    return log(max(weight, log_floor) / log_floor) / max(log(largest / log_floor), 1e-6);
+#else
+    return weight / max(largest, 1e-12);
+#endif
 }
 
 void main() {
     float cell_size = rect.z / float(n);
     vec2 at = pixel / cell_size;
-    ivec2 cell = ivec2(at);
-    float weight;
-    if (cell_size >= 1.0) {
-        weight = fetch(cell, 0);
-        vec2 inside = (at - vec2(cell)) * cell_size;
-        if (cell_size >= 12.0 && max(inside.x, inside.y) > cell_size - 1.0) {
-            color = vec4(background, 1.0);
-            return;
-        }
-    } else {  // each pixel takes the largest weight that it covers
-        float covered = 1.0 / cell_size;
-        int level = int(floor(log2(covered)));
-        vec2 first = floor(pixel) * covered, last = first + covered - 1e-3;
-        ivec2 from = ivec2(first) >> level, to = ivec2(last) >> level;
-        weight = -1.0;
-        for (int y = from.y; y <= min(to.y, from.y + 3); ++y)
-            for (int x = from.x; x <= min(to.x, from.x + 3); ++x) weight = max(weight, fetch(ivec2(x, y), level));
-    }
-    if (weight < 0.0) {
-        bool line = cell_size >= 12.0 && mod(gl_FragCoord.x - gl_FragCoord.y, hatch_period) < 1.0;
-        color = vec4(mix(line ? hatch : background, background, dim), 1.0);
-        return;
-    }
-    int query = columns == 1 ? cell.x : cell.y;
-    vec3 mapped = texture(colors, vec2((place(weight, clamp(query, 0, n - 1)) * 255.0 + 0.5) / 256.0, 0.5)).rgb;
-    color = vec4(mix(mapped, background, dim), 1.0);
+    ivec2 cell = oriented(ivec2(at));
+#ifdef MINIFY  // each pixel takes the largest weight that it covers
+    float covered = 1.0 / cell_size;
+    int level = int(floor(log2(covered)));
+    vec2 first = floor(pixel) * covered, last = first + covered - 1e-3;
+    ivec2 from = ivec2(first) >> level, to = min(ivec2(last) >> level, min(from + 3, ivec2((n - 1) >> level)));
+    float weight = -1.0;
+    for (int y = from.y; y <= to.y; ++y)
+        for (int x = from.x; x <= to.x; ++x) weight = max(weight, texelFetch(values, oriented(ivec2(x, y)), level).r);
+    bool gap = false;
+#else
+    float weight = texelFetch(values, min(cell, ivec2(n - 1)), 0).r;
+    vec2 inside = fract(at) * cell_size;
+    bool gap = cell_size >= 12.0 && max(inside.x, inside.y) > cell_size - 1.0;
+#endif
+    bool line = cell_size >= 12.0 && fract((gl_FragCoord.x - gl_FragCoord.y) / hatch_period) * hatch_period < 1.0;
+    vec3 masked = line ? hatch : background;
+    int entry = int(clamp(place(weight, min(cell.y, n - 1)), 0.0, 1.0) * 255.0 + 0.5);
+    vec3 mapped = texelFetch(colors, ivec2(entry, 0), 0).rgb;
+    color = vec4(mix(gap ? background : weight < 0.0 ? masked : mapped, background, dim), 1.0);
 }

@@ -1,5 +1,6 @@
 #include "gpu/heatmap.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/embedded.h"
@@ -31,9 +32,10 @@ Result<GLuint> compile_stage(GLenum stage, const std::string& source, const std:
 
 }  // namespace
 
-Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir, const char* fragment) {
+Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir, const char* fragment, const std::string& defines) {
     TRY(const std::string vertex_source, shader_source(dir, "quad.vert"));
-    TRY(const std::string fragment_source, shader_source(dir, fragment));
+    TRY(std::string fragment_source, shader_source(dir, fragment));
+    fragment_source.insert(std::min(fragment_source.size(), fragment_source.find('\n') + 1), defines);  // after #version
     TRY(const GLuint vs, compile_stage(GL_VERTEX_SHADER, vertex_source, "quad.vert"));
     TRY(const GLuint fs, compile_stage(GL_FRAGMENT_SHADER, fragment_source, fragment));
     const Program program{glCreateProgram()};
@@ -59,13 +61,22 @@ Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
     return r;
 }
 
+const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Scale scale, bool minify) const {
+    Program& program = heatmaps_[{static_cast<int>(scale), minify}];
+    if (!program.id) {
+        const auto compiled = compile(shader_dir_, "heatmap.frag", "#define SCALE " + std::to_string(static_cast<int>(scale)) + (minify ? "\n#define MINIFY\n" : "\n"));
+        if (compiled) program = *compiled;
+    }
+    return program;
+}
+
 Status HeatmapRenderer::reload() {
-    TRY(const Program heatmap, compile(shader_dir_, "heatmap.frag"));
-    TRY(const Program grid, compile(shader_dir_, "grid.frag"));
-    if (heatmap_.id) glDeleteProgram(heatmap_.id);
+    TRY(const Program grid, compile(shader_dir_, "grid.frag", ""));
+    TRY(const Program heatmap, compile(shader_dir_, "heatmap.frag", "#define SCALE 0\n"));
     if (grid_.id) glDeleteProgram(grid_.id);
-    heatmap_ = heatmap;
+    for (const auto& [key, program] : heatmaps_) glDeleteProgram(program.id);
     grid_ = grid;
+    heatmaps_ = {{{0, false}, heatmap}};
     return success();
 }
 
@@ -110,14 +121,14 @@ void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const I
 }
 
 void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
-    set_style(heatmap_, d.style, d.rect);
-    glUniform1i(heatmap_.uniform("values"), 0);
-    glUniform1i(heatmap_.uniform("row_largest"), 2);
-    glUniform1i(heatmap_.uniform("n"), d.n);
-    glUniform1i(heatmap_.uniform("scale"), static_cast<int>(d.scale));
-    glUniform1f(heatmap_.uniform("log_floor"), kLogFloor);
-    glUniform3f(heatmap_.uniform("hatch"), d.style.hatch.x, d.style.hatch.y, d.style.hatch.z);
-    glUniform1f(heatmap_.uniform("hatch_period"), d.style.hatch_period);
+    const Program& heatmap = heatmap_program(d.scale, d.rect.z < static_cast<float>(d.n));
+    set_style(heatmap, d.style, d.rect);
+    glUniform1i(heatmap.uniform("values"), 0);
+    glUniform1i(heatmap.uniform("row_largest"), 2);
+    glUniform1i(heatmap.uniform("n"), d.n);
+    glUniform1f(heatmap.uniform("log_floor"), kLogFloor);
+    glUniform3f(heatmap.uniform("hatch"), d.style.hatch.x, d.style.hatch.y, d.style.hatch.z);
+    glUniform1f(heatmap.uniform("hatch_period"), d.style.hatch_period);
     glActiveTexture(GL_TEXTURE2);
     glBindTexture(GL_TEXTURE_2D, d.row_largest);
     glActiveTexture(GL_TEXTURE0);

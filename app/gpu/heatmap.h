@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,14 +56,15 @@ public:
 private:
     struct Program {
         GLuint id = 0;
-        GLint uniform(const char* name) const { return glGetUniformLocation(id, name); }
+        GLint uniform(const char* name) const { return glGetUniformLocation(id, name); }  // −1, which GL ignores, where a variant has no such uniform
     };
     struct Command {
         HeatmapRenderer* renderer;
         std::optional<HeatmapDraw> heatmap;
         std::optional<GridDraw> grid;
     };
-    static Result<Program> compile(const std::string& shader_dir, const char* fragment);
+    static Result<Program> compile(const std::string& shader_dir, const char* fragment, const std::string& defines);
+    const Program& heatmap_program(Scale scale, bool minify) const;
     static void run(const ImDrawList* list, const ImDrawCmd* command);
     void set_style(const Program& program, const PictureStyle& style, const ImVec4& rect) const;
     void draw_now(const HeatmapDraw& d) const;
@@ -70,7 +72,8 @@ private:
     void add(ImDrawList& list, Command command);
 
     std::string shader_dir_;
-    Program heatmap_, grid_;
+    Program grid_;
+    mutable std::map<std::pair<int, bool>, Program> heatmaps_;  // by scale and minification, compiled when first drawn
     GLuint vertex_array_ = 0;
     ImVec2 viewport_;
     std::deque<Command> commands_;

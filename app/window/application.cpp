@@ -72,7 +72,7 @@ Status Application::open_window() {
                      "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight render', which needs neither."};
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
-    glfwSwapInterval(options_.screenshot.empty() ? 1 : 0);
+    glfwSwapInterval(options_.screenshot.empty() && !options_.frames ? 1 : 0);
     worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); });
     ask_worker();  // the model opens while the fonts load
 
@@ -365,7 +365,6 @@ void Application::draw_parts(Scene& s, Rect w) {
     const float top = ui.px(low ? size::top_bar_low : size::top_bar), bottom = ui.px(low ? 24 : size::status_bar);
     const float left = std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
     const Rect middle{left, top, w.w - left - (narrow ? 0 : right), w.h - top - bottom};
-    ui.fill(w, ui.colors->bg1);
     s.state.hovered.reset();
     draw_sentence_bar(s, {0, 0, w.w, top});
     draw_head_list(s, {0, top, left, middle.h});
@@ -406,7 +405,7 @@ void Application::draw_frame() {
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
     Scene scene{*ui_, state_, answer_.get(), pictures_, field_, colors_.id(), dim(), worker_->busy()};
@@ -445,6 +444,12 @@ Status Application::run() {
             continue;
         }
         glfwSwapBuffers(window_);
+        if (first_picture_ == 0 && pictures_.of_picture) {
+            glFinish();
+            first_picture_ = glfwGetTime();
+        }
+        if (options_.frames && settled()) return measure_frames();
+        if (options_.frames) frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
         const bool shown = answer_ && answer_->sentence && answer_->sentence->text == field_.text() && !worker_->busy();
         if (key_at_ > 0 && shown) {
             glFinish();

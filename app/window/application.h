@@ -47,6 +47,7 @@ private:
 
     bool settled() const;
     Status take_screenshot();
+    Status measure_frames();
     void write_report();
 
     WindowOptions options_;
@@ -72,6 +73,7 @@ private:
     float loaded_scale_ = 0;
     int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
     int frames_drawn_ = 0;
+    double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
 };
 

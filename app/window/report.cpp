@@ -1,6 +1,8 @@
 // What the window shows, for documents and for tests: a picture, or JSON.
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
+
 #include "io/json.h"
 #include "io/output_file.h"
 #include "window/application.h"
@@ -50,6 +52,22 @@ Status Application::take_screenshot() {
         cairo_paint(cairo);
         cairo_surface_destroy(image);
     });
+}
+
+/// GLFW's clock starts with glfwInit, the first thing that the window does.
+Status Application::measure_frames() {
+    std::vector<double> times;
+    for (int i = 0; i < options_.frames; ++i) {
+        const double begin = glfwGetTime();
+        draw_frame();
+        glfwSwapBuffers(window_);
+        glFinish();
+        times.push_back(glfwGetTime() - begin);
+    }
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f}\n", first_picture_ * 1e3, *middle * 1e3);
+    return success();
 }
 
 void Application::write_report() {

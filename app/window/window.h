@@ -24,6 +24,7 @@ struct WindowOptions {
     std::string report;             // write what the window shows as JSON after each change, for tests
     std::string shader_dir;         // read shaders from here and reload them when they change
     int threads = 0;
+    int frames = 0;                 // draw this many frames when settled, print their time, and exit
 };
 
 void add_window_options(CLI::App& app, WindowOptions& options);
