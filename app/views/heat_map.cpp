@@ -54,7 +54,7 @@ MapLayout arrange(Scene& s, Rect area) {
     const auto cell_for = [&](float top) {
         const float room = std::min(area.w - ui.px(264), area.h - top - ui.px(42));
         const float cell = std::min(room / n, ui.px(64));
-        return cell >= 1 ? std::floor(cell) : std::max(cell, 0.001f);
+        return cell >= 4 ? std::floor(cell) : std::max(cell, 0.001f);  // small cells would lose too much to rounding
     };
     l.cell = cell_for(above);
     l.turned = widest + ui.px(6) > l.cell;
@@ -153,11 +153,12 @@ void draw_values(Scene& s, const MapLayout& l) {
         }
 }
 
+float bar_height(const Ui& ui, const MapLayout& l) { return std::max(l.map.h, ui.px(120)); }
+
 void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
-    const float height = std::max(l.map.h, ui.px(120));
-    const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), height};
+    const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), bar_height(ui, l)};
     ui.list->AddImageQuad(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(s.colors)), {bar.x, bar.bottom()}, {bar.x, bar.y}, {bar.right(), bar.y}, {bar.right(), bar.bottom()},
                           {0, 0.5f}, {1, 0.5f}, {1, 0.5f}, {0, 0.5f});
     ui.frame(bar, ui.colors->l2);
@@ -176,7 +177,7 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 
 void draw_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
-    const float y = l.map.bottom() + ui.px(20);
+    const float y = l.map.y + std::max(l.map.h, bar_height(ui, l)) + ui.px(20);
     const bool masked = s.sentence()->trace->activations.mask.end[0] < l.n;
     const std::string left = std::string("Each ") + (s.state.queries == Axis::rows ? "row" : "column") + " sums to 1." +
                              (!masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");

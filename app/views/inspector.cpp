@@ -32,10 +32,10 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - ui.px(60);
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
     float x = area.x + pad;
-    x += ui.text.draw(x, y, font, ui.colors->accent_text, ui.text.fitted(font, query, room / 2)) + ui.px(2);
+    x += ui.text.draw(x, y, font, ui.colors->accent_text, ui.text.fitted(font, query, room - std::min(room / 2, ui.text.width(font, key)))) + ui.px(2);
     x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->accent_text, i) + ui.px(10);
     x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + ui.px(10);
-    x += ui.text.draw(x, y, font, ui.colors->t1, ui.text.fitted(font, key, room / 2)) + ui.px(2);
+    x += ui.text.draw(x, y, font, ui.colors->t1, ui.text.fitted(font, key, room - std::min(room / 2, ui.text.width(font, query)))) + ui.px(2);
     ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, j);
     ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption, s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});

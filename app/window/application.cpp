@@ -237,6 +237,29 @@ void Application::move_head(int layers, int heads) {
     state_.choose_head = false;
 }
 
+/// The locked cell (or the one that is shown) by rows and columns of the picture.
+void Application::move_cell(int down, int across) {
+    const Scene scene{*ui_, state_, answer_.get(), pictures_, field_, 0};
+    auto cell = scene.shown_cell();
+    if (!cell) return;
+    if (state_.queries == Axis::columns) std::swap(down, across);
+    const int last = answer_->sentence->trace->size() - 1;
+    state_.locked = std::pair{std::clamp(cell->first + down, 0, last), std::clamp(cell->second + across, 0, last)};
+}
+
+/// What the mouse chooses from lists, by key.
+void Application::handle_choices() {
+    if (input_.take(GLFW_KEY_R, true)) state_.rank = state_.rank + 1 < static_cast<int>(kStatistics) ? state_.rank + 1 : kRankByCell;
+    if (input_.take(GLFW_KEY_L, true)) state_.scale = static_cast<Scale>((static_cast<int>(state_.scale) + 1) % 3);
+    if (input_.take(GLFW_KEY_T, true)) state_.queries = state_.queries == Axis::rows ? Axis::columns : Axis::rows;
+    if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
+    if (input_.take(GLFW_KEY_K, true)) {
+        const auto names = colormap_names();
+        const auto now = std::find(names.begin(), names.end(), state_.colormap);
+        state_.colormap = names[static_cast<size_t>(now - names.begin() + 1) % names.size()];
+    }
+}
+
 void Application::copy_numbers() {
     if (!answer_ || !answer_->picture || !answer_->sentence) return;
     const Matrix& w = answer_->picture->levels[0];
@@ -293,6 +316,7 @@ void Application::handle_keys() {
         else if (state_.locked) state_.locked.reset();
         else field_.focused = false;
     }
+    handle_choices();
     if (input_.take(GLFW_KEY_TAB)) field_.focused = !field_.focused;
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
@@ -300,6 +324,9 @@ void Application::handle_keys() {
         if (input_.take(GLFW_KEY_LEFT)) move_head(0, -1);
         if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
         if (input_.take(GLFW_KEY_C, true)) copy_numbers();
+        constexpr struct { int key, down, across; } moves[] = {{GLFW_KEY_UP, -1, 0}, {GLFW_KEY_DOWN, 1, 0}, {GLFW_KEY_LEFT, 0, -1}, {GLFW_KEY_RIGHT, 0, 1}};
+        for (const auto& m : moves)
+            while (input_.take(m.key, false, true)) move_cell(m.down, m.across);
     }
     const bool elsewhere = ImGui::GetIO().WantTextInput || state_.model_menu || state_.save_menu;  // a path is being typed
     if (!elsewhere) {

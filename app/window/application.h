@@ -33,7 +33,9 @@ private:
     bool take_answer();
     void ask_worker();
     void handle_keys();
+    void handle_choices();
     void move_head(int layers, int heads);
+    void move_cell(int down, int across);
     void copy_numbers();
     void save_picture();
     void finish_saving();

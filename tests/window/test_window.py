@@ -122,6 +122,26 @@ def heads_by_mouse_and_keys(display):
         assert first and w.picture() != picture
 
 
+def keyboard_alone(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball", "--head", "1.0") as w:
+        r = w.settled()
+        n = len(r["tokens"])
+        w.key("Tab", "shift+Up")
+        w.wait(lambda r: r["locked"] and r["locked"][0] == n - 2)
+        w.key("shift+Left", "shift+Left", "shift+Left", "shift+Left", "shift+Left", "shift+Down")
+        w.wait(lambda r: r["locked"] == [n - 1, 0])
+        w.key("ctrl+d")
+        w.wait(lambda r: not r["dark"])
+        pictures = {w.picture()}
+        for key in ("ctrl+l", "ctrl+k", "ctrl+t", "ctrl+r"):
+            w.key(key)
+            time.sleep(0.25)
+            pictures.add(w.picture())
+        assert len(pictures) == 5
+        w.key("Escape", "Tab", "x")
+        w.wait(lambda r: r["locked"] is None and r["text"] == "Lily had a red ballx")
+
+
 def theme_colours_scale_and_direction(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
         w.settled()
