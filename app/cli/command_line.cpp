@@ -5,6 +5,7 @@
 #include <iostream>
 #include <new>
 
+#include "base/memory.h"
 #include "cli/verbs.h"
 #include "window/window.h"
 
@@ -61,6 +62,7 @@ Status dispatch(CLI::App& app, const WindowOptions& window, const std::vector<st
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+    keep_freed_memory();
     std::setlocale(LC_CTYPE, "C.UTF-8");
     std::signal(SIGPIPE, SIG_IGN);
     CLI::App app{"Headlight shows what every attention head of a transformer looks at.", "headlight"};

@@ -64,9 +64,13 @@ constexpr HeadStatistic kTable[kStatistics] = {
 void reduce_row(std::span<const float> row, int q, const MaskPlan& mask, int n, Matrix& thumbnail) {
     const int t = static_cast<int>(thumbnail.rows());
     const int at = static_cast<int>(((int64_t{q} + 1) * t - 1) / n);  // the entry whose rows include q
-    for (int c = 0; c < t; ++c)
-        for (int k = cover(c, t, n); k < cover(c + 1, t, n) && k < mask.end[static_cast<size_t>(q)]; ++k)
-            if (mask.allows(q, k)) thumbnail(at, c) = std::max(thumbnail(at, c), row[static_cast<size_t>(k)]);
+    const int end = mask.end[static_cast<size_t>(q)];
+    const bool every = mask.prefix[static_cast<size_t>(q)];
+    for (int c = 0; c < t; ++c) {
+        float& entry = thumbnail(at, c);
+        for (int k = cover(c, t, n), last = std::min(end, cover(c + 1, t, n)); k < last; ++k)
+            if (every || mask.allows(q, k)) entry = std::max(entry, row[static_cast<size_t>(k)]);
+    }
 }
 
 HeadSummary summarize(const Trace& trace, int layer, int head, int t) {

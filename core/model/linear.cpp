@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -115,7 +114,13 @@ void multiply_panel(ConstMatrixRef x, const float* panel, int64_t k0, int64_t de
 void pack_panel(const Linear& w, int64_t k0, int64_t depth, int64_t o0, int64_t width, float* packed) {
     if (width < kPanel) std::fill_n(packed, depth * kPanel, 0.0f);
     if (w.layout == WeightLayout::in_out) {
-        for (int64_t k = 0; k < depth; ++k) std::memcpy(packed + k * kPanel, w.weight + (k0 + k) * w.stride + o0, static_cast<size_t>(width) * sizeof(float));
+        const float* from = w.weight + k0 * w.stride + o0;
+        if (width == kPanel) {
+            for (int64_t k = 0; k < depth; ++k)
+                for (int v = 0; v < kVectors; ++v) store(packed + k * kPanel + v * kLanes, load(from + k * w.stride + v * kLanes));
+        } else {
+            for (int64_t k = 0; k < depth; ++k) std::copy_n(from + k * w.stride, width, packed + k * kPanel);
+        }
         return;
     }
     constexpr int64_t kBlock = 16;
