@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 constexpr const char* kFirstSentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
 constexpr float kDimAfter = 0.1f;
+constexpr double kPatience = 0.016;
 }  // namespace
 
 Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
@@ -72,7 +73,7 @@ Status Application::open_window() {
                      "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight render', which needs neither."};
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
-    glfwSwapInterval(options_.screenshot.empty() && !options_.frames ? 1 : 0);
+    glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only delay the next key
     worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); });
     ask_worker();  // the model opens while the fonts load
 
@@ -112,13 +113,15 @@ void Application::install_callbacks() {
     };
     static decltype(+self) touch;
     touch = self;
+    // Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes them.
     glfwSetKeyCallback(window_, [](GLFWwindow* w, int key, int, int action, int mods) {
-        Application& app = touch(w);
+        auto& app = *static_cast<Application*>(glfwGetWindowUserPointer(w));
         if (action == GLFW_RELEASE) return;
+        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);
         if (app.key_at_ == 0) app.key_at_ = glfwGetTime();
         app.input_.keys.push_back({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
     });
-    glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) { append_utf8(touch(w).input_.typed, c); });
+    glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) { append_utf8(static_cast<Application*>(glfwGetWindowUserPointer(w))->input_.typed, c); });
     glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
         for (int i = 0; i < count; ++i) touch(w).input_.dropped.emplace_back(paths[i]);
     });
@@ -175,12 +178,28 @@ void Application::wait_for_events() {
     }
 }
 
+/// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
+void Application::wait_for_answer() {
+    const auto awaited = [this] { return answer_ && answer_->sentence && answer_->sentence->text != field_.text(); };
+    for (double now = glfwGetTime(); awaited() && now < asked_at_ + kPatience; now = glfwGetTime()) {
+        const bool last_look = !worker_->busy();  // asked before looking: an answer that came in between is seen
+        if (take_answer()) continue;
+        if (last_look) return;
+        glfwWaitEventsTimeout(asked_at_ + kPatience - now);
+        if (!input_.keys.empty() || !input_.typed.empty()) {
+            handle_keys();
+            ask_worker();
+        }
+    }
+}
+
 bool Application::take_answer() {
     auto fresh = worker_->poll();
     if (!fresh) return false;
     const bool opened = fresh->sentence && fresh->model_error.empty() && (!answer_ || !answer_->sentence || answer_->sentence->model != fresh->sentence->model);
     const bool failed = !fresh->model_error.empty() && (!answer_ || answer_->model_attempt != fresh->model_attempt || answer_->model_error != fresh->model_error);
     answer_ = std::move(fresh);
+    if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == field_.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
     if (opened) {
         if (state_.model_menu && options_.open_menu.empty()) state_.model_menu = false;
         state_.path_typed.clear();
@@ -200,7 +219,7 @@ bool Application::take_answer() {
         state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
     }
     note_cut();
-    frames_wanted_ = std::max(frames_wanted_, 2);
+    frames_wanted_ = std::max(frames_wanted_, 1);
     return true;
 }
 
@@ -302,7 +321,7 @@ void Application::finish_saving() {
 
 void Application::handle_keys() {
     const bool hinting = !state_.hints_seen;
-    if (hinting && (!input_.keys.empty() || !input_.typed.empty() || ImGui::IsMouseReleased(0))) state_.hints_seen = true;
+    if (hinting && (!input_.keys.empty() || !input_.typed.empty())) state_.hints_seen = true;
     if (input_.take(GLFW_KEY_F1)) state_.help = !state_.help;
     if (input_.take(GLFW_KEY_Q, true)) glfwSetWindowShouldClose(window_, GLFW_TRUE);
     if (input_.take(GLFW_KEY_O, true)) state_.model_menu = !state_.model_menu;
@@ -425,7 +444,7 @@ void Application::draw_frame() {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
-    handle_keys();
+    if (ImGui::IsMouseReleased(0)) state_.hints_seen = true;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     heat_->begin_frame(size);
     ui_->begin(theme(state_.dark), loaded_scale_);
@@ -462,6 +481,9 @@ Status Application::run() {
         finish_saving();
         if (frames_wanted_ <= 0) continue;
         --frames_wanted_;
+        handle_keys();
+        ask_worker();
+        wait_for_answer();
         draw_frame();
         ask_worker();
         if (!options_.screenshot.empty()) {
@@ -481,6 +503,7 @@ Status Application::run() {
         if (key_at_ > 0 && shown) {
             glFinish();
             latencies_.push_back(glfwGetTime() - key_at_);
+            answers_.push_back(std::max(0.0, answer_at_ - key_at_));
             key_at_ = 0;
         }
         if (!options_.report.empty()) write_report();

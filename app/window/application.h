@@ -31,6 +31,7 @@ private:
 
     void wait_for_events();
     bool take_answer();
+    void wait_for_answer();
     void ask_worker();
     void handle_keys();
     void handle_choices();
@@ -68,7 +69,8 @@ private:
     WorkRequest asked_;
     double asked_at_ = 0;           // when the last change was handed to the worker
     double key_at_ = 0;             // when the oldest key press not yet on the screen came
-    std::vector<double> latencies_; // seconds from key press to finished frame
+    double answer_at_ = 0;          // when the answer to that press arrived
+    std::vector<double> answers_, latencies_;  // seconds from key press to the numbers, and to the finished frame
     std::future<Status> saving_;
     std::string saving_path_;
     std::filesystem::file_time_type shader_time_{};

@@ -76,13 +76,14 @@ void Application::write_report() {
     const auto cell = [](const std::optional<std::pair<int, int>>& c) { return c ? Json({c->first, c->second}) : Json(); };
     Json root{{"frame", frames_drawn_}, {"text", field_.text()}, {"field_focused", field_.focused}, {"layer", state_.layer}, {"head", state_.head},
               {"hovered", cell(state_.hovered)}, {"locked", cell(state_.locked)}, {"notice", state_.notice}, {"model_menu", state_.model_menu},
-              {"busy", worker_->busy()}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"widgets", widgets},
+              {"busy", worker_->busy()}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
               {"save_result", state_.save_result}};
     if (answer_) {
         root["model_error"] = answer_->model_error;
         root["shown_head"] = {answer_->layer, answer_->head};
         if (answer_->sentence) {
             root["model"] = answer_->sentence->model->name;
+            root["milliseconds"] = answer_->sentence->milliseconds;
             root["shown_text"] = answer_->sentence->text;
             root["tokens"] = answer_->sentence->labels;
             if (!answer_->sentence->next.empty()) root["next"] = answer_->sentence->next[0].label;

@@ -104,7 +104,8 @@ bool Worker::read_sentence(const WorkRequest& r) {
         s->tokens_in_all = input->tokens_in_all;
         s->bytes_read = s->tokens_in_all > input->encoding.size() ? byte_of_code_point(r.text, input->encoding.offsets.back().end) : r.text.size();
         for (const int id : input->encoding.ids) s->labels.push_back(token_label(*model_, id));
-        auto trace = run_trace(model_, {std::move(input->encoding.ids), std::move(input->encoding.tokens), {}}, pool_, &mailbox_.cancel());
+        auto trace = run_trace(model_, {std::move(input->encoding.ids), std::move(input->encoding.tokens), {}}, pool_, &mailbox_.cancel(),
+                               state_.sentence ? state_.sentence->trace.get() : nullptr);
         if (!trace) return false;
         s->trace = *trace;
         auto heads = summarize_heads(*s->trace, kThumbnail, pool_, &mailbox_.cancel());

@@ -57,9 +57,10 @@ std::vector<Prediction> next_tokens(const Trace& trace, int query, int count, Th
 Result<std::vector<int>> generate(std::shared_ptr<const Model> model, std::vector<int> ids, int count, const Sampling& sampling, ThreadPool& pool) {
     std::mt19937_64 random(sampling.seed);
     std::vector<int> out;
+    std::shared_ptr<const Trace> past;
     while (static_cast<int>(out.size()) < count && static_cast<int>(ids.size()) < model->config.context) {
-        TRY(const auto trace, run_trace(model, {ids, {}, {}}, pool));
-        out.push_back(sample(last_logits(*trace, trace->size() - 1, pool), sampling, random));
+        TRY(past, run_trace(model, {ids, {}, {}}, pool, nullptr, past.get()));
+        out.push_back(sample(last_logits(*past, past->size() - 1, pool), sampling, random));
         ids.push_back(out.back());
     }
     return out;

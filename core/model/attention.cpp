@@ -43,13 +43,13 @@ void head_pattern(const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, floa
     masked_softmax(mask, first, pattern.leftCols(keys));
 }
 
-void attend(ThreadPool& pool, const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int heads, float scale, MatrixRef z) {
+void attend(ThreadPool& pool, const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int heads, float scale, int start, MatrixRef z) {
     const int n = static_cast<int>(q.rows());
     const Index width = q.cols() / heads;
-    const int blocks = (n + kQueryBlock - 1) / kQueryBlock;
+    const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
     pool.run(heads * blocks, [&](int tile) {
-        static thread_local std::vector<float> scratch;
-        const int head = tile % heads, first = (tile / heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
+        static thread_local std::vector<float, Eigen::aligned_allocator<float>> scratch;  // aligned: Eigen adds up in an order that depends on it
+        const int head = tile % heads, first = start + (tile / heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
         const int keys = mask.visible_keys(first, first + rows);
         scratch.resize(std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys)));
         Eigen::Map<Matrix> pattern(scratch.data(), rows, keys);

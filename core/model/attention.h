@@ -18,8 +18,8 @@ void masked_softmax(const MaskPlan& mask, int first, MatrixRef scores);
 /// pattern[rows, n] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row sums to 1.
 void head_pattern(const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, float scale, int first, MatrixRef pattern);
 
-/// z[n, heads · d_head] = pattern · v for every head; q, k, v: [n, heads · d_head].
+/// z[n, heads · d_head] = pattern · v for every head and the queries from `first` on; q, k, v: [n, heads · d_head].
 /// Tiles of one head and a block of queries, so that memory grows with n and not with n².
-void attend(ThreadPool& pool, const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int heads, float scale, MatrixRef z);
+void attend(ThreadPool& pool, const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int heads, float scale, int first, MatrixRef z);
 
 }  // namespace headlight

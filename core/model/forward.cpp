@@ -15,13 +15,13 @@ void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<
     pool.run(static_cast<int>((n + block - 1) / block), [&](int i) { rows(i * block, std::min(block, n - i * block)); });
 }
 
-/// [n, d_model]: token plus position embeddings.
-Matrix embed(const Model& model, const std::vector<int>& ids) {
+/// [n − first, d_model]: token plus position embeddings of the positions from `first` on.
+Matrix embed(const Model& model, const std::vector<int>& ids, Index first) {
     const ModelConfig& c = model.config;
-    Matrix x(static_cast<Index>(ids.size()), c.d_model);
+    Matrix x(static_cast<Index>(ids.size()) - first, c.d_model);
     for (Index i = 0; i < x.rows(); ++i) {
-        const Eigen::Map<const Eigen::RowVectorXf> token(model.weights.token_embedding + Index{ids[static_cast<size_t>(i)]} * c.d_model, c.d_model);
-        const Eigen::Map<const Eigen::RowVectorXf> position(model.weights.position_embedding + i * c.d_model, c.d_model);
+        const Eigen::Map<const Eigen::RowVectorXf> token(model.weights.token_embedding + Index{ids[static_cast<size_t>(first + i)]} * c.d_model, c.d_model);
+        const Eigen::Map<const Eigen::RowVectorXf> position(model.weights.position_embedding + (first + i) * c.d_model, c.d_model);
         x.row(i) = token + position;
     }
     return x;
@@ -45,10 +45,18 @@ void apply_activation(Activation activation, Eigen::Ref<Eigen::ArrayXf> x) {
     }
 }
 
-Matrix project(ThreadPool& pool, const Matrix& x, const Linear& w) {
+Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w) {
     Matrix y(x.rows(), w.out);
     apply_linear(pool, x, w, y);
     return y;
+}
+
+/// `fresh` under the rows kept from an earlier pass.
+Matrix below(const Matrix* past, Index kept, const Matrix& fresh) {
+    Matrix all(kept + fresh.rows(), fresh.cols());
+    if (kept) all.topRows(kept) = past->topRows(kept);
+    all.bottomRows(fresh.rows()) = fresh;
+    return all;
 }
 
 /// mlp_out[n, d_model] = W_out · act(W_in · norm(resid_mid))
@@ -77,29 +85,33 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     return y;
 }
 
-Result<Activations> forward(const Model& model, const std::vector<int>& ids, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Activations> forward(const Model& model, const std::vector<int>& ids, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel, Reuse reuse) {
     const ModelConfig& c = model.config;
+    const Index kept = reuse.rows;
     Activations a;
     a.mask = MaskPlan::make(mask, c.causal, static_cast<int>(ids.size()));
     a.layers.resize(static_cast<size_t>(c.layers));
-    Matrix resid = embed(model, ids);
+    Matrix resid = embed(model, ids, kept);
     for (int l = 0; l < c.layers; ++l) {
         if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
         const LayerWeights& w = model.weights.layers[static_cast<size_t>(l)];
         LayerActivations& layer = a.layers[static_cast<size_t>(l)];
+        const LayerActivations* past = kept ? &reuse.past->layers[static_cast<size_t>(l)] : nullptr;
         const Matrix x = apply_norm(c, w.attn_norm, resid, pool);
-        layer.q = project(pool, x, w.q);
-        layer.k = project(pool, x, w.k);
-        layer.v = project(pool, x, w.v);
-        layer.z.resize(x.rows(), layer.q.cols());
-        attend(pool, a.mask, layer.q, layer.k, layer.v, c.heads, c.score_scale(l), layer.z);
-        layer.attn_out = project(pool, layer.z, w.o);
-        const Matrix resid_mid = resid + layer.attn_out;
-        layer.resid_pre = std::move(resid);
+        layer.q = below(past ? &past->q : nullptr, kept, project(pool, x, w.q));
+        layer.k = below(past ? &past->k : nullptr, kept, project(pool, x, w.k));
+        layer.v = below(past ? &past->v : nullptr, kept, project(pool, x, w.v));
+        layer.z.resize(layer.q.rows(), layer.q.cols());
+        if (past) layer.z.topRows(kept) = past->z.topRows(kept);
+        attend(pool, a.mask, layer.q, layer.k, layer.v, c.heads, c.score_scale(l), static_cast<int>(kept), layer.z);
+        const Matrix attn_out = project(pool, layer.z.bottomRows(x.rows()), w.o);
+        const Matrix resid_mid = resid + attn_out;
+        layer.attn_out = below(past ? &past->attn_out : nullptr, kept, attn_out);
+        layer.resid_pre = below(past ? &past->resid_pre : nullptr, kept, resid);
         resid = resid_mid + feed_forward(model, w, resid_mid, pool);
     }
-    a.resid_final = std::move(resid);
-    a.normalized = apply_norm(c, model.weights.final_norm, a.resid_final, pool);
+    a.normalized = below(kept ? &reuse.past->normalized : nullptr, kept, apply_norm(c, model.weights.final_norm, resid, pool));
+    a.resid_final = below(kept ? &reuse.past->resid_final : nullptr, kept, resid);
     return a;
 }
 

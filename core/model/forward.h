@@ -24,9 +24,16 @@ struct Activations {
     Matrix normalized;   // [n, d_model], after the final norm
 };
 
+/// Rows of an earlier pass that hold for this one too: under a causal mask, those before the first token that differs.
+struct Reuse {
+    const Activations* past = nullptr;
+    int rows = 0;
+};
+
 /// Runs the model on ids (1 … context of them, each within the vocabulary: the caller has checked).
-/// Returns an error only when `cancel` was set; it is read between layers.
-Result<Activations> forward(const Model& model, const std::vector<int>& ids, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
+Result<Activations> forward(const Model& model, const std::vector<int>& ids, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+                            Reuse reuse = {});
 
 /// logits[rows, vocab] of rows of the final norm.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);

@@ -219,7 +219,8 @@ void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef
     if (x.rows() == 0) return;
     const bool few = x.rows() <= kFewRows;
     const auto task = !few ? packed_task : w.layout == WeightLayout::in_out ? streaming_task : dot_task;
-    const int64_t columns = few && w.layout == WeightLayout::out_in ? 512 : kTaskColumns;
+    const int64_t share = (w.out / (4 * pool.threads()) + kPanel - 1) / kPanel * kPanel;  // several tasks a thread: a busy core delays one of many
+    const int64_t columns = few && w.layout == WeightLayout::out_in ? 512 : std::clamp<int64_t>(share, kPanel, kTaskColumns);
     pool.run(static_cast<int>((w.out + columns - 1) / columns), [&](int i) { task(x, w, y, i * columns, std::min<int64_t>(w.out, (i + 1) * columns)); });
 }
 

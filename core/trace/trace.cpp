@@ -1,5 +1,7 @@
 #include "trace/trace.h"
 
+#include <algorithm>
+
 #include "model/attention.h"
 
 namespace headlight {
@@ -41,8 +43,19 @@ Vector Trace::result(int layer, int head, int query) const {
     return Strided(o.weight + first, o.out, d, Eigen::OuterStride<>(o.stride)) * zi;
 }
 
-Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel) {
-    TRY(Activations activations, forward(*model, request.ids, request.mask, pool, cancel));
+namespace {
+/// Tokens at the start that both share, where a causal mask keeps later ones from changing them.
+int unchanged_rows(const Trace* past, const Model& model, const ForwardRequest& request) {
+    if (!past || past->model.get() != &model || !model.config.causal || past->request.mask != request.mask || request.mask.name() == "none") return 0;
+    const auto& before = past->request.ids;
+    const auto differs = std::mismatch(before.begin(), before.end(), request.ids.begin(), request.ids.end());
+    return static_cast<int>(differs.first - before.begin());
+}
+}  // namespace
+
+Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
+    const int kept = unchanged_rows(past, *model, request);
+    TRY(Activations activations, forward(*model, request.ids, request.mask, pool, cancel, kept ? Reuse{&past->activations, kept} : Reuse{}));
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }
 

@@ -44,6 +44,8 @@ struct Trace {
 };
 
 /// Runs the request; ids have been checked. An error means that `cancel` was set.
-Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// With `past`, rows that cannot have changed since that trace are taken from it (same model and causal mask).
+Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+                                               const Trace* past = nullptr);
 
 }  // namespace headlight
