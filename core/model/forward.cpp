@@ -52,19 +52,22 @@ Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w) {
 }
 
 /// `fresh` under the rows kept from an earlier pass.
-Matrix below(const Matrix* past, Index kept, const Matrix& fresh) {
+Matrix below(const Matrix* past, Index kept, Matrix fresh) {
+    if (!kept) return fresh;
     Matrix all(kept + fresh.rows(), fresh.cols());
-    if (kept) all.topRows(kept) = past->topRows(kept);
+    all.topRows(kept) = past->topRows(kept);
     all.bottomRows(fresh.rows()) = fresh;
     return all;
 }
 
 /// mlp_out[n, d_model] = W_out · act(W_in · norm(resid_mid))
 Matrix feed_forward(const Model& model, const LayerWeights& w, const Matrix& resid_mid, ThreadPool& pool) {
-    Matrix hidden = project(pool, apply_norm(model.config, w.mlp_norm, resid_mid, pool), w.mlp_in);
+    constexpr Index kApart = 16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
+    Matrix padded(resid_mid.rows(), w.mlp_in.out + kApart);
+    auto hidden = padded.leftCols(w.mlp_in.out);
+    apply_linear(pool, apply_norm(model.config, w.mlp_norm, resid_mid, pool), w.mlp_in, hidden);
     for_row_blocks(pool, hidden.rows(), 4, [&](Index first, Index count) {
-        Eigen::Map<Eigen::ArrayXf> values(hidden.row(first).data(), count * hidden.cols());
-        apply_activation(model.config.activation, values);
+        for (Index i = first; i < first + count; ++i) apply_activation(model.config.activation, hidden.row(i).transpose().array());
     });
     return project(pool, hidden, w.mlp_out);
 }
@@ -104,14 +107,13 @@ Result<Activations> forward(const Model& model, const std::vector<int>& ids, con
         layer.z.resize(layer.q.rows(), layer.q.cols());
         if (past) layer.z.topRows(kept) = past->z.topRows(kept);
         attend(pool, a.mask, layer.q, layer.k, layer.v, c.heads, c.score_scale(l), static_cast<int>(kept), layer.z);
-        const Matrix attn_out = project(pool, layer.z.bottomRows(x.rows()), w.o);
-        const Matrix resid_mid = resid + attn_out;
-        layer.attn_out = below(past ? &past->attn_out : nullptr, kept, attn_out);
-        layer.resid_pre = below(past ? &past->resid_pre : nullptr, kept, resid);
+        layer.attn_out = below(past ? &past->attn_out : nullptr, kept, project(pool, layer.z.bottomRows(x.rows()), w.o));
+        const Matrix resid_mid = resid + layer.attn_out.bottomRows(x.rows());
+        layer.resid_pre = below(past ? &past->resid_pre : nullptr, kept, std::move(resid));
         resid = resid_mid + feed_forward(model, w, resid_mid, pool);
     }
     a.normalized = below(kept ? &reuse.past->normalized : nullptr, kept, apply_norm(c, model.weights.final_norm, resid, pool));
-    a.resid_final = below(kept ? &reuse.past->resid_final : nullptr, kept, resid);
+    a.resid_final = below(kept ? &reuse.past->resid_final : nullptr, kept, std::move(resid));
     return a;
 }
 
