@@ -4,8 +4,10 @@
 #include <csignal>
 #include <iostream>
 #include <new>
+#include <tuple>
 
 #include "base/memory.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 #include "window/window.h"
 
@@ -53,9 +55,13 @@ int fail(const std::string& message, int status) {
 }
 
 /// The verb that was chosen, or the window.
-Status dispatch(CLI::App& app, const WindowOptions& window, const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
+Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
     for (const auto& [sub, run] : runs)
         if (app.got_subcommand(sub)) return run();
+    if (!size.empty()) {
+        TRY(const auto pixels, parse_size(size));
+        std::tie(window.width, window.height) = pixels;
+    }
     return run_window(window);
 }
 
@@ -69,7 +75,9 @@ int run_command_line(int argc, char** argv) {
     app.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
     app.footer(example_block(kWindowExamples));
     WindowOptions window;
+    std::string size;
     add_window_options(app, window);
+    app.add_option("--size", size, "window size in pixels, 1600x1000");
     std::vector<std::pair<CLI::App*, std::function<Status()>>> runs;
     for (const Verb& verb : verbs()) {
         CLI::App* sub = app.add_subcommand(verb.name, verb.help);
@@ -85,7 +93,7 @@ int run_command_line(int argc, char** argv) {
         return fail(std::string(e.what()) + " (headlight --help lists what can be asked)", 2);
     }
     try {
-        const Status status = dispatch(app, window, runs);
+        const Status status = dispatch(app, window, size, runs);
         return status ? 0 : fail(status.error().message, 1);
     } catch (const std::bad_alloc&) {
         return fail("There is not enough memory for this; use a smaller model or a shorter text.", 1);

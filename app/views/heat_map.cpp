@@ -32,12 +32,6 @@ void draw_toolbar(Scene& s, float x, float y) {
     if (const int c = choice("Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
 }
 
-int label_step(float cell, float apart) {
-    for (int decade = 1;; decade *= 10)
-        for (const int k : {1, 2, 5})
-            if (cell * static_cast<float>(k * decade) >= apart) return k * decade;
-}
-
 float widest_label(Scene& s) {
     float widest = 0;
     const auto& labels = s.sentence()->labels;

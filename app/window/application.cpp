@@ -41,7 +41,10 @@ void Application::apply_options() {
     if (for_picture) state_.hints_seen = true;
     if (options_.hints) state_.hints_seen = false;
     if (!options_.theme.empty()) state_.dark = options_.theme == "dark";
-    if (!options_.size.empty()) std::sscanf(options_.size.c_str(), "%dx%d", &state_.window_width, &state_.window_height);
+    if (options_.width) {
+        state_.window_width = options_.width;
+        state_.window_height = options_.height;
+    }
     if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.layer, &state_.head) == 2) state_.choose_head = false;
     int query = 0, key = 0;
     if (std::sscanf(options_.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
@@ -246,123 +249,6 @@ void Application::ask_worker() {
     asked_ = r;
     asked_at_ = glfwGetTime();
     worker_->ask(std::move(r));
-}
-
-void Application::move_head(int layers, int heads) {
-    if (!answer_ || !answer_->sentence) return;
-    const ModelConfig& c = answer_->sentence->model->config;
-    state_.layer = std::clamp(state_.layer + layers, 0, c.layers - 1);
-    state_.head = std::clamp(state_.head + heads, 0, c.heads - 1);
-    state_.choose_head = false;
-}
-
-/// The locked cell (or the one that is shown) by rows and columns of the picture.
-void Application::move_cell(int down, int across) {
-    const Scene scene{*ui_, state_, answer_.get(), pictures_, field_, 0};
-    auto cell = scene.shown_cell();
-    if (!cell) return;
-    if (state_.queries == Axis::columns) std::swap(down, across);
-    const int last = answer_->sentence->trace->size() - 1;
-    state_.locked = std::pair{std::clamp(cell->first + down, 0, last), std::clamp(cell->second + across, 0, last)};
-}
-
-/// What the mouse chooses from lists, by key.
-void Application::handle_choices() {
-    if (input_.take(GLFW_KEY_R, true)) state_.rank = state_.rank + 1 < static_cast<int>(kStatistics) ? state_.rank + 1 : kRankByCell;
-    if (input_.take(GLFW_KEY_L, true)) state_.scale = static_cast<Scale>((static_cast<int>(state_.scale) + 1) % 3);
-    if (input_.take(GLFW_KEY_T, true)) state_.queries = state_.queries == Axis::rows ? Axis::columns : Axis::rows;
-    if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
-    if (input_.take(GLFW_KEY_K, true)) {
-        const auto names = colormap_names();
-        const auto now = std::find(names.begin(), names.end(), state_.colormap);
-        state_.colormap = names[static_cast<size_t>(now - names.begin() + 1) % names.size()];
-    }
-}
-
-void Application::copy_numbers() {
-    if (!answer_ || !answer_->picture || !answer_->sentence) return;
-    const Matrix& w = answer_->picture->levels[0];
-    std::string out = "query\\key";
-    for (const auto& label : answer_->sentence->labels) out += "\t" + label;
-    for (Index q = 0; q < w.rows(); ++q) {
-        out += "\n" + answer_->sentence->labels[static_cast<size_t>(q)];
-        for (Index k = 0; k < w.cols(); ++k) out += w(q, k) < 0 ? "\t" : "\t" + std::to_string(w(q, k));
-    }
-    glfwSetClipboardString(window_, out.c_str());
-    state_.notice = "Copied the weights of head " + head_name(answer_->layer, answer_->head) + ".";
-}
-
-void Application::save_picture() {
-    if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
-    FigureOptions figure;
-    figure.layer = state_.layer;
-    figure.head = state_.head;
-    figure.colormap = state_.colormap;
-    figure.scale = state_.scale;
-    figure.queries = state_.queries;
-    figure.dpi = 192;
-    saving_path_ = state_.save_path;
-    saving_ = std::async(std::launch::async, [figure, path = fs::path(saving_path_), trace = answer_->sentence->trace] {
-        ThreadPool pool(1);
-        const Status written = write_head_figure(path, *trace, figure, pool);
-        glfwPostEmptyEvent();
-        return written;
-    });
-}
-
-void Application::finish_saving() {
-    if (state_.save_result == "saving…" && !saving_.valid()) save_picture();
-    if (!saving_.valid() || saving_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-    const Status written = saving_.get();
-    state_.save_failed = !written;
-    state_.save_result = written ? "Saved " + saving_path_ : written.error().message;
-    frames_wanted_ = 2;
-}
-
-void Application::handle_keys() {
-    const bool hinting = !state_.hints_seen;
-    if (hinting && (!input_.keys.empty() || !input_.typed.empty())) state_.hints_seen = true;
-    if (input_.take(GLFW_KEY_F1)) state_.help = !state_.help;
-    if (input_.take(GLFW_KEY_Q, true)) glfwSetWindowShouldClose(window_, GLFW_TRUE);
-    if (input_.take(GLFW_KEY_O, true)) state_.model_menu = !state_.model_menu;
-    if (input_.take(GLFW_KEY_S, true)) {
-        state_.save_menu = true;
-        state_.save_result.clear();
-    }
-    if (input_.take(GLFW_KEY_ESCAPE)) {
-        if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
-        else if (hinting) state_.hints_seen = true;
-        else if (state_.locked) state_.locked.reset();
-        else field_.focused = false;
-    }
-    handle_choices();
-    if (input_.take(GLFW_KEY_TAB)) field_.focused = !field_.focused;
-    if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
-    if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
-    if (!field_.focused) {
-        if (input_.take(GLFW_KEY_LEFT)) move_head(0, -1);
-        if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
-        if (input_.take(GLFW_KEY_C, true)) copy_numbers();
-        constexpr struct { int key, down, across; } moves[] = {{GLFW_KEY_UP, -1, 0}, {GLFW_KEY_DOWN, 1, 0}, {GLFW_KEY_LEFT, 0, -1}, {GLFW_KEY_RIGHT, 0, 1}};
-        for (const auto& m : moves)
-            while (input_.take(m.key, false, true)) move_cell(m.down, m.across);
-    }
-    const bool elsewhere = ImGui::GetIO().WantTextInput || state_.model_menu || state_.save_menu;  // a path is being typed
-    if (!elsewhere) {
-        const auto clipboard = [this] {
-            const char* text = glfwGetClipboardString(window_);
-            return std::string(text ? text : "");
-        };
-        field_.handle(input_, clipboard, [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
-    }
-    for (const auto& path : input_.dropped) choose_model(state_, path);
-    if (field_.text() != last_text_) {
-        state_.notice.clear();
-        state_.locked.reset();
-        state_.first_chip = 0;
-        last_text_ = field_.text();
-    }
-    input_.clear();
 }
 
 void Application::update_pictures() {

@@ -8,7 +8,6 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--model", o.model, "model folder, or the built-in 'stories'");
     o.text_option = app.add_option("--text", o.text, "the sentence to start with");
     app.add_option("--screenshot", o.screenshot, "draw one settled frame of the window to this PNG and exit");
-    app.add_option("--size", o.size, "window size in pixels, 1600x1000");
     app.add_option("--theme", o.theme, "colours of the window")->check(CLI::IsMember({"dark", "light"}));
     app.add_option("--head", o.head, "head to show, as layer.head: 2.0");
     app.add_option("--lock", o.lock, "cell to lock, as query,key: 16,10");
@@ -23,11 +22,6 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
 }
 
 Status run_window(const WindowOptions& options) {
-    if (!options.size.empty()) {
-        int width = 0, height = 0, used = 0;
-        if (std::sscanf(options.size.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(options.size.size()) || width < 320 || height < 240 || width > 16384 || height > 16384)
-            return Error{"The size \"" + options.size.substr(0, 40) + "\" is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
-    }
     TRY(const auto application, Application::create(options));
     return application->run();
 }

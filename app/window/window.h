@@ -13,7 +13,7 @@ struct WindowOptions {
     std::string model, text;        // not given: what was open last, or the story model
     CLI::Option* text_option = nullptr;
     std::string screenshot;         // draw one settled frame to this PNG and exit
-    std::string size = "";          // "1600x1000"
+    int width = 0, height = 0;      // pixels; 0: as it was last
     std::string theme;              // "dark", "light"
     std::string head;               // "2.0"
     std::string lock;               // "16,10": query and key to lock

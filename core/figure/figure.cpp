@@ -21,6 +21,12 @@ const FigureKind* find_figure(std::string_view name) {
     return nullptr;
 }
 
+int label_step(double cell, double apart) {
+    for (int decade = 1;; decade *= 10)
+        for (const int k : {1, 2, 5})
+            if (cell * k * decade >= apart) return k * decade;
+}
+
 std::string decimals(double value, int digits) {
     char text[64];
     std::snprintf(text, sizeof text, "%.*f", digits, value);

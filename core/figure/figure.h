@@ -52,7 +52,10 @@ void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, dou
 /// A vertical colour bar with five ticks from 0 (or the log floor) to `largest`.
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options, float largest);
 
-/// A weight with three decimals, fewer zeros for the ticks of a bar.
+/// Draw every how many labels so that they stand `apart`: 1, 2, 5, 10, 20, …
+int label_step(double cell, double apart);
+
+/// A number with so many decimals and U+2212 for minus.
 std::string decimals(double value, int digits);
 
 }  // namespace headlight

@@ -24,13 +24,6 @@ std::vector<std::string> token_labels(const Trace& trace) {
     return out;
 }
 
-/// The thinnest step of 1, 2, 5, 10, 20, … at which labels stand `needed` apart.
-int label_step(double cell, double needed) {
-    for (int decade = 1;; decade *= 10)
-        for (const int k : {1, 2, 5})
-            if (cell * k * decade >= needed) return k * decade;
-}
-
 Layout arrange(const FigureOptions& o, const std::vector<std::string>& labels) {
     Layout l;
     double widest = 0;
