@@ -203,7 +203,7 @@ constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab", "between the sentence and the heads"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
     {"Ctrl S", "save the picture"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
-    {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
+    {"Ctrl I", "inspector, in narrow windows"},      {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
 
 void draw_help(Scene& s, Rect window) {
     Ui& ui = s.ui;

@@ -77,7 +77,7 @@ void draw_start_sentences(Scene& s, Rect area) {
 
 void draw_hints(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    if (s.state.hints_seen || !ui.widgets.count("sentence") || !ui.widgets.count("grid") || !s.sentence()) return;
+    if (s.state.hints_seen || !ui.widgets.count("sentence") || !ui.widgets.count("grid") || !ui.widgets.count("inspector/title") || !s.sentence()) return;
     const Rect field = ui.widgets["sentence"], grid = ui.widgets["grid"], title = ui.widgets["inspector/title"];
     ImDrawList* below = ui.list;
     ui.use_list(ImGui::GetForegroundDrawList());

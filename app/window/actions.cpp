@@ -32,6 +32,7 @@ void Application::handle_choices() {
     if (input_.take(GLFW_KEY_R, true)) state_.rank = state_.rank + 1 < static_cast<int>(kStatistics) ? state_.rank + 1 : kRankByCell;
     if (input_.take(GLFW_KEY_L, true)) state_.scale = static_cast<Scale>((static_cast<int>(state_.scale) + 1) % 3);
     if (input_.take(GLFW_KEY_T, true)) state_.queries = state_.queries == Axis::rows ? Axis::columns : Axis::rows;
+    if (input_.take(GLFW_KEY_I, true)) state_.inspector_over = !state_.inspector_over;
     if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
     if (input_.take(GLFW_KEY_K, true)) {
         const auto names = colormap_names();

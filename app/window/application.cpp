@@ -296,7 +296,8 @@ void Application::draw_parts(Scene& s, Rect w) {
     const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180);
     const float top = ui.px(low ? size::top_bar_low : size::top_bar), bottom = ui.px(low ? 24 : size::status_bar);
     const float left = std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
-    const Rect middle{left, top, w.w - left - (narrow ? 0 : right), w.h - top - bottom};
+    const bool inspector = !narrow || s.state.inspector_over;
+    const Rect middle{left, top, w.w - left - (inspector ? right : 0), w.h - top - bottom};
     s.state.hovered.reset();
     draw_sentence_bar(s, {0, 0, w.w, top});
     draw_head_list(s, {0, top, left, middle.h});
@@ -316,7 +317,8 @@ void Application::draw_parts(Scene& s, Rect w) {
     ui.hairline(left, centre.y, left + middle.w, centre.y);
     if (s.sentence()) views()[s.state.view].draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
-    if (!narrow) {
+    if (narrow && ui.link("inspector", middle.right() - ui.px(16), top + ui.px(24), inspector ? "Hide inspector" : "Inspector", inspector)) s.state.inspector_over = !inspector;
+    if (inspector) {
         ui.hairline(w.w - right, top, w.w - right, w.h - bottom);
         draw_inspector(s, {w.w - right, top, right, middle.h});
     }

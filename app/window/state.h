@@ -39,6 +39,7 @@ struct ViewState {
     std::string notice;              // one sentence under the tokens
     int first_chip = 0;
     float rank_scroll = 0, grid_scroll = 0;
+    bool inspector_over = false;     // narrow windows: whether the inspector is shown
     bool model_menu = false, settings_menu = false, help = false, save_menu = false;
     std::string path_typed;          // in the model menu
     std::string save_path;

@@ -22,34 +22,32 @@ float entropy(std::span<const float> row, int, std::span<const int>) {
 
 float distance(std::span<const float> row, int q, std::span<const int>) {
     const auto p = as_array(row);
-    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), 0, static_cast<float>(p.size() - 1)) - static_cast<float>(q)).abs()).sum();
+    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), static_cast<float>(-q), static_cast<float>(p.size() - 1 - q))).abs()).sum();
 }
 
-float previous(std::span<const float> row, int q, std::span<const int>) { return q > 0 ? row[static_cast<size_t>(q) - 1] : kUndefined; }
-float first(std::span<const float> row, int q, std::span<const int>) { return q > 0 ? row[0] : kUndefined; }
-float self(std::span<const float> row, int q, std::span<const int>) { return row[static_cast<size_t>(q)]; }
+/// The weight of key k; keys past the visible ones weigh nothing.
+float at(std::span<const float> row, int k) { return k < static_cast<int>(row.size()) ? row[static_cast<size_t>(k)] : 0.0f; }
 
-float duplicate(std::span<const float> row, int q, std::span<const int> ids) {
+float previous(std::span<const float> row, int q, std::span<const int>) { return q > 0 ? at(row, q - 1) : kUndefined; }
+float first(std::span<const float> row, int q, std::span<const int>) { return q > 0 ? at(row, 0) : kUndefined; }
+float self(std::span<const float> row, int q, std::span<const int>) { return at(row, q); }
+
+/// Weight on the keys [shift, q) whose token `shift` places before them is the query's. Counting first keeps the usual
+/// case, no such key, in whole vectors.
+float weight_of_copies(std::span<const float> row, int q, std::span<const int> ids, int shift) {
+    const int id = ids[static_cast<size_t>(q)];
+    const std::span<const int> earlier = ids.first(static_cast<size_t>(std::max(0, q - shift)));
+    int copies = 0;
+    for (const int other : earlier) copies += other == id;
+    if (!copies) return kUndefined;
     float sum = 0;
-    bool seen = false;
-    for (size_t k = 0; k < static_cast<size_t>(q); ++k)
-        if (ids[k] == ids[static_cast<size_t>(q)]) {
-            sum += row[k];
-            seen = true;
-        }
-    return seen ? sum : kUndefined;
+    for (size_t k = 0; k < earlier.size(); ++k)
+        if (earlier[k] == id) sum += at(row, static_cast<int>(k) + shift);
+    return sum;
 }
 
-float induction(std::span<const float> row, int q, std::span<const int> ids) {
-    float sum = 0;
-    bool seen = false;
-    for (size_t k = 1; k < static_cast<size_t>(q); ++k)
-        if (ids[k - 1] == ids[static_cast<size_t>(q)]) {
-            sum += row[k];
-            seen = true;
-        }
-    return seen ? sum : kUndefined;
-}
+float duplicate(std::span<const float> row, int q, std::span<const int> ids) { return weight_of_copies(row, q, ids, 0); }
+float induction(std::span<const float> row, int q, std::span<const int> ids) { return weight_of_copies(row, q, ids, 1); }
 
 constexpr HeadStatistic kTable[kStatistics] = {
     {"entropy", "entropy", "bits", "Entropy of each query's row, in bits: 0 looks at one key, log2 n at all alike.", true, entropy},
@@ -61,16 +59,14 @@ constexpr HeadStatistic kTable[kStatistics] = {
     {"distance", "mean distance", "tokens", "Distance from query to key, averaged by weight.", true, distance},
 };
 
-void reduce_row(std::span<const float> row, int q, const MaskPlan& mask, int n, Matrix& thumbnail) {
-    const int t = static_cast<int>(thumbnail.rows());
-    const int at = static_cast<int>(((int64_t{q} + 1) * t - 1) / n);  // the entry whose rows include q
-    const int end = mask.end[static_cast<size_t>(q)];
+/// Puts one query's row into the thumbnail; edges[c] is the first key of entry c.
+void reduce_row(std::span<const float> row, int q, const MaskPlan& mask, std::span<const int> edges, Matrix& thumbnail) {
+    const int t = static_cast<int>(thumbnail.rows()), n = mask.size(), end = mask.end[static_cast<size_t>(q)];
     const bool every = mask.prefix[static_cast<size_t>(q)];
-    for (int c = 0; c < t; ++c) {
-        float& entry = thumbnail(at, c);
-        for (int k = cover(c, t, n), last = std::min(end, cover(c + 1, t, n)); k < last; ++k)
-            if (every || mask.allows(q, k)) entry = std::max(entry, row[static_cast<size_t>(k)]);
-    }
+    float* entries = thumbnail.row(((int64_t{q} + 1) * t - 1) / n).data();  // of the rows that include q
+    for (int c = 0; c < t && edges[static_cast<size_t>(c)] < end; ++c)
+        for (int k = edges[static_cast<size_t>(c)], last = std::min(end, edges[static_cast<size_t>(c) + 1]); k < last; ++k)
+            if (every || mask.allows(q, k)) entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
 }
 
 HeadSummary summarize(const Trace& trace, int layer, int head, int t) {
@@ -79,17 +75,19 @@ HeadSummary summarize(const Trace& trace, int layer, int head, int t) {
     HeadSummary out{{}, Matrix::Constant(t, t, -1.0f)};
     std::array<double, kStatistics> sums{};
     std::array<int, kStatistics> counts{};
+    std::vector<int> edges(static_cast<size_t>(t) + 1);
+    for (int c = 0; c <= t; ++c) edges[static_cast<size_t>(c)] = cover(c, t, n);
     for (int block = 0; block < n; block += kBlock) {
         const Matrix rows = trace.pattern_rows(layer, head, block, std::min(kBlock, n - block));
         for (int i = 0; i < rows.rows(); ++i) {
-            const std::span<const float> row(rows.row(i).data(), static_cast<size_t>(n));
+            const std::span<const float> row(rows.row(i).data(), static_cast<size_t>(trace.activations.mask.visible_keys(block + i, block + i + 1)));
             for (size_t s = 0; s < kStatistics; ++s) {
                 const float value = kTable[s].of_query(row, block + i, trace.request.ids);
                 if (std::isnan(value)) continue;
                 sums[s] += value;
                 ++counts[s];
             }
-            reduce_row(row, block + i, trace.activations.mask, n, out.thumbnail);
+            reduce_row(row, block + i, trace.activations.mask, edges, out.thumbnail);
         }
     }
     for (size_t s = 0; s < kStatistics; ++s) out.statistics[s] = counts[s] ? static_cast<float>(sums[s] / counts[s]) : kUndefined;

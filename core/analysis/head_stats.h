@@ -17,7 +17,7 @@ struct HeadStatistic {
     const char* unit;        // "bits", "tokens" or ""
     const char* definition;  // with its source
     bool ascending;          // whether small values come first in a ranking
-    /// The value of one query, or NaN where it is not defined. row: [n] weights of query q.
+    /// The value of one query, or NaN where it is not defined. row: weights of query q on the keys it may see, or more.
     float (*of_query)(std::span<const float> row, int q, std::span<const int> ids);
 };
 

@@ -165,6 +165,16 @@ def resizing(display):
             w.wait(lambda r: abs(r["widgets"]["settings"][0] + r["widgets"]["settings"][2] - size[0]) < 20)
 
 
+def a_narrow_window_keeps_its_inspector(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball", size="1024x640") as w:
+        r = w.settled()
+        assert "inspector/title" not in r["widgets"]
+        w.key("ctrl+i")
+        w.wait(lambda r: "inspector/title" in r["widgets"])
+        w.click("inspector")
+        w.wait(lambda r: "inspector/title" not in r["widgets"])
+
+
 def dropping(display):
     folder = Path(tempfile.mkdtemp()) / "bad ümläut folder"
     folder.mkdir()
