@@ -103,7 +103,8 @@ void draw_inspector(Scene& s, Rect area) {
     const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
     ui.list->PushClipRect(area.min(), {area.right(), save.y - ui.px(8)}, true);
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
-    c.pair("weight", number(s.weight(cell->first, cell->second), 3), 32, true);
+    const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
+    c.pair("weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
         const int d_head = s.model()->config.d_head;
         c.pair("q·k", number(r->dot, 2), 24);

@@ -49,6 +49,7 @@ void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
     ui.text.draw(r.x + ui.px(50), r.y + ui.px(26), kBody, ui.colors->t1, kCards[number].title);
     ui.text.draw_wrapped(r.x + ui.px(50), r.y + ui.px(40), r.w - ui.px(64), kCaption, ui.colors->t2, kCards[number].text);
     ui.name("hint/" + std::to_string(number + 1), r);
+    ui.cover(r);
 }
 
 }  // namespace

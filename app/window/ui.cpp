@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headlight {
 
@@ -20,6 +21,7 @@ void Ui::begin(const Theme& theme, float new_scale) {
     scale = new_scale;
     wake_after = 0;
     widgets.clear();
+    covers_ = std::exchange(new_covers_, {});
 }
 
 void Ui::use_list(ImDrawList* new_list) {
@@ -31,7 +33,10 @@ Hit Ui::hit(const std::string& path, Rect r) {
     widgets[path] = r;
     ImGui::SetCursorScreenPos(r.min());
     const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, r.w), std::max(1.0f, r.h)});
-    return {ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, ImGui::GetMousePos()};
+    const ImVec2 mouse = ImGui::GetMousePos();
+    for (const Rect& cover : covers_)
+        if (cover.contains(mouse)) return {false, false, false, mouse};
+    return {ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, mouse};
 }
 
 void Ui::fill(Rect r, ImU32 color, float corner) { list->AddRectFilled(r.min(), r.max(), color, corner * scale); }

@@ -55,6 +55,9 @@ public:
     float px(float points) const { return points * scale; }
     float line() const { return std::max(1.0f, std::floor(scale)); }
 
+    /// Something that lies over the window: what is under it does not answer to the mouse in the next frame.
+    void cover(Rect r) { new_covers_.push_back(r); }
+
     /// Makes a rectangle answer to the mouse.
     Hit hit(const std::string& path, Rect r);
     /// Names a rectangle for tests without making it answer.
@@ -75,6 +78,7 @@ public:
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);
 
 private:
+    std::vector<Rect> covers_, new_covers_;
     std::string pointed_;       // widget under the mouse, for the tooltip's delay
     double pointed_since_ = 0;
 };

@@ -24,7 +24,8 @@ def first_start(display):
         assert r["model"] == "stories" and r["text"].startswith("Lily had"), r["text"]
         assert r["field_focused"] and r["hints"], "the sentence has the focus, the hints are shown"
         w.click("hint/done")
-        w.wait(lambda r: not r["hints"])
+        r = w.wait(lambda r: not r["hints"])
+        assert r["locked"] is None and r["field_focused"], "the click on the card stays on the card"
         status, error = w.close()
         assert status == 0 and not error, error
     home = Path(tempfile.mkdtemp())
