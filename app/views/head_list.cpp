@@ -10,7 +10,7 @@ namespace headlight {
 namespace {
 
 struct GridLayout {
-    float left, top, pitch, thumb, shown_h;
+    float left, top, pitch, thumb, shown_w, shown_h;
     int layers, heads, first_head;
 };
 
@@ -22,11 +22,13 @@ void select_head(ViewState& state, int layer, int head) {
 
 void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
+    ui.list->PushClipRect({g.left - ui.px(2), clip.y - ui.px(30)}, {g.left + g.shown_w + ui.px(2), clip.y}, true);
     for (int h = 0; h < g.heads; ++h) {
-        const float x = g.left + g.pitch * static_cast<float>(h) + g.thumb / 2;
+        const float x = g.left + g.pitch * static_cast<float>(h) + g.thumb / 2 - s.state.grid_scroll_x;
         if (g.pitch < ui.px(20) && h % 2) continue;
         ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
     }
+    ui.list->PopClipRect();
     ui.list->PushClipRect(clip.min(), clip.max(), true);
     for (int l = 0; l < g.layers; ++l) {
         const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.state.grid_scroll;
@@ -38,8 +40,8 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
 
 void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     Ui& ui = s.ui;
-    ui.list->PushClipRect({grid.x - ui.px(2), grid.y - ui.px(2)}, {grid.right() + ui.px(2), grid.y + g.shown_h + ui.px(2)}, true);
-    const Rect moved{grid.x, grid.y - s.state.grid_scroll, grid.w, grid.h};
+    ui.list->PushClipRect({grid.x - ui.px(2), grid.y - ui.px(2)}, {grid.x + g.shown_w + ui.px(2), grid.y + g.shown_h + ui.px(2)}, true);
+    const Rect moved{grid.x - s.state.grid_scroll_x, grid.y - s.state.grid_scroll, grid.w, grid.h};
     if (s.sentence() && s.pictures.atlas) {
         GridDraw d;
         d.style = {s.colors, s.pictures.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
@@ -67,18 +69,30 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     ui.list->PopClipRect();
 }
 
+/// Scrolls a head that was chosen by key or from the list into view, once.
+void follow_selection(ViewState& state, const GridLayout& g) {
+    if (state.grid_followed == std::pair{state.layer, state.head}) return;
+    state.grid_followed = {state.layer, state.head};
+    const float x = g.pitch * static_cast<float>(state.head), y = g.pitch * static_cast<float>(state.layer);
+    state.grid_scroll_x = std::clamp(state.grid_scroll_x, x + g.pitch - g.shown_w, x);
+    state.grid_scroll = std::clamp(state.grid_scroll, y + g.pitch - g.shown_h, y);
+}
+
 void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     Ui& ui = s.ui;
-    const Hit h = ui.hit("grid", {grid.x, grid.y, grid.w, g.shown_h});
+    const Hit h = ui.hit("grid", {grid.x, grid.y, g.shown_w, g.shown_h});
     for (int l = 0; l < g.layers; ++l)
         for (int head = 0; head < g.heads; ++head) {
-            const float y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
-            if (y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1) ui.name("grid/" + head_name(l, head), {grid.x + g.pitch * static_cast<float>(head), y, g.thumb, g.thumb});
+            const float x = grid.x + g.pitch * static_cast<float>(head) - s.state.grid_scroll_x, y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
+            const bool seen = y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1 && x >= grid.x - 1 && x + g.thumb <= grid.x + g.shown_w + 1;
+            if (seen) ui.name("grid/" + head_name(l, head), {x, y, g.thumb, g.thumb});
         }
     s.state.hovered_head.reset();
     if (!h.hovered) return;
-    if (g.pitch * static_cast<float>(g.layers) > g.shown_h + 1) s.state.grid_scroll = std::clamp(s.state.grid_scroll - ImGui::GetIO().MouseWheel * g.pitch * 2, 0.0f, grid.h - g.shown_h);
-    const int head = static_cast<int>((h.mouse.x - grid.x) / g.pitch), layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
+    const ImGuiIO& io = ImGui::GetIO();
+    s.state.grid_scroll -= io.KeyShift ? 0 : io.MouseWheel * g.pitch * 2;
+    s.state.grid_scroll_x -= (io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0)) * g.pitch * 2;
+    const int head = static_cast<int>((h.mouse.x - grid.x + s.state.grid_scroll_x) / g.pitch), layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
     if (head < 0 || head >= g.heads || layer < 0 || layer >= g.layers) return;
     s.state.hovered_head = std::pair{layer, head};
     if (h.clicked) {
@@ -187,7 +201,10 @@ void draw_head_list(Scene& s, Rect area) {
     const float most = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
     g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(most / g.pitch) * g.pitch);
     const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads), g.pitch * static_cast<float>(g.layers)};
+    g.shown_w = std::min(grid.w, std::floor((width - ui.px(24)) / g.pitch) * g.pitch);
+    follow_selection(s.state, g);
     s.state.grid_scroll = std::clamp(s.state.grid_scroll, 0.0f, grid.h - g.shown_h);
+    s.state.grid_scroll_x = std::clamp(s.state.grid_scroll_x, 0.0f, grid.w - g.shown_w);
 
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
     ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(c.layers) + " × " + std::to_string(c.heads));

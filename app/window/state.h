@@ -38,7 +38,8 @@ struct ViewState {
     std::optional<std::pair<int, int>> hovered_head;     // layer, head
     std::string notice;              // one sentence under the tokens
     int first_chip = 0;
-    float rank_scroll = 0, grid_scroll = 0;
+    float rank_scroll = 0, grid_scroll = 0, grid_scroll_x = 0;
+    std::pair<int, int> grid_followed{-1, -1};  // the head that was last scrolled into view
     bool inspector_over = false;     // narrow windows: whether the inspector is shown
     bool model_menu = false, settings_menu = false, help = false, save_menu = false;
     std::string path_typed;          // in the model menu
