@@ -44,18 +44,16 @@ private:
     ImDrawList* below_;
 };
 
-/// Dear ImGui's own field, in our colours, for paths. Returns whether Enter was pressed.
-bool path_field(Ui& ui, const char* path, Rect r, const char* hint, std::string& value, bool focus) {
+/// Dear ImGui's own field, in our colours, for paths. Has the keyboard whenever nothing else does.
+void path_field(Ui& ui, const char* path, Rect r, const char* hint, std::string& value) {
     ui.name(path, r);
     ImGui::SetCursorScreenPos(r.min());
     ImGui::PushItemWidth(r.w);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), (r.h - ImGui::GetFontSize()) / 2});
-    if (focus) ImGui::SetKeyboardFocusHere();
-    const bool entered = ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value, ImGuiInputTextFlags_EnterReturnsTrue);
-    if (entered) ImGui::SetKeyboardFocusHere(-1);  // stay, for the next try
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value);
     ImGui::PopStyleVar();
     ImGui::PopItemWidth();
-    return entered;
 }
 
 void show_folder(const std::string& path) {
@@ -136,9 +134,9 @@ void draw_model_menu(Scene& s, Rect window) {
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
-    const bool entered = path_field(ui, "model path", field, "Path of a model folder", s.state.path_typed, ImGui::IsWindowAppearing());
+    path_field(ui, "model path", field, "Path of a model folder", s.state.path_typed);
     const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)}, "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
-    if ((entered || pressed) && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
+    if (pressed && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
     ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a model folder on the window.");
 }
@@ -190,9 +188,9 @@ void draw_save_menu(Scene& s, Rect window) {
     ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save head " + head_name(s.state.layer, s.state.head));
     ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(28), kCaption, ui.colors->t3, "end the name in .png, .svg or .pdf");
     const Rect field{x, r.y + ui.px(56), w - ui.px(96), ui.px(32)};
-    const bool entered = path_field(ui, "save path", field, "file name", s.state.save_path, ImGui::IsWindowAppearing());
+    path_field(ui, "save path", field, "file name", s.state.save_path);
     const bool pressed = ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary);
-    if (entered || pressed) s.state.save_result = "saving…";
+    if (pressed) s.state.save_result = "saving…";
     if (!s.state.save_result.empty())
         ui.text.draw_wrapped(x, field.bottom() + ui.px(14), w, kCaption, s.state.save_failed ? ui.colors->warning : ui.colors->t2, s.state.save_result);
 }

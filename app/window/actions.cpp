@@ -98,6 +98,7 @@ void Application::handle_keys() {
         else field_.focused = false;
     }
     handle_choices();
+    if (state_.model_menu || state_.save_menu) entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;
     if (input_.take(GLFW_KEY_TAB)) field_.focused = !field_.focused;
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
@@ -125,6 +126,15 @@ void Application::handle_keys() {
         last_text_ = field_.text();
     }
     input_.clear();
+}
+
+/// Dear ImGui 1.86 misses a key that goes down and up between two frames, so Enter in a path field is ours.
+void Application::handle_enter() {
+    if (!entered_) return;
+    entered_ = false;
+    frames_wanted_ = std::max(frames_wanted_, 2);
+    if (state_.save_menu) state_.save_result = "saving…";
+    else if (state_.model_menu && !state_.path_typed.empty()) choose_model(state_, state_.path_typed);
 }
 
 }  // namespace headlight

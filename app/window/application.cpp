@@ -347,6 +347,7 @@ void Application::draw_frame() {
     draw_hints(scene, {0, 0, size.x, size.y});
     ImGui::End();
     draw_menus(scene, {0, 0, size.x, size.y});
+    handle_enter();
     ImGui::Render();
     glViewport(0, 0, static_cast<GLsizei>(size.x), static_cast<GLsizei>(size.y));
     const ImVec4 clear = as_vec4(theme(state_.dark).bg1);

@@ -35,6 +35,7 @@ private:
     void ask_worker();
     void handle_keys();
     void handle_choices();
+    void handle_enter();
     void move_head(int layers, int heads);
     void move_cell(int down, int across);
     void copy_numbers();
@@ -77,6 +78,7 @@ private:
     float loaded_scale_ = 0;
     int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
     int frames_drawn_ = 0;
+    bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
 };
