@@ -190,7 +190,7 @@ void draw_save_menu(Scene& s, Rect window) {
     const Rect field{x, r.y + ui.px(56), w - ui.px(96), ui.px(32)};
     path_field(ui, "save path", field, "file name", s.state.save_path);
     const bool pressed = ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary);
-    if (pressed) s.state.save_result = "saving…";
+    if (pressed) s.state.save_wanted = true;
     if (!s.state.save_result.empty())
         ui.text.draw_wrapped(x, field.bottom() + ui.px(14), w, kCaption, s.state.save_failed ? ui.colors->warning : ui.colors->t2, s.state.save_result);
 }

@@ -27,7 +27,6 @@ struct Scene {
     TextField& field;
     GLuint colors;              // the chosen colour map
     float dim = 0;              // 0 … 0.4: how far old pictures fade while a new one is computed
-    bool busy = false;
 
     const SentenceResult* sentence() const { return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr; }
     const Model* model() const { return answer && answer->sentence ? answer->sentence->model.get() : nullptr; }

@@ -2,6 +2,7 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "window/application.h"
 
@@ -64,6 +65,7 @@ void Application::save_picture() {
     figure.queries = state_.queries;
     figure.dpi = 192;
     saving_path_ = state_.save_path;
+    state_.save_result = "saving…";
     saving_ = std::async(std::launch::async, [figure, path = fs::path(saving_path_), trace = answer_->sentence->trace] {
         ThreadPool pool(1);
         const Status written = write_head_figure(path, *trace, figure, pool);
@@ -73,7 +75,7 @@ void Application::save_picture() {
 }
 
 void Application::finish_saving() {
-    if (state_.save_result == "saving…" && !saving_.valid()) save_picture();
+    if (!saving_.valid() && std::exchange(state_.save_wanted, false)) save_picture();
     if (!saving_.valid() || saving_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     const Status written = saving_.get();
     state_.save_failed = !written;
@@ -93,7 +95,7 @@ void Application::handle_keys() {
     }
     if (input_.take(GLFW_KEY_ESCAPE)) {
         if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
-        else if (hinting) state_.hints_seen = true;
+        else if (hinting) {}  // closing the hints was all
         else if (state_.locked) state_.locked.reset();
         else field_.focused = false;
     }
@@ -133,7 +135,7 @@ void Application::handle_enter() {
     if (!entered_) return;
     entered_ = false;
     frames_wanted_ = std::max(frames_wanted_, 2);
-    if (state_.save_menu) state_.save_result = "saving…";
+    if (state_.save_menu) state_.save_wanted = true;
     else if (state_.model_menu && !state_.path_typed.empty()) choose_model(state_, state_.path_typed);
 }
 

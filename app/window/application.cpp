@@ -342,7 +342,7 @@ void Application::draw_frame() {
     ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
-    Scene scene{*ui_, state_, answer_.get(), pictures_, field_, colors_.id(), dim(), worker_->busy()};
+    Scene scene{*ui_, state_, answer_.get(), pictures_, field_, colors_.id(), dim()};
     draw_parts(scene, {0, 0, size.x, size.y});
     draw_hints(scene, {0, 0, size.x, size.y});
     ImGui::End();

@@ -45,6 +45,7 @@ struct ViewState {
     std::string path_typed;          // in the model menu
     std::string save_path;
     std::string save_result;
+    bool save_wanted = false;        // a picture shall be written to save_path
     bool save_failed = false;
 
     /// focused = hovered, else locked
