@@ -26,9 +26,10 @@ std::span<const Verb> verbs() {
         {"heads", "one row per head with its statistics",
          "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
          "headlight heads --random-repeat 48 --sort induction --json", declare_heads},
-        {"generate", "continue a text", "headlight generate --text 'Once upon a time' --tokens 40\n"
+        {"generate", "continue a text, translate it, or fill its masks", "headlight generate --text 'Once upon a time' --tokens 40\n"
          "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7", declare_generate},
         {"info", "configuration, shapes and parameters of a model", "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
+        {"models", "the models found on this computer", "headlight models\nheadlight models --json", declare_models},
     };
     return table;
 }

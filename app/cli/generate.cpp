@@ -23,13 +23,18 @@ std::function<Status()> declare_generate(CLI::App& app) {
         ThreadPool pool(o->input.threads);
         TRY(const auto model, open_model(o->input));
         TRY(ForwardRequest request, read_request(o->input, *model));
-        TRY(const auto added, generate(model, request.ids, o->tokens, o->sampling, pool));
+        std::vector<int> ids = request.inputs.back().ids;
+        TRY(const auto added, generate(model, std::move(request.inputs), o->tokens, o->sampling, pool));
         std::string out;
         if (o->ids_out || !model->tokenizer) {
             for (const int id : added) out += (out.empty() ? "" : ",") + std::to_string(id);
+        } else if (model->config.kind == ModelKind::decoder) {
+            ids.insert(ids.end(), added.begin(), added.end());
+            out = (*model->tokenizer)->decode(ids);
         } else {
-            request.ids.insert(request.ids.end(), added.begin(), added.end());
-            out = (*model->tokenizer)->decode(request.ids);
+            if (model->config.kind == ModelKind::encoder_decoder) ids.insert(ids.end(), added.begin(), added.end());
+            else ids = added;
+            out = model->target_tokenizer()->decode(ids);
         }
         return print(out + "\n");
     };

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "analysis/head_stats.h"
 #include "cli/options.h"
@@ -21,24 +20,19 @@ struct HeadsOptions {
 
 /// Heads in the order asked for; undefined values come last.
 std::vector<size_t> ordered(const std::vector<HeadSummary>& heads, const std::string& key) {
-    std::vector<size_t> order(heads.size());
-    std::iota(order.begin(), order.end(), size_t{0});
     const HeadStatistic* by = find_statistic(key);
-    if (!by) return order;
+    std::vector<float> values(heads.size(), 0.0f);
+    if (!by) return order_by(values, true);  // as they stand
     const auto column = static_cast<size_t>(by - head_statistics().data());
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        const float x = heads[a].statistics[column], y = heads[b].statistics[column];
-        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-        return by->ascending ? x < y : x > y;
-    });
-    return order;
+    for (size_t i = 0; i < heads.size(); ++i) values[i] = heads[i].statistics[column];
+    return order_by(values, by->ascending);
 }
 
-std::string as_csv(const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, int across) {
+std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order) {
     std::string out = "layer,head";
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
     for (const size_t i : order) {
-        out += "\n" + std::to_string(i / static_cast<size_t>(across)) + "," + std::to_string(i % static_cast<size_t>(across));
+        out += "\n" + site_path(c, static_cast<int>(i) / c.heads) + "," + std::to_string(static_cast<int>(i) % c.heads);
         for (const float value : heads[i].statistics) {
             char text[32];
             std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(value));
@@ -48,10 +42,12 @@ std::string as_csv(const std::vector<HeadSummary>& heads, const std::vector<size
     return out + "\n";
 }
 
-std::string as_json(const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, int across) {
+std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order) {
     auto list = nlohmann::ordered_json::array();
     for (const size_t i : order) {
-        nlohmann::ordered_json row{{"layer", i / static_cast<size_t>(across)}, {"head", i % static_cast<size_t>(across)}};
+        const AttentionSite site = c.site(static_cast<int>(i) / c.heads);
+        nlohmann::ordered_json row{{"layer", site.layer}, {"head", static_cast<int>(i) % c.heads}};
+        if (c.stacks.size() > 1) row["attention"] = site.kind == AttentionKind::encoder ? "encoder" : site.kind == AttentionKind::decoder ? "decoder" : "cross";
         for (size_t s = 0; s < kStatistics; ++s) row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
         list.push_back(std::move(row));
     }
@@ -62,12 +58,15 @@ Status run(const HeadsOptions& o) {
     ThreadPool pool(o.input.threads);
     InputOptions input = o.input;
     TRY(const auto model, open_model(input));
-    if (o.random_repeat > 0) input.ids = repeated_random_ids(model->config.vocab, o.random_repeat, o.seed);
+    if (o.random_repeat > 0) {
+        if (model->config.stacks[0].vocab == 0) return Error{model->name + " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and give it --image."};
+        input.typed.ids = repeated_random_ids(model->config.stacks[0].vocab, o.random_repeat, o.seed);
+    }
     TRY(ForwardRequest request, read_request(input, *model));
     TRY(const auto trace, run_trace(model, std::move(request), pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
     const auto order = ordered(heads, o.sort);
-    return print(o.json ? as_json(heads, order, model->config.heads) : as_csv(heads, order, model->config.heads));
+    return print(o.json ? as_json(model->config, heads, order) : as_csv(model->config, heads, order));
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
+#include "model/library.h"
+#include "model/model.h"
 #include "model/parameters.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr const char* kActivationNames[] = {"gelu", "gelu (tanh form)", "relu"};
+constexpr const char* kActivationNames[] = {"gelu", "gelu (tanh form)", "relu", "silu", "quick gelu"};
 
 std::string grouped(int64_t value) {
     std::string out = std::to_string(value);
@@ -15,30 +17,60 @@ std::string grouped(int64_t value) {
     return out;
 }
 
+const char* position_name(const ModelConfig& c) {
+    if (c.rope.dims) return "rotary";
+    if (c.alibi) return "ALiBi";
+    if (c.buckets.count) return "relative";
+    return c.sinusoidal ? "sinusoidal" : c.learned_positions ? "learned" : "none";
+}
+
+std::string mask_name(const ModelConfig& c) {
+    const StackConfig& s = c.decoder();
+    int window = 0;
+    for (const int w : s.windows) window = std::max(window, w);
+    return std::string(s.causal ? "causal" : "none") + (window ? ", window " + std::to_string(window) : "");
+}
+
 std::string as_json(const ModelConfig& c, const std::string& path) {
     auto table = nlohmann::ordered_json::array();
     for (const auto& row : parameter_table(c)) table.push_back({{"block", row.block}, {"shape", row.shape}, {"each", row.each}, {"count", row.count}, {"total", row.each * row.count}});
-    const nlohmann::ordered_json out{{"path", path}, {"family", c.family}, {"layers", c.layers}, {"heads", c.heads}, {"d_model", c.d_model},
-                                     {"d_head", c.d_head}, {"d_mlp", c.d_mlp}, {"vocab", c.vocab}, {"context", c.context}, {"norm_eps", c.norm_eps},
-                                     {"activation", kActivationNames[static_cast<int>(c.activation)]}, {"causal", c.causal},
-                                     {"tied_unembedding", c.tied_unembedding}, {"parameters", parameter_count(c)}, {"parameter_table", table}};
+    auto stacks = nlohmann::ordered_json::array();
+    for (const auto& stack : c.stacks) stacks.push_back({{"name", stack.name}, {"layers", stack.layers}, {"d_mlp", stack.d_mlp}, {"vocab", stack.vocab}, {"causal", stack.causal}, {"cross_attention", stack.cross}, {"windows", stack.windows}});
+    const nlohmann::ordered_json out{{"path", path}, {"family", c.family}, {"layers", c.layers()}, {"heads", c.heads}, {"kv_heads", c.kv_heads}, {"d_model", c.d_model},
+                                     {"d_head", c.d_head}, {"d_mlp", c.stacks[0].d_mlp}, {"vocab", c.vocab}, {"context", c.context}, {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
+                                     {"norm_eps", c.norm_eps}, {"activation", kActivationNames[static_cast<int>(c.activation)]}, {"positions", position_name(c)}, {"causal", c.decoder().causal},
+                                     {"tied_unembedding", c.tied_unembedding}, {"stacks", stacks}, {"parameters", parameter_count(c)}, {"parameter_table", table}};
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string layers_text(const ModelConfig& c) {
+    if (c.stacks.size() == 1) return std::to_string(c.layers()) + " layers";
+    return std::to_string(c.stacks[0].layers) + " encoder and " + std::to_string(c.stacks[1].layers) + " decoder layers";
+}
+
+std::string heads_text(const ModelConfig& c) {
+    const std::string shared = c.kv_heads < c.heads ? " (" + std::to_string(c.kv_heads) + " key/value heads)" : "";
+    return std::to_string(c.heads) + " heads" + shared;
+}
+
+std::string reads_text(const ModelConfig& c) {
+    if (c.kind == ModelKind::vision) return "pictures of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) + " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
+    return "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens";
 }
 
 std::string as_text(const ModelConfig& c, const std::string& path) {
     char line[200];
-    std::string out = path + "\n" + c.family_name + " · " + std::to_string(c.layers) + " layers · " + std::to_string(c.heads) + " heads · d_model " +
-                      std::to_string(c.d_model) + " · d_head " + std::to_string(c.d_head) + " · " + short_count(parameter_count(c)) + " parameters\n" +
-                      "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens · " + kActivationNames[static_cast<int>(c.activation)] +
-                      " · mask " + (c.causal ? "causal" : "none") + (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
-    std::snprintf(line, sizeof line, "%-20s %-26s %14s %6s %16s\n", "block", "shape", "each", "times", "total");
+    std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) + " · d_model " + std::to_string(c.d_model) + " · d_head " + std::to_string(c.d_head) + " · " +
+                      short_count(parameter_count(c)) + " parameters\n" + reads_text(c) + " · " + kActivationNames[static_cast<int>(c.activation)] + " · positions " + position_name(c) + " · mask " +
+                      mask_name(c) + (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
+    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "block", "shape", "each", "times", "total");
     out += line;
     for (const auto& row : parameter_table(c)) {
         const int wide = 26 + static_cast<int>(row.shape.size()) - static_cast<int>(std::count_if(row.shape.begin(), row.shape.end(), [](char b) { return (b & 0xC0) != 0x80; }));
-        std::snprintf(line, sizeof line, "%-20s %-*s %14s %6d %16s\n", row.block.c_str(), wide, row.shape.c_str(), grouped(row.each).c_str(), row.count, grouped(row.each * row.count).c_str());
+        std::snprintf(line, sizeof line, "%-26s %-*s %14s %6d %16s\n", row.block.c_str(), wide, row.shape.c_str(), grouped(row.each).c_str(), row.count, grouped(row.each * row.count).c_str());
         out += line;
     }
-    std::snprintf(line, sizeof line, "%-20s %-26s %14s %6s %16s\n", "in all", "", "", "", grouped(parameter_count(c)).c_str());
+    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "in all", "", "", "", grouped(parameter_count(c)).c_str());
     return out + line;
 }
 
@@ -54,7 +86,7 @@ std::function<Status()> declare_info(CLI::App& app) {
     app.add_flag("--json", o->json, "JSON instead of a table");
     return [o]() -> Status {
         TRY(const auto path, find_model(o->input.model));
-        TRY(const ModelConfig config, read_config(path));
+        TRY(const ModelConfig config, open_config(path));
         return print(o->json ? as_json(config, path.string()) : as_text(config, path.string()));
     };
 }

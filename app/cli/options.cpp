@@ -5,22 +5,29 @@
 #include <iterator>
 
 #include "io/mapped_file.h"
+#include "model/library.h"
 #include "model/parameters.h"
 
 namespace headlight {
 
 void add_model_option(CLI::App& app, InputOptions& o) {
-    app.add_option("--model", o.model, "model folder (config.json, safetensors, tokenizer), or the built-in 'stories'")->capture_default_str();
+    app.add_option("--model", o.model, "Hugging Face folder, .gguf file, the built-in 'stories', or a name that 'headlight models' lists")->capture_default_str();
 }
 
 void add_input_options(CLI::App& app, InputOptions& o) {
     add_model_option(app, o);
-    auto* text = app.add_option("--text", o.text, "the sentence");
+    auto* text = app.add_option("--text", o.typed.text, "the sentence");
     auto* file = app.add_option("--text-file", o.text_file, "read the sentence from a file ('-': standard input)");
-    auto* ids = app.add_option("--ids", o.ids, "token ids instead of a text, as 1,2,3")->delimiter(',');
+    app.add_option("--pair", o.typed.pair, "a second sentence, for BERT-like models");
+    auto* target = app.add_option("--target", o.typed.target, "what the decoder of an encoder-decoder model reads");
+    auto* ids = app.add_option("--ids", o.typed.ids, "token ids instead of a text, as 1,2,3")->delimiter(',');
+    auto* target_ids = app.add_option("--target-ids", o.typed.target_ids, "token ids instead of a target, its start token included")->delimiter(',');
+    app.add_option("--token-types", o.typed.types, "token types of the ids, as 0,0,1")->delimiter(',')->needs(ids);
+    app.add_option("--image", o.image, "the picture that a vision model reads (PNG, JPEG)");
     text->excludes(file);
     text->excludes(ids);
     file->excludes(ids);
+    target->excludes(target_ids);
     std::string masks;
     for (const auto& kind : mask_kinds()) masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
@@ -33,6 +40,13 @@ Result<std::pair<int, int>> parse_size(const std::string& text) {
     if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(text.size()) || width < 16 || height < 16 || width > 30000 || height > 30000)
         return Error{"The size \"" + text.substr(0, 40) + "\" is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
     return std::pair{width, height};
+}
+
+Result<int> parse_site(const ModelConfig& config, const std::string& text) {
+    const std::string wanted = config.stacks.size() > 1 && text.find('.') == std::string::npos ? "decoder." + text : text;
+    for (int site = 0; site < config.sites(); ++site)
+        if (site_path(config, site) == wanted) return site;
+    return Error{"There is no layer \"" + text.substr(0, 40) + "\": the layers are " + site_path(config, 0) + " … " + site_path(config, config.sites() - 1) + "; correct --layer."};
 }
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
@@ -49,23 +63,21 @@ Result<std::string> read_text(const std::string& file) {
 Result<ForwardRequest> read_request(const InputOptions& o, const Model& model) {
     ForwardRequest request;
     TRY(request.mask, Mask::parse(o.mask));
-    if (!o.ids.empty()) {
-        TRY_STATUS(check_ids(model, o.ids));
-        request.ids = o.ids;
-        for (const int id : o.ids) request.tokens.push_back(model.tokenizer ? (*model.tokenizer)->spelling(id) : "#" + std::to_string(id));
-        return request;
-    }
-    std::string text = o.text;
+    Typed typed = o.typed;
     if (!o.text_file.empty()) {
-        TRY(text, read_text(o.text_file));
-        while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+        TRY(typed.text, read_text(o.text_file));
+        while (!typed.text.empty() && (typed.text.back() == '\n' || typed.text.back() == '\r')) typed.text.pop_back();
     }
-    TRY(ModelInput input, encode_for(model, text));
-    TRY_STATUS(check_ids(model, input.encoding.ids));
-    if (input.tokens_in_all > input.encoding.size() && !o.quiet)
-        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << model.name << " reads the first " << input.encoding.size() << ".\n";
-    request.ids = std::move(input.encoding.ids);
-    request.tokens = std::move(input.encoding.tokens);
+    if (!o.image.empty()) {
+        TRY(RgbImage image, open_image(o.image));
+        typed.image = std::make_shared<const RgbImage>(std::move(image));
+    }
+    TRY(ModelInput input, read_typed(model, typed));
+    TRY_STATUS(check_sequences(model, input.sequences));
+    const auto kept = input.sequences[0].ids.size();
+    if (input.tokens_in_all > kept && !o.quiet)
+        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << model.name << " reads the first " << kept << ".\n";
+    request.inputs = std::move(input.sequences);
     return request;
 }
 

@@ -8,21 +8,25 @@
 #include <string>
 #include <vector>
 
+#include "model/input.h"
 #include "trace/trace.h"
 
 namespace headlight {
 
 struct InputOptions {
     std::string model = "stories";
-    std::string text, text_file, mask = "own";
-    std::vector<int> ids;
+    Typed typed;
+    std::string text_file, mask = "own", image;
     int threads = default_thread_count();
     bool quiet = false;
 };
 
 void add_model_option(CLI::App& app, InputOptions& options);
-/// --model, --text, --text-file, --ids, --mask, --threads, --quiet.
+/// --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
+
+/// An attention block as it is named on the command line: "2", "encoder.0", "cross.1"; a number alone is the decoder's.
+Result<int> parse_site(const ModelConfig& config, const std::string& text);
 
 /// "1600x1000" → {1600, 1000}.
 Result<std::pair<int, int>> parse_size(const std::string& text);

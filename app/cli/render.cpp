@@ -9,7 +9,7 @@ namespace {
 struct RenderOptions {
     InputOptions input;
     FigureOptions figure;
-    std::string output, view = "heads", size, scale = "linear", queries = "rows", title;
+    std::string output, view = "heads", size, layer = "0", scale = "linear", queries = "rows", title;
     double width_mm = 0;
     bool no_labels = false;
     CLI::Option* title_option = nullptr;
@@ -30,9 +30,8 @@ Status render(RenderOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
     const ModelConfig& c = trace->config();
-    if (f.layer < 0 || f.layer >= c.layers || f.head < 0 || f.head >= c.heads)
-        return Error{"There is no head " + std::to_string(f.layer) + "." + std::to_string(f.head) + ": " + trace->model->name + " has layers 0 … " +
-                     std::to_string(c.layers - 1) + " and heads 0 … " + std::to_string(c.heads - 1) + "; correct --layer or --head."};
+    TRY(f.site, parse_site(c, o.layer));
+    if (f.head < 0 || f.head >= c.heads) return Error{"There is no head " + std::to_string(f.head) + ": " + trace->model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
     return find_figure(o.view)->write(o.output, *trace, f, pool);
 }
 
@@ -45,7 +44,7 @@ std::function<Status()> declare_render(CLI::App& app) {
     for (const auto& kind : figure_kinds()) views.push_back(kind.name);
     app.add_option("-o,--output", o->output, "the file to write: .png, .svg or .pdf")->required();
     app.add_option("--view", o->view, "what to draw")->check(CLI::IsMember(views))->capture_default_str();
-    app.add_option("--layer", o->figure.layer, "layer of the head, from 0")->capture_default_str();
+    app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();
     auto* size = app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--width-mm", o->width_mm, "width in millimetres (85: one column, 178: two)")->check(CLI::Range(10.0, 2000.0))->excludes(size);

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
+#include "model/library.h"
 
 namespace headlight {
 
@@ -14,7 +15,8 @@ Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string&
     if (!request.is_object() || !request.contains("text")) return Error{name + " is no object with a \"text\"; write {\"text\": \"…\"}."};
     TRY(const std::string text, json_string(request, "text", "", name));
     TRY(const bool special, json_boolean(request, "special", true, name));
-    TRY(const Encoding e, tokenizer.encode(text, special));
+    TRY(const std::string pair, json_string(request, "pair", "", name));
+    TRY(const Encoding e, pair.empty() ? tokenizer.encode(text, special) : tokenizer.encode_pair(text, pair, special));
     Json offsets = Json::array();
     for (const Span& s : e.offsets) offsets.push_back({s.begin, s.end});
     const nlohmann::ordered_json answer{{"ids", e.ids}, {"tokens", e.tokens}, {"offsets", offsets}};
@@ -28,7 +30,7 @@ std::function<Status()> declare_tokenize(CLI::App& app) {
     add_model_option(app, *o);
     return [o]() -> Status {
         TRY(const auto path, find_model(o->model));
-        TRY(const auto tokenizer, Tokenizer::open(path));
+        TRY(const auto tokenizer, open_tokenizer(path));
         std::string line;
         for (size_t number = 1; std::getline(std::cin, line); ++number) {
             if (line.empty()) continue;

@@ -9,25 +9,25 @@
 namespace headlight {
 
 struct Cell {
-    int layer = 0, head = 0, query = 0, key = 0;
+    int site = 0, head = 0, query = 0, key = 0;
     bool operator==(const Cell&) const = default;
 };
 
 struct CellReport {
     Cell cell;
     float weight = 0;                     // pattern[query, key]
-    float dot = 0, score = 0;             // q·k, and what enters the mask and softmax
+    float dot = 0, scaled = 0, score = 0; // q·k, q·k times the scale, and what enters mask and softmax (soft-capped, with position bias)
     bool allowed = true;
     int rank = 1;                         // place of the key in its row, from 1
     std::vector<Prediction> row;          // the heaviest keys of the row: position and weight
     float delta_norm = 0;                 // ‖result‖ of this head at the query: its ΔE
     float layer_share = 0;                // ‖result‖ over the sum of ‖result‖ of the layer's heads
-    std::vector<int> raises, lowers;      // tokens that ΔE makes more and less likely, strongest first
-    std::vector<float> weight_by_head;    // pattern[query, key] of every head, [layer · heads + head]
+    std::vector<int> raises, lowers;      // tokens that ΔE makes more and less likely, strongest first; empty where no straight path leads to the logits
+    std::vector<float> weight_by_head;    // pattern[query, key] of every head, [site · heads + head]; NaN where the block reads other sequences
 };
 
 /// Reads the cell out of the trace. Tokens raised and lowered: ΔE through the final norm's gain and the unembedding
-/// (the logit lens of nostalgebraist 2020, applied to one head).
+/// (the logit lens of nostalgebraist 2020, applied to one head); only in pre-norm stacks that end in the unembedding.
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool);
 
 }  // namespace headlight

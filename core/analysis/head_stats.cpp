@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 namespace headlight {
@@ -50,44 +51,54 @@ float duplicate(std::span<const float> row, int q, std::span<const int> ids) { r
 float induction(std::span<const float> row, int q, std::span<const int> ids) { return weight_of_copies(row, q, ids, 1); }
 
 constexpr HeadStatistic kTable[kStatistics] = {
-    {"entropy", "entropy", "bits", "Entropy of each query's row, in bits: 0 looks at one key, log2 n at all alike.", true, entropy},
-    {"previous", "previous token", "", "Weight on the key just before the query (Elhage et al. 2021).", false, previous},
-    {"induction", "induction", "", "Weight on keys that follow an earlier copy of the query's token (Olsson et al. 2022); needs a token that repeats.", false, induction},
-    {"first", "first token", "", "Weight on key 0, for later queries: the attention sink (Xiao et al. 2023).", false, first},
-    {"duplicate", "duplicate token", "", "Weight on earlier copies of the query's own token; needs a token that repeats.", false, duplicate},
-    {"self", "self", "", "Weight of each query on itself: the diagonal.", false, self},
-    {"distance", "mean distance", "tokens", "Distance from query to key, averaged by weight.", true, distance},
+    {"entropy", "entropy", "bits", "Entropy of each query's row, in bits: 0 looks at one key, log2 n at all alike.", true, false, entropy},
+    {"previous", "previous token", "", "Weight on the key just before the query (Elhage et al. 2021).", false, true, previous},
+    {"induction", "induction", "", "Weight on keys that follow an earlier copy of the query's token (Olsson et al. 2022); needs a token that repeats.", false, true, induction},
+    {"first", "first token", "", "Weight on key 0, for later queries: the attention sink (Xiao et al. 2023).", false, false, first},
+    {"duplicate", "duplicate token", "", "Weight on earlier copies of the query's own token; needs a token that repeats.", false, true, duplicate},
+    {"self", "self", "", "Weight of each query on itself: the diagonal.", false, true, self},
+    {"distance", "mean distance", "tokens", "Distance from query to key, averaged by weight.", true, true, distance},
 };
 
-/// Puts one query's row into the thumbnail; edges[c] is the first key of entry c.
-void reduce_row(std::span<const float> row, int q, const MaskPlan& mask, std::span<const int> edges, Matrix& thumbnail) {
-    const int t = static_cast<int>(thumbnail.rows()), n = mask.size(), end = mask.end[static_cast<size_t>(q)];
-    const bool every = mask.prefix[static_cast<size_t>(q)];
-    float* entries = thumbnail.row(((int64_t{q} + 1) * t - 1) / n).data();  // of the rows that include q
-    for (int c = 0; c < t && edges[static_cast<size_t>(c)] < end; ++c)
-        for (int k = edges[static_cast<size_t>(c)], last = std::min(end, edges[static_cast<size_t>(c) + 1]); k < last; ++k)
-            if (every || mask.allows(q, k)) entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
+/// How n rows (or columns) lie on t entries of a thumbnail: several on one, or one on several.
+struct Cover {
+    int t, n;
+    int first_item(int entry) const { return static_cast<int>(int64_t{entry} * n / t); }
+    int last_item(int entry) const { return std::max(first_item(entry) + 1, first_item(entry + 1)); }  // one past it
+    int first_entry(int item) const { return t <= n ? static_cast<int>(((int64_t{item} + 1) * t - 1) / n) : static_cast<int>((int64_t{item} * t + n - 1) / n); }
+    int last_entry(int item) const { return t <= n ? first_entry(item) + 1 : first_entry(item + 1); }
+};
+
+/// Puts one query's row into the thumbnail.
+void reduce_row(std::span<const float> row, int q, const KeyRange& seen, const Cover& down, const Cover& across, Matrix& thumbnail) {
+    float* const entries = thumbnail.row(down.first_entry(q)).data();
+    for (int c = across.first_entry(seen.begin); c < across.t && across.first_item(c) < seen.end; ++c)
+        for (int k = std::max(seen.begin, across.first_item(c)), last = std::min(seen.end, across.last_item(c)); k < last; ++k) entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
+    for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r) thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
-HeadSummary summarize(const Trace& trace, int layer, int head, int t) {
+HeadSummary summarize(const Trace& trace, int site, int head, int t) {
     constexpr int kBlock = 64;
-    const int n = trace.size();
+    const MaskPlan& mask = trace.rule(site).mask;
+    const bool cross = trace.config().site(site).kind == AttentionKind::cross;
+    const int n = trace.query_count(site);
+    const Cover down{t, n}, across{t, mask.keys};
     HeadSummary out{{}, Matrix::Constant(t, t, -1.0f)};
     std::array<double, kStatistics> sums{};
     std::array<int, kStatistics> counts{};
-    std::vector<int> edges(static_cast<size_t>(t) + 1);
-    for (int c = 0; c <= t; ++c) edges[static_cast<size_t>(c)] = cover(c, t, n);
     for (int block = 0; block < n; block += kBlock) {
-        const Matrix rows = trace.pattern_rows(layer, head, block, std::min(kBlock, n - block));
+        const Matrix rows = trace.pattern_rows(site, head, block, std::min(kBlock, n - block));
         for (int i = 0; i < rows.rows(); ++i) {
-            const std::span<const float> row(rows.row(i).data(), static_cast<size_t>(trace.activations.mask.visible_keys(block + i, block + i + 1)));
+            const int q = block + i;
+            const std::span<const float> row(rows.row(i).data(), static_cast<size_t>(mask.visible_keys(q, q + 1).end));
             for (size_t s = 0; s < kStatistics; ++s) {
-                const float value = kTable[s].of_query(row, block + i, trace.request.ids);
+                if (cross && kTable[s].self_only) continue;
+                const float value = kTable[s].of_query(row, q, trace.queries(site).ids);
                 if (std::isnan(value)) continue;
                 sums[s] += value;
                 ++counts[s];
             }
-            reduce_row(row, block + i, trace.activations.mask, edges, out.thumbnail);
+            reduce_row(row, q, mask.seen[static_cast<size_t>(q)], down, across, out.thumbnail);
         }
     }
     for (size_t s = 0; s < kStatistics; ++s) out.statistics[s] = counts[s] ? static_cast<float>(sums[s] / counts[s]) : kUndefined;
@@ -104,9 +115,22 @@ const HeadStatistic* find_statistic(std::string_view key) {
     return nullptr;
 }
 
+std::vector<size_t> order_by(const std::vector<float>& values, bool ascending) {
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        const float x = values[a], y = values[b];
+        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+        return ascending ? x < y : x > y;
+    });
+    return order;
+}
+
 Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel) {
-    const int heads = trace.config().heads, t = std::min(thumbnail, trace.size());
-    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().layers * heads));
+    const int heads = trace.config().heads;
+    int t = 1;
+    for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
+    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().sites() * heads));
     pool.run(static_cast<int>(out.size()), [&](int i) {
         if (!cancel || !cancel->load(std::memory_order_relaxed)) out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t);
     });

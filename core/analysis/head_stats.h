@@ -17,6 +17,7 @@ struct HeadStatistic {
     const char* unit;        // "bits", "tokens" or ""
     const char* definition;  // with its source
     bool ascending;          // whether small values come first in a ranking
+    bool self_only;          // compares places in one text: not defined for cross-attention
     /// The value of one query, or NaN where it is not defined. row: weights of query q on the keys it may see, or more.
     float (*of_query)(std::span<const float> row, int q, std::span<const int> ids);
 };
@@ -33,12 +34,13 @@ struct HeadSummary {
     Matrix thumbnail;  // [t, t], the largest weight of the cells each entry covers; −1 where all of them are masked
 };
 
-/// Summaries of all heads, [layer · heads + head]. Thumbnails have at most `thumbnail` rows.
+/// Indices of heads in the order of a statistic, the largest (or smallest, where that comes first) in front; values that
+/// are not defined come last.
+std::vector<size_t> order_by(const std::vector<float>& values, bool ascending);
+
+/// Summaries of all heads, [site · heads + head]. Thumbnails have at most `thumbnail` rows, as many for every head.
 /// An error means that `cancel` was set; it is read between heads.
 Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel = nullptr);
-
-/// The first row (or column) of n that entry i of t covers; entry i covers [cover(i), cover(i + 1)).
-inline int cover(int i, int t, int n) { return static_cast<int>(static_cast<int64_t>(i) * n / t); }
 
 /// Ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al. 2022).
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);

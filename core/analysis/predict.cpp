@@ -41,34 +41,59 @@ int sample(const Vector& logits, const Sampling& s, std::mt19937_64& random) {
     return order[weights.size() - 1];
 }
 
-Vector last_logits(const Trace& trace, int query, ThreadPool& pool) {
-    return unembed(*trace.model, trace.activations.normalized.middleRows(query, 1), pool).row(0).transpose();
+Vector logits_at(const Trace& trace, int position, ThreadPool& pool) {
+    return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose();
+}
+
+Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, std::vector<Sequence> inputs, const Sampling& sampling, ThreadPool& pool) {
+    std::mt19937_64 random(sampling.seed);
+    TRY(const auto trace, run_trace(model, {inputs, {}}, pool));
+    for (const int position : predicting_positions(*trace)) inputs[0].ids[static_cast<size_t>(position)] = sample(logits_at(*trace, position, pool), sampling, random);
+    return inputs[0].ids;
 }
 
 }  // namespace
 
-std::vector<Prediction> next_tokens(const Trace& trace, int query, int count, ThreadPool& pool) {
-    const Vector p = probabilities(last_logits(trace, query, pool));
+std::vector<int> predicting_positions(const Trace& trace) {
+    const ModelConfig& c = trace.config();
+    if (!trace.model->has_logits()) return {};
+    if (c.kind == ModelKind::vision) return {0};
+    const Sequence& s = trace.output();
+    if (c.kind != ModelKind::encoder) return {s.size() - 1};
+    std::vector<int> out;
+    for (int i = 0; i < s.size(); ++i)
+        if (s.ids[static_cast<size_t>(i)] == c.mask_id) out.push_back(i);
+    return out;
+}
+
+std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool) {
+    const Vector p = probabilities(logits_at(trace, position, pool));
     std::vector<Prediction> out;
     for (const int id : ranked_ids(p, count)) out.push_back({id, p[id]});
     return out;
 }
 
-Result<std::vector<int>> generate(std::shared_ptr<const Model> model, std::vector<int> ids, int count, const Sampling& sampling, ThreadPool& pool) {
+Result<std::vector<int>> generate(std::shared_ptr<const Model> model, std::vector<Sequence> inputs, int count, const Sampling& sampling, ThreadPool& pool) {
+    if (!model->has_logits()) return Error{model->name + " has no language-model head, so it predicts no tokens; use a checkpoint that was saved with its head."};
+    if (model->config.kind == ModelKind::vision) return Error{model->name + " reads pictures and writes no text; use a model of text."};
+    if (model->config.kind == ModelKind::encoder) return fill_masks(model, std::move(inputs), sampling, pool);
     std::mt19937_64 random(sampling.seed);
     std::vector<int> out;
     std::shared_ptr<const Trace> past;
-    while (static_cast<int>(out.size()) < count && static_cast<int>(ids.size()) < model->config.context) {
-        TRY(past, run_trace(model, {ids, {}, {}}, pool, nullptr, past.get()));
-        out.push_back(sample(last_logits(*past, past->size() - 1, pool), sampling, random));
-        ids.push_back(out.back());
+    const bool ends = model->config.kind == ModelKind::encoder_decoder;
+    Sequence& growing = inputs.back();
+    while (static_cast<int>(out.size()) < count && growing.size() < model->config.context) {
+        TRY(past, run_trace(model, {inputs, {}}, pool, nullptr, past.get()));
+        const int id = sample(logits_at(*past, growing.size() - 1, pool), sampling, random);
+        if (ends && id == model->config.end_id) break;
+        out.push_back(id);
+        growing.ids.push_back(id);
     }
     return out;
 }
 
-std::string token_label(const Model& model, int id) {
-    if (!model.tokenizer) return "#" + std::to_string(id);
-    const std::string bytes = (*model.tokenizer)->bytes(id);
+std::string token_label(const Tokenizer& tokenizer, int id) {
+    const std::string bytes = tokenizer.bytes(id);
     if (!is_valid_utf8(bytes)) return "Byte";
     const bool blank_first = bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
     std::string out;
@@ -82,6 +107,19 @@ std::string token_label(const Model& model, int id) {
         else append_utf8(out, c.value);
     }
     return out;
+}
+
+std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack) {
+    if (sequence.picture || !model.tokenizer) return sequence.tokens;
+    const Tokenizer& tokenizer = stack == 0 ? **model.tokenizer : *model.target_tokenizer();
+    std::vector<std::string> out;
+    for (const int id : sequence.ids) out.push_back(token_label(tokenizer, id));
+    return out;
+}
+
+std::string prediction_label(const Model& model, int id) {
+    if (model.config.kind == ModelKind::vision) return model.config.vision.labels[static_cast<size_t>(id)];
+    return model.tokenizer ? token_label(*model.target_tokenizer(), id) : "#" + std::to_string(id);
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What the model says next.
+// What the model says: the next token, the masked ones, the class of a picture.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,12 @@ struct Prediction {
 /// Softmax of one row of logits.
 Vector probabilities(const Vector& logits);
 
-/// The `count` most probable tokens after position `query`, most probable first.
-std::vector<Prediction> next_tokens(const Trace& trace, int query, int count, ThreadPool& pool);
+/// Where a model predicts: a decoder after its last token, an encoder at every mask token, a vision model at its class
+/// token. Empty for models without a head.
+std::vector<int> predicting_positions(const Trace& trace);
+
+/// The `count` most probable tokens (or classes) at a position of the output sequence, most probable first.
+std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool);
 
 /// How to choose the next token. Temperature 0 is greedy.
 struct Sampling {
@@ -28,10 +32,17 @@ struct Sampling {
     uint64_t seed = 0;
 };
 
-/// Continues ids by up to `count` tokens, or until the context is full; returns the new ids.
-Result<std::vector<int>> generate(std::shared_ptr<const Model> model, std::vector<int> ids, int count, const Sampling& sampling, ThreadPool& pool);
+/// Continues the decoder's sequence by up to `count` tokens, until the context is full or (encoder–decoder) the end
+/// token comes; an encoder's mask tokens are filled in at once. Returns the new ids: those added, or the whole filled text.
+Result<std::vector<int>> generate(std::shared_ptr<const Model> model, std::vector<Sequence> inputs, int count, const Sampling& sampling, ThreadPool& pool);
 
 /// How a token is shown to a person: its text, "Byte" for part of a character, "↵" for a line break.
-std::string token_label(const Model& model, int id);
+std::string token_label(const Tokenizer& tokenizer, int id);
+
+/// The labels of a sequence's tokens; ids alone ("#17") without a tokenizer. `stack` says whose sequence it is.
+std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack);
+
+/// The label of something predicted: a token, or the name of a class.
+std::string prediction_label(const Model& model, int id);
 
 }  // namespace headlight

@@ -1,5 +1,11 @@
 #include "base/memory.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -12,6 +18,33 @@ void keep_freed_memory() {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 512 << 20);
 #endif
+}
+
+namespace {
+
+/// What a control group still allows, or `otherwise` where it sets no limit.
+int64_t left_in_group(int64_t otherwise) {
+    int64_t most = 0, used = 0;
+    std::ifstream("/sys/fs/cgroup/memory.max") >> most;  // "max" reads as 0
+    std::ifstream("/sys/fs/cgroup/memory.current") >> used;
+    return most > 0 ? std::max<int64_t>(most - used, 1) : otherwise;
+}
+
+}  // namespace
+
+int64_t available_memory() {
+    int64_t free = 0;
+    std::ifstream file("/proc/meminfo");
+    for (std::string key, unit; file >> key;) {
+        int64_t kilobytes = 0;
+        file >> kilobytes;
+        std::getline(file, unit);
+        if (key == "MemAvailable:") free = kilobytes * 1024;
+    }
+    free = left_in_group(free);
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) free = std::min(free, static_cast<int64_t>(limit.rlim_cur));
+    return free;
 }
 
 }  // namespace headlight

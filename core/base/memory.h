@@ -1,10 +1,15 @@
-// The allocator's habits.
+// The allocator's habits, and what the computer has.
 #pragma once
+
+#include <cstdint>
 
 namespace headlight {
 
 /// Keeps up to 512 MB of freed memory for the next forward pass: a pass over 1,024 tokens of a GPT-2 takes hundreds of
 /// megabytes, and asking the system for their pages anew each time costs more than a tenth of it. Call once, at the start.
 void keep_freed_memory();
+
+/// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody says.
+int64_t available_memory();
 
 }  // namespace headlight

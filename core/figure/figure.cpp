@@ -43,18 +43,19 @@ Rgb cell_color(const FigureOptions& o, const Colormap& map, float weight, float 
     return map[static_cast<size_t>(std::lround(255 * scale_position(o.scale, weight, largest, row_largest)))];
 }
 
-void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double side, const FigureOptions& o, float largest) {
+void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o, float largest) {
     const Colormap& map = colormap(o.colormap, false);
-    const auto n = static_cast<int>(w.rows());
-    const int zoom = std::max(1, 512 / n);  // viewers smooth pictures: enough pixels keep the cells' edges sharp
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, n * zoom, n * zoom), cairo_surface_destroy);
+    const bool in_rows = o.queries == Axis::rows;
+    const auto down = static_cast<int>(in_rows ? w.rows() : w.cols()), across = static_cast<int>(in_rows ? w.cols() : w.rows());
+    const int zoom = std::max(1, 512 / std::max(down, across));  // viewers smooth pictures: enough pixels keep the cells' edges sharp
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, across * zoom, down * zoom), cairo_surface_destroy);
     unsigned char* data = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     const Vector row_largest = w.rowwise().maxCoeff();
-    for (int r = 0; r < n * zoom; ++r) {
+    for (int r = 0; r < down * zoom; ++r) {
         auto* row = reinterpret_cast<uint32_t*>(data + r * stride);
-        for (int c = 0; c < n * zoom; ++c) {
-            const int i = o.queries == Axis::rows ? r / zoom : c / zoom, j = o.queries == Axis::rows ? c / zoom : r / zoom;
+        for (int c = 0; c < across * zoom; ++c) {
+            const int i = in_rows ? r / zoom : c / zoom, j = in_rows ? c / zoom : r / zoom;
             const Rgb color = w(i, j) < 0 ? Rgb{0xEE, 0xF0, 0xF2} : cell_color(o, map, w(i, j), largest, row_largest[i]);
             row[c] = static_cast<uint32_t>(color.r << 16 | color.g << 8 | color.b);
         }
@@ -63,25 +64,23 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
     cairo_t* cairo = canvas.cairo();
     cairo_save(cairo);
     cairo_translate(cairo, x, y);
-    cairo_scale(cairo, side / (n * zoom), side / (n * zoom));
+    cairo_scale(cairo, cell / zoom, cell / zoom);
     cairo_set_source_surface(cairo, image.get(), 0, 0);
     cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
-    cairo_rectangle(cairo, 0, 0, n * zoom, n * zoom);
+    cairo_rectangle(cairo, 0, 0, across * zoom, down * zoom);
     cairo_fill(cairo);
     cairo_restore(cairo);
 }
 
 }  // namespace
 
-void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double side, const FigureOptions& o, float largest) {
-    const Index n = w.rows();
-    const double cell = side / static_cast<double>(n);
-    if (n > kMostRectangles || cell < 4) return draw_as_picture(canvas, w, x, y, side, o, largest);
+void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o, float largest) {
+    if (std::max(w.rows(), w.cols()) > kMostRectangles || cell < 4) return draw_as_picture(canvas, w, x, y, cell, o, largest);
     const Colormap& map = colormap(o.colormap, false);
     const double gap = cell >= 12 ? 0.75 : 0;
-    for (Index i = 0; i < n; ++i) {
+    for (Index i = 0; i < w.rows(); ++i) {
         const float row_largest = w.row(i).maxCoeff();
-        for (Index j = 0; j < n; ++j) {
+        for (Index j = 0; j < w.cols(); ++j) {
             const double cx = x + cell * static_cast<double>(o.queries == Axis::rows ? j : i), cy = y + cell * static_cast<double>(o.queries == Axis::rows ? i : j);
             if (w(i, j) >= 0) canvas.fill_rect(cx, cy, cell - gap, cell - gap, cell_color(o, map, w(i, j), largest, row_largest));
             else if (cell >= 8) canvas.hatch(cx, cy, cell - gap, cell - gap, PageColors{}.hatch);

@@ -15,7 +15,7 @@ namespace headlight {
 enum class Axis { rows, columns };  // where the queries run
 
 struct FigureOptions {
-    int layer = 0, head = 0;
+    int site = 0, head = 0;  // which attention block (ModelConfig::site), which head
     std::optional<double> width, height;  // CSS pixels
     double dpi = 96;
     std::string colormap = "beam";
@@ -45,9 +45,9 @@ struct PageColors {
     Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73}, line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};
 };
 
-/// Draws a matrix of weights into a square: one rectangle per cell, or one picture where cells are finer than the page.
+/// Draws weights[queries, keys] with square cells: one rectangle each, or one picture where they are finer than the page.
 /// Entries < 0 are masked. `largest` is what the top of the colour map stands for.
-void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double side, const FigureOptions& options, float largest);
+void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell, const FigureOptions& options, float largest);
 
 /// A vertical colour bar with five ticks from 0 (or the log floor) to `largest`.
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options, float largest);

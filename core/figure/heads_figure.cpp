@@ -12,8 +12,11 @@ constexpr int kThumbnail = 64;
 
 Status write_heads_figure(const std::filesystem::path& path, const Trace& trace, const FigureOptions& o, ThreadPool& pool) {
     TRY(const auto heads, summarize_heads(trace, kThumbnail, pool));
-    const int layers = trace.config().layers, across = trace.config().heads;
-    const double title_height = o.title && o.title->empty() ? 0 : 26, left = kMargin + (o.labels ? kNumbers : 0), top = kMargin + title_height + (o.labels ? 20 : 0);
+    const ModelConfig& c = trace.config();
+    const int layers = c.sites(), across = c.heads;
+    double numbers = kNumbers;
+    for (int l = 0; l < layers; ++l) numbers = std::max(numbers, text_width(site_name(c, l), 11, Face::mono) + 16);
+    const double title_height = o.title && o.title->empty() ? 0 : 26, left = kMargin + (o.labels ? numbers : 0), top = kMargin + title_height + (o.labels ? 20 : 0);
     const double room_x = o.width ? (*o.width - left - kMargin + kGap) / across - kGap : 84, room_y = o.height ? (*o.height - top - kMargin - 22 + kGap) / layers - kGap : 1e9;
     const double side = std::max(2.0, std::min(room_x, room_y)), pitch = side + kGap;
     const Page page{o.width.value_or(left + across * pitch - kGap + kMargin), o.height.value_or(top + layers * pitch - kGap + 22 + kMargin), o.dpi};
@@ -25,11 +28,12 @@ Status write_heads_figure(const std::filesystem::path& path, const Trace& trace,
         if (!title.empty()) canvas.text(kMargin, kMargin + 9, title, 15, Face::sans, PageColors{}.text);
         for (int l = 0; l < layers; ++l) {
             const double y = top + l * pitch;
-            if (o.labels) canvas.text(left - 10, y + side / 2, std::to_string(l), 11, Face::mono, PageColors{}.secondary, Align::right);
+            if (o.labels) canvas.text(left - 10, y + side / 2, site_name(c, l), 11, Face::mono, PageColors{}.secondary, Align::right);
             for (int h = 0; h < across; ++h) {
                 const double x = left + h * pitch;
                 if (o.labels && l == 0) canvas.text(x + side / 2, top - 11, std::to_string(h), 11, Face::mono, PageColors{}.secondary, Align::centre);
-                draw_weights(canvas, heads[static_cast<size_t>(l * across + h)].thumbnail, x, y, side, o, largest);
+                const Matrix& thumbnail = heads[static_cast<size_t>(l * across + h)].thumbnail;
+                draw_weights(canvas, thumbnail, x, y, side / static_cast<double>(thumbnail.rows()), o, largest);
                 canvas.stroke_rect(x, y, side, side, {0xDA, 0xDE, 0xE3}, 0.5);
             }
         }

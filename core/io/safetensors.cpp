@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <Eigen/Core>
-
 #include "io/json.h"
 #include "io/output_file.h"
 
@@ -15,16 +13,6 @@ namespace {
 
 constexpr uint64_t kMaxHeader = 64u << 20;
 constexpr int64_t kMaxElements = int64_t{1} << 48;
-
-struct TypeRow {
-    const char* name;
-    DType type;
-    int64_t size;
-};
-constexpr TypeRow kTypes[] = {{"F32", DType::f32, 4},   {"F16", DType::f16, 2},  {"BF16", DType::bf16, 2}, {"I64", DType::i64, 8},
-                              {"F64", DType::other, 8}, {"I32", DType::other, 4}, {"I16", DType::other, 2}, {"I8", DType::other, 1},
-                              {"U8", DType::other, 1},  {"BOOL", DType::other, 1}, {"U16", DType::other, 2}, {"U32", DType::other, 4},
-                              {"U64", DType::other, 8}, {"F8_E4M3", DType::other, 1}, {"F8_E5M2", DType::other, 1}};
 
 Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& what) {
     const auto it = entry.find("shape");
@@ -45,10 +33,9 @@ Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& wh
 Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> data, const std::string& what, uint64_t& begin, uint64_t& end) {
     if (!entry.is_object()) return Error{what + " is not described by an object; download the file again."};
     StoredTensor tensor;
-    TRY(tensor.dtype_name, json_string(entry, "dtype", "", what));
-    const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& row) { return tensor.dtype_name == row.name; });
-    if (type == std::end(kTypes)) return Error{what + " has the unknown dtype \"" + tensor.dtype_name.substr(0, 20) + "\"; save it as F32, F16 or BF16."};
-    tensor.dtype = type->type;
+    TRY(const std::string type, json_string(entry, "dtype", "", what));
+    tensor.dtype = find_dtype(type);
+    if (!tensor.dtype) return Error{what + " has the unknown dtype \"" + type.substr(0, 20) + "\"; save it as F32, F16 or BF16."};
     TRY(tensor.shape, read_shape(entry, what));
     const auto offsets = entry.find("data_offsets");
     const bool usable = offsets != entry.end() && offsets->is_array() && offsets->size() == 2 && (*offsets)[0].is_number_unsigned() && (*offsets)[1].is_number_unsigned();
@@ -59,7 +46,7 @@ Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> da
     if (end > data.size())
         return Error{what + " ends at byte " + std::to_string(end) + " of the data, but the file holds only " + std::to_string(data.size()) +
                      "; the download stopped early, so download this file again."};
-    const auto needed = static_cast<uint64_t>(element_count(tensor.shape) * type->size);
+    const auto needed = static_cast<uint64_t>(tensor.dtype->size(element_count(tensor.shape)));
     if (end - begin != needed)
         return Error{what + " of shape " + shape_text(tensor.shape) + " needs " + std::to_string(needed) + " bytes, but its data_offsets give " +
                      std::to_string(end - begin) + "; download the file again."};
@@ -79,18 +66,6 @@ int64_t element_count(std::span<const int64_t> shape) {
     int64_t count = 1;
     for (const int64_t d : shape) count *= d;
     return count;
-}
-
-void decode_floats(const StoredTensor& tensor, float* out) {
-    const auto n = static_cast<Eigen::Index>(element_count(tensor.shape));
-    Eigen::Map<Eigen::ArrayXf> target(out, n);
-    if (tensor.dtype == DType::f16) {
-        target = Eigen::Map<const Eigen::Array<Eigen::half, Eigen::Dynamic, 1>>(reinterpret_cast<const Eigen::half*>(tensor.bytes.data()), n).cast<float>();
-    } else if (tensor.dtype == DType::bf16) {
-        target = Eigen::Map<const Eigen::Array<Eigen::bfloat16, Eigen::Dynamic, 1>>(reinterpret_cast<const Eigen::bfloat16*>(tensor.bytes.data()), n).cast<float>();
-    } else {
-        std::memcpy(out, tensor.bytes.data(), tensor.bytes.size());
-    }
 }
 
 Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {

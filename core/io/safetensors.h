@@ -4,39 +4,17 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "io/mapped_file.h"
+#include "io/tensor.h"
 
 namespace headlight {
 
-enum class DType { f32, f16, bf16, i64, other };
-
-/// A tensor as it lies in a mapped file.
-struct StoredTensor {
-    DType dtype = DType::other;
-    std::string dtype_name;
-    std::vector<int64_t> shape;
-    std::span<const std::byte> bytes;
-};
-
-/// "[768, 2304]"
-std::string shape_text(std::span<const int64_t> shape);
-
-/// Number of elements; the shape must have been checked to fit 64 bits.
-int64_t element_count(std::span<const int64_t> shape);
-
-/// Copies n values of a float tensor (F32, F16 or BF16) to float32.
-void decode_floats(const StoredTensor& tensor, float* out);
-
 /// An open file: tensors by name, and the strings of `__metadata__`.
-struct Safetensors {
-    std::shared_ptr<const MappedFile> file;
-    std::map<std::string, StoredTensor> tensors;
+struct Safetensors : TensorFile {
     std::map<std::string, std::string> metadata;
 };
 

@@ -2,61 +2,113 @@
 #include "model/attention.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace headlight {
 
 namespace {
+
 constexpr int kQueryBlock = 64;
+
+/// The bucket of key − query (Raffel et al. 2020): near ones exactly, far ones by the logarithm of the distance.
+int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
+    int count = b.count, bucket = 0;
+    if (!causal) {
+        count /= 2;
+        if (apart > 0) bucket = count;
+        apart = std::abs(apart);
+    } else {
+        apart = std::max(-apart, 0);
+    }
+    const int exact = count / 2;
+    if (apart < exact) return bucket + apart;
+    const float share = std::log(static_cast<float>(apart) / static_cast<float>(exact)) / std::log(static_cast<float>(b.max_distance) / static_cast<float>(exact));
+    return bucket + std::min(exact + static_cast<int>(share * static_cast<float>(count - exact)), count - 1);
 }
 
-void attention_scores(ConstMatrixRef q, ConstMatrixRef k, float scale, MatrixRef scores) {
-    scores.noalias() = q * k.transpose();
-    scores *= scale;
-}
+}  // namespace
 
-void masked_softmax(const MaskPlan& mask, int first, MatrixRef scores) {
+void PositionBias::add(int head, int first, int first_key, MatrixRef scores) const {
     for (Index r = 0; r < scores.rows(); ++r) {
-        const int query = first + static_cast<int>(r);
-        auto row = scores.row(r).array();
-        const int end = mask.end[static_cast<size_t>(query)];
-        if (end == 0) {
-            row.setConstant(1.0f / static_cast<float>(mask.size()));
-            continue;
+        if (by_key.size()) scores.row(r) += by_key.row(head).segment(first_key, scores.cols());
+        if (by_distance.size()) {
+            const Index queries = (by_distance.cols() + 1) / 2;  // self-attention: as many keys as queries
+            scores.row(r) += by_distance.row(head).segment(first_key - (first + r) + queries - 1, scores.cols());
         }
-        auto seen = row.head(end);
-        row.tail(row.size() - end).setZero();
-        if (!mask.prefix[static_cast<size_t>(query)])
-            for (int key = 0; key < end; ++key)
-                if (!mask.allows(query, key)) seen[key] = -std::numeric_limits<float>::infinity();
-        const float largest = seen.maxCoeff();
-        seen = (seen - largest).exp();
-        seen *= 1.0f / seen.sum();
     }
 }
 
-void head_pattern(const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, float scale, int first, MatrixRef pattern) {
-    const Index rows = pattern.rows();
-    const int keys = mask.visible_keys(first, first + static_cast<int>(rows));
-    attention_scores(q.middleRows(first, rows), k.topRows(keys), scale, pattern.leftCols(keys));
-    pattern.rightCols(pattern.cols() - keys).setZero();
-    masked_softmax(mask, first, pattern.leftCols(keys));
+PositionBias alibi_bias(int heads, int keys) {
+    PositionBias bias;
+    bias.by_key.resize(heads, keys);
+    int power = 1;
+    while (2 * power <= heads) power *= 2;
+    for (int h = 0; h < heads; ++h) {
+        const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power) : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
+        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = static_cast<float>(slope) * static_cast<float>(k);
+    }
+    return bias;
 }
 
-void attend(ThreadPool& pool, const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int heads, float scale, int start, MatrixRef z) {
+PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n) {
+    PositionBias bias;
+    bias.by_distance.resize(heads, 2 * n - 1);
+    for (int apart = 1 - n; apart < n; ++apart) {
+        const int bucket = bucket_of(buckets, apart, causal);
+        for (int h = 0; h < heads; ++h) bias.by_distance(h, apart + n - 1) = table[bucket * heads + h];
+    }
+    return bias;
+}
+
+void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, int first_key, MatrixRef scores) {
+    scores.noalias() = q.middleRows(first, scores.rows()) * k.middleRows(first_key, scores.cols()).transpose();
+    scores *= rule.scale;
+    if (rule.cap > 0) scores = (scores.array() / rule.cap).tanh() * rule.cap;
+    rule.bias.add(head, first, first_key, scores);
+}
+
+void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
+    for (Index r = 0; r < scores.rows(); ++r) {
+        auto row = scores.row(r).array();
+        const KeyRange& seen = mask.seen[static_cast<size_t>(first + r)];
+        if (seen.size() == 0) {
+            row.setConstant(1.0f / static_cast<float>(mask.keys));
+            continue;
+        }
+        const Index begin = seen.begin - first_key, count = seen.size();
+        auto weights = row.segment(begin, count);
+        row.head(begin).setZero();
+        row.tail(row.size() - begin - count).setZero();
+        const float largest = weights.maxCoeff();
+        weights = (weights - largest).exp();
+        weights *= 1.0f / weights.sum();
+    }
+}
+
+void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern) {
+    const KeyRange keys = rule.mask.visible_keys(first, first + static_cast<int>(pattern.rows()));
+    auto visible = pattern.middleCols(keys.begin, keys.size());
+    pattern.leftCols(keys.begin).setZero();
+    pattern.rightCols(pattern.cols() - keys.end).setZero();
+    attention_scores(rule, head, q, k, first, keys.begin, visible);
+    masked_softmax(rule.mask, first, keys.begin, visible);
+}
+
+void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int start, MatrixRef z) {
     const int n = static_cast<int>(q.rows());
-    const Index width = q.cols() / heads;
+    const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
-    pool.run(heads * blocks, [&](int tile) {
+    pool.run(rule.heads * blocks, [&](int tile) {
         static thread_local std::vector<float, Eigen::aligned_allocator<float>> scratch;  // aligned: Eigen adds up in an order that depends on it
-        const int head = tile % heads, first = start + (tile / heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
-        const int keys = mask.visible_keys(first, first + rows);
-        scratch.resize(std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys)));
-        Eigen::Map<Matrix> pattern(scratch.data(), rows, keys);
-        const Index at = head * width;
-        attention_scores(q.block(first, at, rows, width), k.block(0, at, keys, width), scale, pattern);
-        masked_softmax(mask, first, pattern);
-        z.block(first, at, rows, width).noalias() = pattern * v.block(0, at, keys, width);
+        const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
+        const KeyRange keys = rule.mask.visible_keys(first, first + rows);
+        scratch.resize(std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
+        Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
+        const Index at = head * width, shared = rule.kv_head(head) * width;
+        attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin, pattern);
+        masked_softmax(rule.mask, first, keys.begin, pattern);
+        z.block(first, at, rows, width).noalias() = pattern * v.block(keys.begin, shared, keys.size(), width);
     });
 }
 

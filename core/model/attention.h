@@ -3,23 +3,49 @@
 
 #include "base/matrix.h"
 #include "base/threads.h"
+#include "model/config.h"
 #include "model/mask.h"
 
 namespace headlight {
 
-/// scores[rows, keys] = scale · q kᵀ, before the mask, for `rows` queries q[rows, d_head] and keys k[keys, d_head].
-void attention_scores(ConstMatrixRef q, ConstMatrixRef k, float scale, MatrixRef scores);
+/// What is added to a score for where query and key stand. One of the two tables is filled, or none.
+struct PositionBias {
+    Matrix by_key;       // [heads, keys]: ALiBi's slope · key position (Press et al. 2022)
+    Matrix by_distance;  // [heads, queries + keys − 1]: T5's, entry key − query + queries − 1 (Raffel et al. 2020)
 
-/// Turns scores[rows, keys] of the queries from `first` on into rows of the pattern: softmax over the allowed keys,
-/// exactly 0 elsewhere. A query that may see nothing attends to all keys alike, as in transformers (which adds the
-/// lowest float to every score of such a row).
-void masked_softmax(const MaskPlan& mask, int first, MatrixRef scores);
+    /// Adds to scores[rows, keys] of one head, for queries from `first` and keys from `first_key` on.
+    void add(int head, int first, int first_key, MatrixRef scores) const;
+};
 
-/// pattern[rows, n] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row sums to 1.
-void head_pattern(const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, float scale, int first, MatrixRef pattern);
+PositionBias alibi_bias(int heads, int keys);
+/// table: [buckets, heads]. Without `causal` keys on both sides have buckets of their own.
+PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n);
 
-/// z[n, heads · d_head] = pattern · v for every head and the queries from `first` on; q, k, v: [n, heads · d_head].
-/// Tiles of one head and a block of queries, so that memory grows with n and not with n².
-void attend(ThreadPool& pool, const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int heads, float scale, int first, MatrixRef z);
+/// Everything that turns one block's q and k into its patterns.
+struct AttentionRule {
+    MaskPlan mask;
+    PositionBias bias;
+    float scale = 1;
+    float cap = 0;               // soft cap: cap · tanh(score / cap); 0: none
+    int heads = 1, kv_heads = 1; // query head h reads key/value head h / (heads / kv_heads)
+
+    int kv_head(int head) const { return head / (heads / kv_heads); }
+};
+
+/// scores[rows, keys] of one head before the mask, for `rows` queries from `first` and the keys from `first_key` on:
+/// scale · q kᵀ, soft-capped, plus the position bias. q, k: [n, d_head] of that head, all of them.
+void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, int first_key, MatrixRef scores);
+
+/// Turns scores of the queries from `first` and the keys from `first_key` on into rows of the pattern: softmax over the
+/// allowed keys, exactly 0 elsewhere. A query that may see nothing attends to all keys alike, as in transformers (which
+/// adds the lowest float to every score of such a row).
+void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores);
+
+/// pattern[rows, keys] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row sums to 1.
+void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern);
+
+/// z[n, heads · d_head] = pattern · v for every head and the queries from `first` on; q: [n, heads · d_head], k and v:
+/// [keys, kv_heads · d_head]. Tiles of one head and a block of queries, so that memory grows with n and not with n².
+void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int first, MatrixRef z);
 
 }  // namespace headlight

@@ -8,30 +8,76 @@
 namespace headlight {
 
 float ModelConfig::score_scale(int layer) const {
-    const float base = scale_scores ? 1.0f / std::sqrt(static_cast<float>(d_head)) : 1.0f;
+    const float base = scale > 0 ? scale : 1.0f / std::sqrt(static_cast<float>(d_head));
     return scale_by_layer ? base / static_cast<float>(layer + 1) : base;
 }
 
-Result<Activation> activation_named(const std::string& label, const std::string& file) {
-    constexpr std::pair<const char*, Activation> names[] = {{"gelu_new", Activation::gelu_tanh},
-                                                            {"gelu_pytorch_tanh", Activation::gelu_tanh},
-                                                            {"gelu", Activation::gelu},
-                                                            {"relu", Activation::relu}};
-    for (const auto& [name, activation] : names)
-        if (label == name) return activation;
-    return Error{file + ": the activation \"" + label.substr(0, 40) + "\" is not one that Headlight computes; it knows gelu_new, gelu and relu."};
+int ModelConfig::layers() const {
+    int count = 0;
+    for (const auto& s : stacks) count += s.layers;
+    return count;
 }
+
+int ModelConfig::sites() const { return layers() + (decoder().cross ? decoder().layers : 0); }
+
+AttentionSite ModelConfig::site(int index) const {
+    if (stacks.size() == 1) return {AttentionKind::blocks, 0, index};
+    if (index < stacks[0].layers) return {AttentionKind::encoder, 0, index};
+    index -= stacks[0].layers;
+    if (index < stacks[1].layers) return {AttentionKind::decoder, 1, index};
+    return {AttentionKind::cross, 1, index - stacks[1].layers};
+}
+
+namespace {
+std::string site_text(const ModelConfig& config, int site, const char* between) {
+    constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
+    const AttentionSite s = config.site(site);
+    const std::string layer = std::to_string(s.layer);
+    return s.kind == AttentionKind::blocks ? layer : kKinds[static_cast<int>(s.kind)] + std::string(between) + layer;
+}
+}  // namespace
+
+std::string site_name(const ModelConfig& config, int site) { return site_text(config, site, " "); }
+std::string site_path(const ModelConfig& config, int site) { return site_text(config, site, "."); }
+std::string head_name(const ModelConfig& config, int site, int head) { return site_name(config, site) + "." + std::to_string(head); }
 
 Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     if (!root.is_object()) return Error{name + " is not a model configuration; download it again."};
     TRY(const std::string type, json_string(root, "model_type", "", name));
     if (type.empty()) return Error{name + " does not say its model_type; add it, \"gpt2\" for example."};
     const Family* family = find_family(type);
-    if (!family) return Error{name + ": the model_type \"" + type.substr(0, 40) + "\" is not one that Headlight opens yet; it opens " + family_list() + "."};
+    if (!family) return Error{name + ": the model_type \"" + type.substr(0, 40) + "\" is not one that Headlight opens; it opens " + family_list() + "."};
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;
     return config;
+}
+
+Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision) {
+    if (!root.is_object()) return Error{name + " describes no pictures; download it again."};
+    const auto triple = [&](const char* key, std::array<float, 3>& out, bool divisor) -> Status {
+        const auto it = root.find(key);
+        if (it == root.end() || it->is_null()) return success();
+        if (!it->is_array() || it->size() != 3) return Error{name + ": \"" + key + "\" must be three numbers; download it again."};
+        for (size_t i = 0; i < 3; ++i) {
+            if (!(*it)[i].is_number() || (divisor && (*it)[i].get<float>() <= 0)) return Error{name + ": \"" + key + "\" must be three numbers, larger than 0 for a deviation; download it again."};
+            out[i] = (*it)[i].get<float>();
+        }
+        return success();
+    };
+    TRY_STATUS(triple("image_mean", vision.mean, false));
+    TRY_STATUS(triple("image_std", vision.deviation, true));
+    TRY(const int64_t filter, json_integer(root, "resample", 2, 0, 5, name));
+    vision.resampling = filter == 3 ? Resampling::bicubic : Resampling::bilinear;
+    TRY(const bool rescales, json_boolean(root, "do_rescale", true, name));
+    TRY(const double rescale, json_number(root, "rescale_factor", 1.0 / 255, name));
+    TRY(const bool normalizes, json_boolean(root, "do_normalize", true, name));
+    vision.rescale = rescales ? static_cast<float>(rescale) : 1.0f;
+    if (!normalizes) {
+        vision.mean = {0, 0, 0};
+        vision.deviation = {1, 1, 1};
+    }
+    return success();
 }
 
 Result<ModelConfig> read_config(const std::filesystem::path& folder) {
@@ -39,7 +85,13 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
     if (!std::filesystem::exists(folder / "config.json", ignored))
         return Error{display_path(folder) + " has no config.json; choose the folder that holds a model's config.json and safetensors."};
     TRY(const Json root, read_json(folder / "config.json"));
-    return parse_config(root, display_path(folder / "config.json"));
+    TRY(ModelConfig config, parse_config(root, display_path(folder / "config.json")));
+    const auto pictures = folder / "preprocessor_config.json";
+    if (config.kind == ModelKind::vision && std::filesystem::exists(pictures, ignored)) {
+        TRY(const Json description, read_json(pictures));
+        TRY_STATUS(parse_preprocessor(description, display_path(pictures), config.vision));
+    }
+    return config;
 }
 
 }  // namespace headlight

@@ -1,46 +1,137 @@
 // What a model is, in plain numbers and enums; nothing here depends on where they were read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "io/image.h"
 #include "io/json.h"
+#include "model/rope.h"
 
 namespace headlight {
 
-enum class NormKind { layer_norm };       // y = (x − mean) / sqrt(var + eps) · gain + bias
-enum class Activation { gelu, gelu_tanh, relu };
-enum class PositionKind { learned };      // a table added to the embeddings
+enum class ModelKind { decoder, encoder, encoder_decoder, vision };
+enum class NormKind { layer_norm, rms_norm };
+enum class NormPlace { before, after };  // pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it
+enum class Activation { gelu, gelu_tanh, relu, silu, quick_gelu };
 
-/// Numbers read from config.json. Widths in floats, counts from 1, layers and heads numbered from 0.
+/// Layers that follow one another over one sequence. Layers and heads are numbered from 0.
+struct StackConfig {
+    std::string name = "blocks";  // what trace files call it: blocks, encoder, decoder
+    int layers = 0, d_mlp = 0;
+    int vocab = 0;                // ids it reads; 0: no ids (patches)
+    bool no_first_norm = false;   // layer 0 attends to what the embeddings' norm left (ModernBERT)
+    int shared_layers = 0;        // ALBERT: so many kinds of layers share the weights; 0: each has its own
+    bool causal = true;           // the model's own mask: a query sees no later key
+    bool cross = false;           // each layer also reads the stack before it
+    std::vector<int> windows;     // per layer, if any: a query sees the keys nearer than this; 0: all
+
+    int window(int layer) const { return windows.empty() ? 0 : windows[static_cast<size_t>(layer)]; }
+};
+
+/// What one attention block reads: its own stack (blocks, encoder, decoder), or the encoder from the decoder (cross).
+enum class AttentionKind { blocks, encoder, decoder, cross };
+
+/// One attention block of a model. Views number them 0, 1, … through encoder, decoder and cross.
+struct AttentionSite {
+    AttentionKind kind = AttentionKind::blocks;
+    int stack = 0, layer = 0;
+    int key_stack() const { return kind == AttentionKind::cross ? stack - 1 : stack; }
+};
+
+/// How T5 sorts distances into buckets (Raffel et al. 2020).
+struct RelativeBuckets {
+    int count = 0, max_distance = 128;
+};
+
+/// How a picture becomes patches (Dosovitskiy et al. 2021).
+struct VisionConfig {
+    int image = 0, patch = 0, channels = 3;
+    std::array<float, 3> mean{0.5f, 0.5f, 0.5f}, deviation{0.5f, 0.5f, 0.5f};  // of values 0 … 1
+    float rescale = 1.0f / 255;
+    Resampling resampling = Resampling::bilinear;
+    std::vector<std::string> labels;
+    int patches() const { return patch ? (image / patch) * (image / patch) : 0; }
+};
+
+/// Numbers read from config.json. Widths in floats, counts from 1.
 struct ModelConfig {
     std::string family;       // the row of families.h, "gpt2"
     std::string family_name;  // for people, "GPT-2"
-    int layers = 0, heads = 0;
-    int d_model = 0, d_head = 0, d_mlp = 0;
-    int vocab = 0, context = 0;
+    ModelKind kind = ModelKind::decoder;
+    std::vector<StackConfig> stacks{StackConfig{}};
+    int heads = 0, kv_heads = 0;  // kv_heads < heads: several query heads share one key/value head
+    int d_model = 0, d_head = 0, d_embed = 0;
+    int vocab = 0, context = 0;   // columns of the logits; the most tokens of one sequence
+
     NormKind norm = NormKind::layer_norm;
+    NormPlace norm_place = NormPlace::before;
     float norm_eps = 1e-5f;
+    bool final_norm = true, embed_norm = false, branch_norm = false;  // branch_norm: one more norm on what a block adds (Gemma 2)
+    float gain_offset = 0;        // added to a norm's stored gain (Gemma: 1)
+    bool parallel = false;        // attention and MLP read the same residual
+    bool shared_norm = false;     // … through one norm (Phi)
+
     Activation activation = Activation::gelu_tanh;
-    PositionKind position = PositionKind::learned;
-    bool causal = true;               // the model's own mask: a query sees no later key
-    bool tied_unembedding = true;     // logits use the embedding matrix
-    bool scale_scores = true;         // divide q·k by sqrt(d_head)
-    bool scale_by_layer = false;      // and by layer + 1 (GPT-2's scale_attn_by_inverse_layer_idx)
+    bool gated = false;           // MLP: act(gate x) · (in x)
+    bool attention_bias = true, output_bias = true, mlp_bias = true, norm_bias = true;
+    bool qk_norm = false;         // q and k are normalised per head before they meet
+
+    float embed_scale = 1;
+    bool embed_project = false;   // a projection stands between embeddings and layers even where the widths agree
+    bool wide_positions = false;  // positions are as wide as the layers and are added after that projection (OPT)
+    bool shared_embedding = true; // encoder and decoder read one table
+    bool learned_positions = false, sinusoidal = false;
+    int position_offset = 0;      // position p reads row p + offset of the table
+    int position_pad = -1;        // RoBERTa: a padding id counts no position
+    int token_types = 0;
+    Rope rope, local_rope;        // local_rope: layers with a window, where they differ
+    bool alibi = false;
+    RelativeBuckets buckets;
+    float scale = 0;              // what q·k is multiplied by; 0: 1/sqrt(d_head)
+    bool scale_by_layer = false;  // and divided by layer + 1
+    float score_cap = 0, logit_cap = 0;  // x → cap · tanh(x / cap); 0: none
+    float logit_scale = 1;
+
+    bool masked_head = false;     // dense, activation and norm before the unembedding
+    bool head_dense_bias = true, head_bias = true, logits_bias = false;  // the dense layer's; the unembedding's, in masked heads and elsewhere
+    Activation head_activation = Activation::gelu;
+    bool tied_unembedding = true;
+    int start_id = 0, end_id = -1, mask_id = -1;  // what a decoder starts from and ends with; [MASK]
+    VisionConfig vision;
+    bool decodes_matrices = false;  // matrices in 16 bits are decoded when the model opens, because they are stored [in, out]
 
     /// What q·k is multiplied by in a layer.
     float score_scale(int layer) const;
+    const StackConfig& decoder() const { return stacks.back(); }
+    bool projects_embedding() const { return embed_project || d_embed != d_model; }
+    bool project_positions() const { return wide_positions && projects_embedding(); }
+    int layers() const;
+    /// Attention blocks in all, and the i-th of them.
+    int sites() const;
+    AttentionSite site(int index) const;
+    /// The rotary embedding of a layer.
+    const Rope& rope_of(const StackConfig& stack, int layer) const { return stack.window(layer) && local_rope.dims ? local_rope : rope; }
 };
 
-/// Reads config.json of a Hugging Face folder.
+/// "0", or "encoder 0", "decoder 0", "cross 0": how people call an attention block.
+std::string site_name(const ModelConfig& config, int site);
+/// The same as options and tables spell it: "0", "encoder.0", "cross.0".
+std::string site_path(const ModelConfig& config, int site);
+/// "0.3", "cross 0.3": how people call a head.
+std::string head_name(const ModelConfig& config, int site, int head);
+
+/// Reads config.json of a Hugging Face folder, and preprocessor_config.json where the model reads pictures.
 Result<ModelConfig> read_config(const std::filesystem::path& folder);
 
 /// The same from text; `name` is what messages call it. For tests and fuzzing.
 Result<ModelConfig> parse_config(const Json& root, const std::string& name);
 
-/// The activation that a config file names ("gelu_new").
-Result<Activation> activation_named(const std::string& label, const std::string& file);
+/// Mean, deviation and rescaling of pictures from the text of a preprocessor_config.json.
+Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision);
 
 }  // namespace headlight

@@ -3,7 +3,8 @@
 namespace headlight {
 
 std::span<const Family> families() {
-    static const Family table[] = {kGpt2};
+    static const Family table[] = {kGpt2, kGptNeox,    kLlama,   kMistral, kQwen2,  kQwen3,      kGemma2, kPhi,  kOpt, kBloom,
+                                   kBert, kDistilBert, kRoberta, kElectra, kAlbert, kModernBert, kMarian, kBart, kT5,  kVit};
     return table;
 }
 

@@ -1,11 +1,10 @@
-// The table of model families: the only place to add one.
+// The table of model families: the only place to add one. How: core/model/README.md.
 #pragma once
 
 #include <span>
 #include <string>
 
-#include "model/config.h"
-#include "model/weights.h"
+#include "model/config_reader.h"
 
 namespace headlight {
 
@@ -25,7 +24,10 @@ const Family* find_family(const std::string& model_type);
 /// "GPT-2, …", for messages.
 std::string family_list();
 
-// One file per family; each defines its row.
-extern const Family kGpt2;
+// One file per family, or per group of families with the same layers; each defines its rows.
+extern const Family kGpt2, kGptNeox, kLlama, kMistral, kQwen2, kQwen3, kGemma2, kPhi, kOpt, kBloom;
+extern const Family kBert, kDistilBert, kRoberta, kElectra, kAlbert, kModernBert;
+extern const Family kMarian, kBart, kT5;
+extern const Family kVit;
 
 }  // namespace headlight

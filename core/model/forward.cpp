@@ -1,10 +1,10 @@
-// The transformer (Vaswani et al. 2017; pre-norm decoder as in Radford et al. 2019), top to bottom like its equations.
+// The transformer (Vaswani et al. 2017), top to bottom like its equations. Pre-norm, post-norm, parallel and
+// encoder–decoder models are the same lines with norms in other places.
 #include "model/forward.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "model/attention.h"
+#include <map>
 
 namespace headlight {
 
@@ -15,19 +15,7 @@ void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<
     pool.run(static_cast<int>((n + block - 1) / block), [&](int i) { rows(i * block, std::min(block, n - i * block)); });
 }
 
-/// [n − first, d_model]: token plus position embeddings of the positions from `first` on.
-Matrix embed(const Model& model, const std::vector<int>& ids, Index first) {
-    const ModelConfig& c = model.config;
-    Matrix x(static_cast<Index>(ids.size()) - first, c.d_model);
-    for (Index i = 0; i < x.rows(); ++i) {
-        const Eigen::Map<const Eigen::RowVectorXf> token(model.weights.token_embedding + Index{ids[static_cast<size_t>(first + i)]} * c.d_model, c.d_model);
-        const Eigen::Map<const Eigen::RowVectorXf> position(model.weights.position_embedding + (first + i) * c.d_model, c.d_model);
-        x.row(i) = token + position;
-    }
-    return x;
-}
-
-/// The nonlinearity, in place. GELU: Hendrycks and Gimpel 2016, exact and in its tanh form.
+/// The nonlinearity, in place. GELU: Hendrycks and Gimpel 2016, exact and in its tanh form. SiLU: Elfwing et al. 2018.
 void apply_activation(Activation activation, Eigen::Ref<Eigen::ArrayXf> x) {
     switch (activation) {
         case Activation::gelu_tanh: {
@@ -41,6 +29,12 @@ void apply_activation(Activation activation, Eigen::Ref<Eigen::ArrayXf> x) {
             return;
         case Activation::relu:
             x = x.max(0.0f);
+            return;
+        case Activation::silu:
+            x = x / ((-x).exp() + 1.0f);
+            return;
+        case Activation::quick_gelu:
+            x = x / ((-1.702f * x).exp() + 1.0f);
             return;
     }
 }
@@ -60,66 +54,260 @@ Matrix below(const Matrix* past, Index kept, Matrix fresh) {
     return all;
 }
 
-/// mlp_out[n, d_model] = W_out · act(W_in · norm(resid_mid))
-Matrix feed_forward(const Model& model, const LayerWeights& w, const Matrix& resid_mid, ThreadPool& pool) {
+/// One pass over one stack.
+struct Pass {
+    const Model& model;
+    const StackConfig& stack;
+    const StackWeights& weights;
+    ThreadPool& pool;
+    const Sequence& input;
+    const Matrix* source = nullptr;           // what cross-attention reads: the encoder's final norm
+    bool source_kept = false;                 // … which is the one of the earlier pass
+    const StackActivations* past = nullptr;
+    Index kept = 0;                           // rows taken from it
+
+    const ModelConfig& config() const { return model.config; }
+    Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
+};
+
+/// [n − kept, width]: rows of an embedding table.
+Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Index)>& row) {
+    Matrix x(count, table.in);
+    for (Index i = 0; i < count; ++i) table.read(row(i), 0, table.in, x.row(i).data());
+    return x;
+}
+
+/// Row of the position table for each token from `kept` on.
+std::vector<int64_t> position_rows(const Pass& p) {
+    const ModelConfig& c = p.config();
+    std::vector<int64_t> rows;
+    int64_t next = c.position_offset;
+    for (const int id : p.input.ids) rows.push_back(id == c.position_pad ? c.position_pad : next++);
+    return rows;
+}
+
+/// [n, d_model]: patches through their projection behind the class token, plus positions.
+Matrix embed_picture(const Pass& p) {
+    Matrix x(p.input.size(), p.config().d_model);
+    x.row(0) = Eigen::Map<const Eigen::RowVectorXf>(p.model.weights.class_token, x.cols());
+    apply_linear(p.pool, p.input.picture->patches, p.model.weights.patch, x.bottomRows(x.rows() - 1));
+    return x + look_up(p.weights.position_embedding, x.rows(), [](Index i) { return i; });
+}
+
+/// [n − kept, d_model]: what enters layer 0.
+Matrix embed(const Pass& p) {
+    if (p.input.picture) return embed_picture(p);
+    const ModelConfig& c = p.config();
+    const StackWeights& w = p.weights;
+    const Index count = p.input.size() - p.kept;
+    Matrix x = look_up(w.token_embedding, count, [&](Index i) { return p.input.ids[static_cast<size_t>(p.kept + i)]; });
+    x *= c.embed_scale;
+    const bool project_first = w.embed_project && c.wide_positions;
+    if (project_first) x = project(p.pool, x, w.embed_project);
+    if (w.position_embedding) {
+        const auto rows = position_rows(p);
+        x += look_up(w.position_embedding, count, [&](Index i) { return rows[static_cast<size_t>(p.kept + i)]; });
+    }
+    if (w.type_embedding)
+        x += look_up(w.type_embedding, count, [&](Index i) { return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.kept + i)]; });
+    if (w.embed_norm) x = p.norm(w.embed_norm, x);
+    if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
+    return x;
+}
+
+/// mlp_out[n, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it where there is one.
+Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
     constexpr Index kApart = 16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
-    Matrix padded(resid_mid.rows(), w.mlp_in.out + kApart);
+    Matrix padded(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
-    apply_linear(pool, apply_norm(model.config, w.mlp_norm, resid_mid, pool), w.mlp_in, hidden);
-    for_row_blocks(pool, hidden.rows(), 4, [&](Index first, Index count) {
-        for (Index i = first; i < first + count; ++i) apply_activation(model.config.activation, hidden.row(i).transpose().array());
+    apply_linear(p.pool, x, w.mlp_in, hidden);
+    if (w.mlp_gate) gate = project(p.pool, x, w.mlp_gate);
+    for_row_blocks(p.pool, hidden.rows(), 4, [&](Index first, Index count) {
+        for (Index i = first; i < first + count; ++i) {
+            if (!w.mlp_gate) {
+                apply_activation(p.config().activation, hidden.row(i).transpose().array());
+                continue;
+            }
+            apply_activation(p.config().activation, gate.row(i).transpose().array());
+            hidden.row(i).array() *= gate.row(i).array();
+        }
     });
-    return project(pool, hidden, w.mlp_out);
+    Matrix out = project(p.pool, hidden, w.mlp_out);
+    return w.mlp_out_norm ? p.norm(w.mlp_out_norm, out) : out;
+}
+
+/// q or k: projected, normalised per head where the model does so, rotated.
+Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads, const Rope& rope, const RopeTable& turns) {
+    Matrix y = project(p.pool, x, w);
+    if (norm) {
+        const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
+        const Matrix normal = p.norm(norm, by_head);
+        y = Eigen::Map<const Matrix>(normal.data(), y.rows(), y.cols());
+    }
+    if (turns.sine.size()) apply_rope(rope, turns, heads, p.pool, y);
+    return y;
+}
+
+/// Scores to what the block adds, for the rows from `kept` on.
+void finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations* past, AttentionActivations& a) {
+    const Index fresh = a.q.rows() - p.kept;
+    a.z.resize(a.q.rows(), a.q.cols());
+    if (p.kept) a.z.topRows(p.kept) = past->z.topRows(p.kept);
+    attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.kept), a.z);
+    Matrix out = project(p.pool, a.z.bottomRows(fresh), w.o);
+    if (w.out_norm) {
+        a.proj_out = below(past ? &past->proj_out : nullptr, p.kept, out);
+        out = p.norm(w.out_norm, out);
+    }
+    a.out = below(past ? &past->out : nullptr, p.kept, std::move(out));
+}
+
+void attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a) {
+    const ModelConfig& c = p.config();
+    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, c.heads, rope, turns));
+    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, c.kv_heads, rope, turns));
+    a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
+    finish_attention(p, w, past, a);
+}
+
+void attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a) {
+    a.q = below(past ? &past->q : nullptr, p.kept, project(p.pool, x, w.q));
+    a.k = past && p.source_kept ? past->k : project(p.pool, *p.source, w.k);
+    a.v = past && p.source_kept ? past->v : project(p.pool, *p.source, w.v);
+    finish_attention(p, w, past, a);
+}
+
+/// The rules of a stack's self-attention blocks; blocks with the same window and scale share one.
+class Rules {
+public:
+    Rules(const Pass& p, const Mask& mask) : p_(p), mask_(mask) {
+        const ModelConfig& c = p.config();
+        const int n = p.input.size();
+        if (c.alibi) bias_ = alibi_bias(c.heads, n);
+        if (p.weights.relative_bias) bias_ = bucket_bias(c.buckets, p.weights.relative_bias, p.stack.causal, c.heads, n);
+    }
+    std::shared_ptr<const AttentionRule> self(int layer) {
+        const ModelConfig& c = p_.config();
+        const int window = p_.stack.window(layer);
+        auto& rule = rules_[{window, c.score_scale(layer)}];
+        if (!rule) rule = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::make(mask_, {p_.stack.causal, window}, p_.input.size()), bias_, c.score_scale(layer), c.score_cap, c.heads, c.kv_heads});
+        return rule;
+    }
+    std::shared_ptr<const AttentionRule> cross() {
+        const ModelConfig& c = p_.config();
+        if (!cross_) cross_ = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::open(p_.input.size(), static_cast<int>(p_.source->rows())), {}, c.score_scale(0), c.score_cap, c.heads, c.kv_heads});
+        return cross_;
+    }
+
+private:
+    const Pass& p_;
+    const Mask& mask_;
+    PositionBias bias_;
+    std::map<std::pair<int, float>, std::shared_ptr<const AttentionRule>> rules_;
+    std::shared_ptr<const AttentionRule> cross_;
+};
+
+/// Turns of the fresh rows, for each of the model's two rotary embeddings.
+struct Turns {
+    RopeTable usual, local;
+    explicit Turns(const Pass& p) {
+        const int n = p.input.size(), kept = static_cast<int>(p.kept);
+        const ModelConfig& c = p.config();
+        if (c.rope.dims) usual = make_rope_table(c.rope, n, kept, n - kept);
+        if (c.local_rope.dims) local = make_rope_table(c.local_rope, n, kept, n - kept);
+    }
+    const RopeTable& of(const ModelConfig& c, const Rope& rope) const { return &rope == &c.local_rope ? local : usual; }
+};
+
+/// One layer on the fresh rows of the residual stream; returns what leaves it.
+Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& turns, LayerActivations& layer) {
+    const ModelConfig& c = p.config();
+    const LayerWeights& w = p.weights.layers[static_cast<size_t>(l)];
+    const LayerActivations* past = p.kept ? &p.past->layers[static_cast<size_t>(l)] : nullptr;
+    const bool after = c.norm_place == NormPlace::after;
+    const auto enters = [&](const Norm& norm, const Matrix& x) { return after || !norm ? x : p.norm(norm, x); };
+    const auto leaves = [&](const Norm& norm, Matrix x) { return after ? p.norm(norm, x) : x; };
+    const auto fresh = [&](const Matrix& all) { return all.bottomRows(resid.rows()); };
+
+    const Rope& rope = c.rope_of(p.stack, l);
+    layer.self.rule = rules.self(l);
+    attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
+    Matrix mid = leaves(w.self.norm, resid + fresh(layer.self.out));
+    if (p.stack.cross) {
+        layer.cross.rule = rules.cross();
+        attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
+        mid = leaves(w.cross.norm, mid + fresh(layer.cross.out));
+    }
+    Matrix post = leaves(w.mlp_norm, mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
+    return post;
+}
+
+Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const Mask& mask, const CancelFlag* cancel) {
+    auto a = std::make_shared<StackActivations>();
+    a->layers.resize(static_cast<size_t>(p.stack.layers));
+    Matrix resid = embed(p);
+    Rules rules(p, mask);
+    const Turns turns(p);
+    for (int l = 0; l < p.stack.layers; ++l) {
+        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        resid = run_layer(p, l, std::move(resid), rules, turns, a->layers[static_cast<size_t>(l)]);
+    }
+    const Matrix* past_normalized = p.kept ? &p.past->normalized : nullptr;
+    a->normalized = below(past_normalized, p.kept, p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid);
+    a->resid_final = below(p.kept ? &p.past->resid_final : nullptr, p.kept, std::move(resid));
+    return std::shared_ptr<const StackActivations>(std::move(a));
 }
 
 }  // namespace
 
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
     Matrix y(x.rows(), x.cols());
-    const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, x.cols()), bias(norm.bias, x.cols());
+    const bool centre = config.norm == NormKind::layer_norm;
+    const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, x.cols());
     for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
-            const float mean = x.row(i).mean();
+            const float mean = centre ? x.row(i).mean() : 0.0f;
             const auto centred = (x.row(i).array() - mean).matrix();
             const float deviation = std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
-            y.row(i) = centred.cwiseProduct(gain) / deviation + bias;
+            y.row(i) = centred.cwiseProduct(gain) / deviation;
+            if (norm.bias) y.row(i) += Eigen::Map<const Eigen::RowVectorXf>(norm.bias, x.cols());
         }
     });
     return y;
 }
 
-Result<Activations> forward(const Model& model, const std::vector<int>& ids, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel, Reuse reuse) {
-    const ModelConfig& c = model.config;
-    const Index kept = reuse.rows;
+Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
     Activations a;
-    a.mask = MaskPlan::make(mask, c.causal, static_cast<int>(ids.size()));
-    a.layers.resize(static_cast<size_t>(c.layers));
-    Matrix resid = embed(model, ids, kept);
-    for (int l = 0; l < c.layers; ++l) {
-        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
-        const LayerWeights& w = model.weights.layers[static_cast<size_t>(l)];
-        LayerActivations& layer = a.layers[static_cast<size_t>(l)];
-        const LayerActivations* past = kept ? &reuse.past->layers[static_cast<size_t>(l)] : nullptr;
-        const Matrix x = apply_norm(c, w.attn_norm, resid, pool);
-        layer.q = below(past ? &past->q : nullptr, kept, project(pool, x, w.q));
-        layer.k = below(past ? &past->k : nullptr, kept, project(pool, x, w.k));
-        layer.v = below(past ? &past->v : nullptr, kept, project(pool, x, w.v));
-        layer.z.resize(layer.q.rows(), layer.q.cols());
-        if (past) layer.z.topRows(kept) = past->z.topRows(kept);
-        attend(pool, a.mask, layer.q, layer.k, layer.v, c.heads, c.score_scale(l), static_cast<int>(kept), layer.z);
-        layer.attn_out = below(past ? &past->attn_out : nullptr, kept, project(pool, layer.z.bottomRows(x.rows()), w.o));
-        const Matrix resid_mid = resid + layer.attn_out.bottomRows(x.rows());
-        layer.resid_pre = below(past ? &past->resid_pre : nullptr, kept, std::move(resid));
-        resid = resid_mid + feed_forward(model, w, resid_mid, pool);
+    for (size_t s = 0; s < model.config.stacks.size(); ++s) {
+        const Index kept = reuse.past ? reuse.rows[s] : 0;
+        if (reuse.past && kept == inputs[s].size() && kept == reuse.past->stacks[s]->normalized.rows()) {
+            a.stacks.push_back(reuse.past->stacks[s]);
+            continue;
+        }
+        Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
+        if (kept) pass.past = reuse.past->stacks[s].get();
+        pass.kept = kept;
+        if (pass.stack.cross) {
+            pass.source = &a.stacks[s - 1]->normalized;
+            pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
+        }
+        TRY(auto stack, run_stack(pass, mask, cancel));
+        a.stacks.push_back(std::move(stack));
     }
-    a.normalized = below(kept ? &reuse.past->normalized : nullptr, kept, apply_norm(c, model.weights.final_norm, resid, pool));
-    a.resid_final = below(kept ? &reuse.past->resid_final : nullptr, kept, std::move(resid));
     return a;
 }
 
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) {
-    Matrix logits(normalized.rows(), model.config.vocab);
-    apply_linear(pool, normalized, model.weights.unembedding, logits);
+    const ModelConfig& c = model.config;
+    const ModelWeights& w = model.weights;
+    Matrix x = normalized * c.logit_scale;
+    if (w.head_dense) x = project(pool, x, w.head_dense);
+    if (c.masked_head)
+        for (Index i = 0; i < x.rows(); ++i) apply_activation(c.head_activation, x.row(i).transpose().array());
+    if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
+    Matrix logits = project(pool, x, w.unembedding);
+    if (c.logit_cap > 0) logits = (logits.array() / c.logit_cap).tanh() * c.logit_cap;
     return logits;
 }
 

@@ -1,44 +1,68 @@
 // One forward pass, for every family: what it reads is data in ModelConfig and ModelWeights.
 #pragma once
 
+#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/matrix.h"
 #include "base/threads.h"
-#include "model/mask.h"
+#include "model/attention.h"
 #include "model/model.h"
 
 namespace headlight {
 
-/// Per layer, what a view can ask for. Everything grows linearly with n; patterns are computed from q and k.
+/// What one stack of layers reads: tokens, or the patches of a picture behind a class token.
+struct Sequence {
+    std::vector<int> ids;                    // patches: their numbers, from 0 for the class token
+    std::vector<std::string> tokens;         // as the vocabulary spells them
+    std::vector<int> types;                  // token types; empty: all 0
+    std::shared_ptr<const Picture> picture;  // vision models only
+
+    int size() const { return static_cast<int>(ids.size()); }
+    bool operator==(const Sequence& o) const { return ids == o.ids && types == o.types && picture == o.picture; }
+};
+
+/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k.
+struct AttentionActivations {
+    std::shared_ptr<const AttentionRule> rule;
+    Matrix q, z;      // [n, heads · d_head], by query; q after norm and rotation
+    Matrix k, v;      // [keys, kv_heads · d_head], by key
+    Matrix proj_out;  // [n, d_model], after the output matrix; only where a norm follows it
+    Matrix out;       // [n, d_model], what the block adds
+};
+
 struct LayerActivations {
-    Matrix resid_pre;   // [n, d_model]
-    Matrix q, k, v, z;  // [n, heads · d_head]; v and z by key and by query
-    Matrix attn_out;    // [n, d_model]
+    Matrix resid_pre;  // [n, d_model]
+    AttentionActivations self, cross;
+};
+
+struct StackActivations {
+    std::vector<LayerActivations> layers;
+    Matrix resid_final;  // [n, d_model], resid_post of the last layer
+    Matrix normalized;   // [n, d_model], after the final norm; the same where there is none
 };
 
 struct Activations {
-    MaskPlan mask;
-    std::vector<LayerActivations> layers;
-    Matrix resid_final;  // [n, d_model], resid_post of the last layer
-    Matrix normalized;   // [n, d_model], after the final norm
+    std::vector<std::shared_ptr<const StackActivations>> stacks;
 };
 
 /// Rows of an earlier pass that hold for this one too: under a causal mask, those before the first token that differs.
 struct Reuse {
     const Activations* past = nullptr;
-    int rows = 0;
+    std::vector<int> rows;  // per stack; as many as the stack has: it is taken over whole
 };
 
-/// Runs the model on ids (1 … context of them, each within the vocabulary: the caller has checked).
+/// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary: the caller has checked).
 /// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
-Result<Activations> forward(const Model& model, const std::vector<int>& ids, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel = nullptr,
-                            Reuse reuse = {});
+Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+                            const Reuse& reuse = {});
 
-/// logits[rows, vocab] of rows of the final norm.
+/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
 
-/// y = norm(x) row by row (layer normalization: Ba et al. 2016).
+/// y = norm(x) row by row. Layer normalization: Ba et al. 2016; RMSNorm: Zhang and Sennrich 2019.
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool);
 
 }  // namespace headlight

@@ -22,6 +22,8 @@ constexpr int kVectors = 2;                  // register tile: kRows rows × kVe
 constexpr int kPanel = kLanes * kVectors;    // outputs of one register tile
 constexpr int64_t kTaskColumns = 4 * kPanel; // outputs of one task
 constexpr int64_t kDepth = 384;              // inputs packed at a time
+constexpr int64_t kEncodedDepth = 256;       // the same where they are decoded: whole blocks of every format
+constexpr int64_t kDecodedRows = 16;         // rows decoded at a time where few rows of x meet them
 constexpr int64_t kFewRows = 16;             // up to here packing costs more than it saves
 constexpr int64_t kStreamDepth = 32;         // inputs whose weights stay in the first-level cache for all rows
 constexpr int kLine = 64 / sizeof(float);    // floats of a cache line
@@ -110,38 +112,56 @@ void multiply_panel(ConstMatrixRef x, const float* panel, int64_t k0, int64_t de
     for (Index i = 0; i < rows; ++i) std::copy_n(edge.begin() + i * kPanel, width, out + i * y.outerStride());
 }
 
-/// packed[k][kPanel] = the weights of `width` outputs from o0 on, for inputs [k0, k0 + depth); zeros beyond the width.
-void pack_panel(const Linear& w, int64_t k0, int64_t depth, int64_t o0, int64_t width, float* packed) {
-    if (width < kPanel) std::fill_n(packed, depth * kPanel, 0.0f);
-    if (w.layout == WeightLayout::in_out) {
-        const float* from = w.weight + k0 * w.stride + o0;
-        if (width == kPanel) {
-            for (int64_t k = 0; k < depth; ++k)
-                for (int v = 0; v < kVectors; ++v) store(packed + k * kPanel + v * kLanes, load(from + k * w.stride + v * kLanes));
-        } else {
-            for (int64_t k = 0; k < depth; ++k) std::copy_n(from + k * w.stride, width, packed + k * kPanel);
-        }
-        return;
-    }
+using PanelRows = std::array<const float*, kPanel>;
+
+/// packed[k][kPanel] = the transpose of `width` rows of `depth` floats.
+void pack_rows(const PanelRows& rows, int64_t depth, int64_t width, float* packed) {
     constexpr int64_t kBlock = 16;
     for (int64_t kb = 0; kb < depth; kb += kBlock)
         for (int64_t o = 0; o < width; ++o)
-            for (int64_t k = kb; k < std::min(kb + kBlock, depth); ++k) packed[k * kPanel + o] = w.weight[(o0 + o) * w.stride + k0 + k];
+            for (int64_t k = kb; k < std::min(kb + kBlock, depth); ++k) packed[k * kPanel + o] = rows[static_cast<size_t>(o)][k];
+}
+
+/// packed[k][kPanel] = the weights of `width` outputs from o0 on, for inputs [k0, k0 + depth); zeros beyond the width.
+void pack_panel(const Linear& w, int64_t k0, int64_t depth, int64_t o0, int64_t width, float* packed) {
+    const auto stride = w.stride / static_cast<int64_t>(sizeof(float));
+    if (width < kPanel) std::fill_n(packed, depth * kPanel, 0.0f);
+    PanelRows rows;
+    if (w.dtype != &float32()) {
+        static thread_local std::vector<float> decoded(static_cast<size_t>(kPanel * kEncodedDepth));
+        for (int64_t o = 0; o < width; ++o) {
+            w.read(o0 + o, k0, depth, decoded.data() + o * depth);
+            rows[static_cast<size_t>(o)] = decoded.data() + o * depth;
+        }
+        return pack_rows(rows, depth, width, packed);
+    }
+    if (w.layout == WeightLayout::out_in) {
+        for (int64_t o = 0; o < width; ++o) rows[static_cast<size_t>(o)] = w.floats(o0 + o) + k0;
+        return pack_rows(rows, depth, width, packed);
+    }
+    const float* from = w.floats(k0) + o0;
+    if (width == kPanel) {
+        for (int64_t k = 0; k < depth; ++k)
+            for (int v = 0; v < kVectors; ++v) store(packed + k * kPanel + v * kLanes, load(from + k * stride + v * kLanes));
+    } else {
+        for (int64_t k = 0; k < depth; ++k) std::copy_n(from + k * stride, width, packed + k * kPanel);
+    }
 }
 
 /// Where the weights lie that are packed after [k0, k0 + depth): deeper inputs, else (a guess) the outputs two tasks on.
 Ahead upcoming(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int line) {
     const bool deeper = k0 + kDepth < w.in;
     const int64_t o = deeper ? begin : begin + 2 * kTaskColumns;
-    if (o + kTaskColumns > w.out || (deeper && w.layout == WeightLayout::out_in)) return {w.weight, 0};
-    if (w.layout == WeightLayout::out_in) return {w.weight + o * w.stride + line * depth * kLine, kLine};
-    return {w.weight + (deeper ? k0 + kDepth : 0) * w.stride + o + line * kLine, w.stride};
+    if (w.dtype != &float32() || o + kTaskColumns > w.out || (deeper && w.layout == WeightLayout::out_in)) return {w.floats(0), 0};
+    if (w.layout == WeightLayout::out_in) return {w.floats(o) + line * depth * kLine, kLine};
+    return {w.floats(deeper ? k0 + kDepth : 0) + o + line * kLine, w.stride / static_cast<int64_t>(sizeof(float))};
 }
 
 void packed_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
     static thread_local std::vector<float> packed(static_cast<size_t>(kDepth * kTaskColumns));
-    for (int64_t k0 = 0; k0 < w.in; k0 += kDepth) {
-        const int64_t depth = std::min(kDepth, w.in - k0);
+    const int64_t step = w.dtype == &float32() ? kDepth : kEncodedDepth;
+    for (int64_t k0 = 0; k0 < w.in; k0 += step) {
+        const int64_t depth = std::min(step, w.in - k0);
         for (int64_t o = begin; o < end; o += kPanel) pack_panel(w, k0, depth, o, std::min<int64_t>(kPanel, end - o), packed.data() + (o - begin) * kDepth);
         int line = 0;
         const int64_t tiles = (x.rows() + kRows - 1) / kRows, height = (x.rows() + tiles - 1) / tiles;  // tiles of one height: none is thin
@@ -157,6 +177,7 @@ void packed_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, 
 }
 
 void streaming_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
+    const auto stride = w.stride / static_cast<int64_t>(sizeof(float));
     const int64_t width = (end - begin) / kLanes * kLanes;
     for (Index r = 0; r < x.rows(); ++r)
         for (int64_t o = begin; o < end; ++o) y(r, o) = w.bias ? w.bias[o] : 0.0f;
@@ -164,27 +185,28 @@ void streaming_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begi
         const int64_t depth = std::min(kStreamDepth, w.in - k0);
         for (Index r = 0; r < x.rows(); r += kStreamRows) {
             const auto rows = std::min<Index>(kStreamRows, x.rows() - r);
-            kStreams[static_cast<size_t>(rows - 1)](x.data() + r * x.outerStride() + k0, x.outerStride(), w.weight + k0 * w.stride + begin, w.stride, depth, width,
+            kStreams[static_cast<size_t>(rows - 1)](x.data() + r * x.outerStride() + k0, x.outerStride(), w.floats(k0) + begin, stride, depth, width,
                                                     y.data() + r * y.outerStride() + begin, y.outerStride());
         }
         for (Index r = 0; r < x.rows(); ++r)
             for (int64_t o = begin + width; o < end; ++o)
-                for (int64_t k = k0; k < k0 + depth; ++k) y(r, o) += x(r, k) * w.weight[k * w.stride + o];
+                for (int64_t k = k0; k < k0 + depth; ++k) y(r, o) += x(r, k) * w.floats(k)[o];
     }
 }
 
 /// R rows of x against single stored rows: y = Σ_k x[k] · w[k], lanes summed at the end.
 template <int R>
 void dot_rows(ConstMatrixRef x, int64_t row, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
+    const auto stride = w.stride / static_cast<int64_t>(sizeof(float));
     for (int64_t o = begin; o < end; ++o) {
-        const float* weights = w.weight + o * w.stride;
+        const float* weights = w.floats(o);
         Lanes sum[R];
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) sum[r] = Lanes{};
         int64_t k = 0;
         for (; k + kLanes <= w.in; k += kLanes) {
             const Lanes v = load(weights + k);
-            __builtin_prefetch(weights + k + 2 * w.stride);
+            __builtin_prefetch(weights + k + 2 * stride);
 #pragma GCC unroll 8
             for (int r = 0; r < R; ++r) sum[r] += load(x.data() + (row + r) * x.outerStride() + k) * v;
         }
@@ -205,20 +227,38 @@ void dot_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int
     for (; row < x.rows(); ++row) dot_rows<1>(x, row, w, y, begin, end);
 }
 
+/// Decodes some rows at a time and treats them as float32.
+void decoded_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
+    static thread_local std::vector<float> decoded;
+    decoded.resize(static_cast<size_t>(kDecodedRows * w.in));
+    for (int64_t o = begin; o < end; o += kDecodedRows) {
+        const int64_t count = std::min(kDecodedRows, end - o);
+        for (int64_t i = 0; i < count; ++i) w.read(o + i, 0, w.in, decoded.data() + i * w.in);
+        dot_task(x, Linear::of_floats(decoded.data(), w.bias ? w.bias + o : nullptr, w.in, count, WeightLayout::out_in), y.middleCols(o, count), 0, count);
+    }
+}
+
 }  // namespace
+
+Linear Linear::of_floats(const float* weight, const float* bias, int64_t in, int64_t out, WeightLayout layout) {
+    const int64_t row = layout == WeightLayout::in_out ? out : in;
+    return {reinterpret_cast<const std::byte*>(weight), bias, in, out, row * static_cast<int64_t>(sizeof(float)), layout};
+}
 
 Linear Linear::columns(int64_t first, int64_t count) const {
     Linear part = *this;
-    part.weight += layout == WeightLayout::in_out ? first : first * stride;
+    part.weight = layout == WeightLayout::in_out ? weight + first * static_cast<int64_t>(sizeof(float)) : row(first);
     part.bias = bias ? bias + first : nullptr;
     part.out = count;
     return part;
 }
 
+void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const { dtype->decode(row(i) + dtype->size(begin), count, values); }
+
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
     if (x.rows() == 0) return;
     const bool few = x.rows() <= kFewRows;
-    const auto task = !few ? packed_task : w.layout == WeightLayout::in_out ? streaming_task : dot_task;
+    const auto task = !few ? packed_task : w.dtype != &float32() ? decoded_task : w.layout == WeightLayout::in_out ? streaming_task : dot_task;
     const int64_t share = (w.out / (4 * pool.threads()) + kPanel - 1) / kPanel * kPanel;  // several tasks a thread: a busy core delays one of many
     const int64_t columns = few && w.layout == WeightLayout::out_in ? 512 : std::clamp<int64_t>(share, kPanel, kTaskColumns);
     pool.run(static_cast<int>((w.out + columns - 1) / columns), [&](int i) { task(x, w, y, i * columns, std::min<int64_t>(w.out, (i + 1) * columns)); });

@@ -6,9 +6,12 @@ namespace headlight {
 
 std::span<const MaskKind> mask_kinds() {
     static const MaskKind table[] = {
-        {"own", "the model's own mask", [](int q, int k, bool causal) { return !causal || k <= q; }},
-        {"none", "every query sees every key", [](int, int, bool) { return true; }},
-        {"causal", "a query sees itself and earlier keys", [](int q, int k, bool) { return k <= q; }},
+        {"own", "the model's own mask", [](int q, int n, const Visibility& own) {
+             const int reach = own.window > 0 ? own.window : n;
+             return KeyRange{std::max(0, q - reach + 1), own.causal ? q + 1 : std::min(n, q + reach)};
+         }},
+        {"none", "every query sees every key", [](int, int n, const Visibility&) { return KeyRange{0, n}; }},
+        {"causal", "a query sees itself and earlier keys", [](int q, int, const Visibility&) { return KeyRange{0, q + 1}; }},
     };
     return table;
 }
@@ -24,29 +27,26 @@ Result<Mask> Mask::parse(const std::string& text) {
     return Error{"The mask \"" + text.substr(0, 40) + "\" is unknown; use one of: " + known + "."};
 }
 
-MaskPlan MaskPlan::make(const Mask& mask, bool causal, int n) {
-    MaskPlan plan{mask, causal, std::vector<int>(static_cast<size_t>(n)), std::vector<bool>(static_cast<size_t>(n), true)};
-    for (int q = 0; q < n; ++q) {
-        int end = n;
-        while (end > 0 && !mask.allows(q, end - 1, causal)) --end;
-        plan.end[static_cast<size_t>(q)] = end;
-        for (int k = 0; k < end; ++k)
-            if (!mask.allows(q, k, causal)) {
-                plan.prefix[static_cast<size_t>(q)] = false;
-                break;
-            }
-    }
+MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, int n) {
+    MaskPlan plan{{}, n};
+    for (int q = 0; q < n; ++q) plan.seen.push_back(mask.keys(q, n, own));
     return plan;
 }
 
-bool MaskPlan::allows(int q, int k) const {
-    return k < end[static_cast<size_t>(q)] && (prefix[static_cast<size_t>(q)] || mask.allows(q, k, causal));
+MaskPlan MaskPlan::open(int queries, int keys) { return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys}; }
+
+bool MaskPlan::hides_any() const {
+    return std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; });
 }
 
-int MaskPlan::visible_keys(int first, int last) const {
-    int keys = 0;
-    for (int q = first; q < last; ++q) keys = std::max(keys, end[static_cast<size_t>(q)] ? end[static_cast<size_t>(q)] : size());
-    return keys;
+KeyRange MaskPlan::visible_keys(int first, int last) const {
+    KeyRange all{keys, 0};
+    for (int q = first; q < last; ++q) {
+        const KeyRange& r = seen[static_cast<size_t>(q)];
+        if (r.size() == 0) return {0, keys};
+        all = {std::min(all.begin, r.begin), std::max(all.end, r.end)};
+    }
+    return all;
 }
 
 }  // namespace headlight

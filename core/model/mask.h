@@ -9,12 +9,25 @@
 
 namespace headlight {
 
+/// Keys [begin, end).
+struct KeyRange {
+    int begin = 0, end = 0;
+    bool contains(int key) const { return key >= begin && key < end; }
+    int size() const { return end - begin; }
+};
+
+/// What a model's own mask knows of one attention block.
+struct Visibility {
+    bool causal = true;
+    int window = 0;  // a query sees the keys nearer than this, itself included; 0: all
+};
+
 /// A row of the table of masks.
 struct MaskKind {
     const char* name;
     const char* help;
-    /// May query q see key k? `causal` is the model's own rule.
-    bool (*allows)(int q, int k, bool causal);
+    /// The keys that query q of n may see. `own` is the model's own rule.
+    KeyRange (*keys)(int q, int n, const Visibility& own);
 };
 
 /// A mask in force: one kind, for every self-attention layer.
@@ -26,7 +39,7 @@ public:
     static Result<Mask> parse(const std::string& text);
 
     std::string name() const { return kind_->name; }
-    bool allows(int q, int k, bool causal) const { return kind_->allows(q, k, causal); }
+    KeyRange keys(int q, int n, const Visibility& own) const { return kind_->keys(q, n, own); }
 
     bool operator==(const Mask&) const = default;
 
@@ -35,18 +48,20 @@ private:
     const MaskKind* kind_;
 };
 
-/// A mask laid out for n queries, so that the usual rows (every key up to a last one) cost nothing to check.
+/// A mask laid out for one attention block.
 struct MaskPlan {
-    Mask mask;
-    bool causal = true;
-    std::vector<int> end;       // one past the last key each query may see
-    std::vector<bool> prefix;   // whether it may see every key before `end`
+    std::vector<KeyRange> seen;  // per query
+    int keys = 0;                // in all
 
-    static MaskPlan make(const Mask& mask, bool causal, int n);
-    int size() const { return static_cast<int>(end.size()); }
-    bool allows(int q, int k) const;
-    /// One past the last key that any of the queries [first, last) may see; n where one of them sees nothing.
-    int visible_keys(int first, int last) const;
+    /// Self-attention over n tokens.
+    static MaskPlan make(const Mask& mask, const Visibility& own, int n);
+    /// Every query sees every key, as in cross-attention.
+    static MaskPlan open(int queries, int keys);
+
+    bool allows(int q, int k) const { return seen[static_cast<size_t>(q)].contains(k); }
+    bool hides_any() const;
+    /// The keys that any of the queries [first, last) may see; all where one of them sees nothing.
+    KeyRange visible_keys(int first, int last) const;
 };
 
 /// The table of masks: the only place to add one.

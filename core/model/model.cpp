@@ -2,67 +2,142 @@
 
 #include <array>
 
+#include "base/memory.h"
 #include "model/families.h"
+#include "model/gguf_model.h"
+#include "model/library.h"
+#include "tokenizer/files.h"
+#include "tokenizer/gguf_tokenizer.h"
 
 namespace headlight {
 
 namespace fs = std::filesystem;
 
-Result<std::shared_ptr<const Model>> Model::open(const fs::path& path) {
+namespace {
+
+/// Reports steps and stops between them.
+class Steps {
+public:
+    Steps(const CancelFlag* cancel, OpeningProgress* progress) : cancel_(cancel), progress_(progress) {}
+    Status begin(const char* what) {
+        if (progress_) progress_->step.store(what, std::memory_order_relaxed);
+        if (cancel_ && cancel_->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        return success();
+    }
+
+private:
+    const CancelFlag* cancel_;
+    OpeningProgress* progress_;
+};
+
+/// Weights are read again in every pass: a model that does not fit would be read from the disk each time.
+Status check_memory(const WeightStore& store, const ModelConfig& config, const fs::path& path) {
+    const int64_t needed = store.bytes_in_use(config.decodes_matrices), free = available_memory();
+    if (free <= 0 || needed <= free) return success();
+    return Error{display_path(path) + " needs " + short_bytes(needed) + " of memory, but only " + short_bytes(free) + " are free; close other programs, or use a smaller or more strongly quantised model."};
+}
+
+/// A sentence-transformers folder names its transformer in modules.json; a cache folder holds snapshots.
+Result<fs::path> model_folder(const fs::path& path) {
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) return Error{display_path(path) + " does not exist; check the path, or use the built-in model stories."};
-    if (!fs::is_directory(path, ignored))
-        return Error{display_path(path) + " is a file; Headlight opens Hugging Face folders (config.json and model.safetensors), so name the folder."};
-    TRY(ModelConfig config, headlight::read_config(path));
-    TRY(WeightStore store, WeightStore::open(path));
-    auto model = std::make_shared<Model>();
-    model->path = path;
-    model->config = config;
-    model->store = std::move(store);
-    TRY(model->weights, find_family(config.family)->bind_weights(model->store, config));
-    model->tokenizer = Tokenizer::open(path);
-    const fs::path full = fs::weakly_canonical(path, ignored);
-    model->name = display_path(full.has_filename() ? full.filename() : full.parent_path().filename());
-    return std::shared_ptr<const Model>(model);
+    if (fs::exists(path / "config.json", ignored)) return path;
+    if (fs::exists(path / "modules.json", ignored)) {
+        TRY(const Json modules, read_json(path / "modules.json"));
+        for (const Json& m : modules.is_array() ? modules : Json::array()) {
+            const std::string sub = m.is_object() && m.contains("path") && m["path"].is_string() ? m["path"].get<std::string>() : "";
+            if (sub.find("..") == std::string::npos && !fs::path(sub).is_absolute() && fs::exists(path / sub / "config.json", ignored)) return path / sub;
+        }
+    }
+    for (const auto& snapshot : fs::directory_iterator(path / "snapshots", ignored))
+        if (fs::exists(snapshot.path() / "config.json", ignored)) return snapshot.path();
+    return path;
 }
 
-Result<ModelInput> encode_for(const Model& model, std::string_view text, bool special) {
-    TRY(const auto tokenizer, model.tokenizer);
-    ModelInput input;
-    TRY(input.encoding, tokenizer->encode(text, special));
-    for (const int id : input.encoding.ids)
-        if (id >= model.config.vocab)
-            return Error{display_path(model.path) + ": the tokenizer gives the id " + std::to_string(id) + ", but the model has only " +
-                         std::to_string(model.config.vocab) + " embeddings; use the tokenizer of this model."};
-    input.tokens_in_all = input.encoding.size();
-    const size_t kept = std::min(input.tokens_in_all, static_cast<size_t>(model.config.context));
-    input.encoding.ids.resize(kept);
-    input.encoding.tokens.resize(kept);
-    input.encoding.offsets.resize(kept);
-    return input;
+int mask_of(const Tokenizer& tokenizer) {
+    for (const char* spelling : {"[MASK]", "<mask>"})
+        if (const int id = tokenizer.id_of(spelling); id >= 0) return id;
+    return -1;
 }
 
-Status check_ids(const Model& model, const std::vector<int>& ids) {
-    if (ids.empty()) return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
-    if (ids.size() > static_cast<size_t>(model.config.context))
-        return Error{std::to_string(ids.size()) + " ids are more than the " + std::to_string(model.config.context) + " that " + model.name + " can read; give fewer."};
-    for (const int id : ids)
-        if (id < 0 || id >= model.config.vocab)
-            return Error{"The id " + std::to_string(id) + " is outside the vocabulary of " + model.name + " (0 … " + std::to_string(model.config.vocab - 1) + "); correct --ids."};
+Status fill_from_gguf(Model& model, Steps& steps) {
+    const std::string name = display_path(model.path);
+    TRY(Gguf file, open_gguf(model.path));
+    TRY(model.config, gguf_config(file, name));
+    TRY_STATUS(steps.begin("reading the tokenizer"));
+    model.tokenizer = gguf_tokenizer(file, name);
+    model.store = gguf_weights(std::move(file), name);
     return success();
 }
 
-Result<fs::path> find_model(const std::string& path_or_name) {
+Status fill_from_folder(Model& model, const fs::path& folder, Steps& steps) {
+    TRY(model.config, headlight::read_config(folder));
+    TRY_STATUS(steps.begin("mapping the weights"));
+    TRY(model.store, WeightStore::open(folder));
+    if (model.config.kind == ModelKind::vision) return success();
+    TRY_STATUS(steps.begin("reading the tokenizer"));
+    auto files = open_tokenizer_files(folder);
+    if (!files) {
+        model.tokenizer = files.error();
+        return success();
+    }
+    model.tokenizer = files->source;
+    if (files->target) model.separate_target = files->target;
+    return success();
+}
+
+Status check_exists(const fs::path& path) {
     std::error_code ignored;
-    const fs::path given(path_or_name);
-    const bool is_name = !path_or_name.empty() && path_or_name.find('/') == std::string::npos && path_or_name != "." && path_or_name != "..";
-    if (!is_name || fs::exists(given / "config.json", ignored)) return given;
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-    const std::array<fs::path, 4> places{program / "models", program.parent_path() / "models", program.parent_path() / "share/headlight/models",
-                                         fs::path(HEADLIGHT_SOURCE_DIR) / "models"};
-    for (const auto& place : places)
-        if (fs::exists(place / given / "config.json", ignored)) return place / given;
-    return given;
+    if (!fs::exists(path, ignored)) return Error{display_path(path) + " does not exist; check the path, or use the built-in model stories (headlight models lists what is on this computer)."};
+    if (!fs::is_directory(path, ignored) && !is_gguf(path))
+        return Error{display_path(path) + " is not a GGUF file; Headlight opens GGUF files and Hugging Face folders (config.json and safetensors), so name one of these."};
+    return success();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const CancelFlag* cancel, OpeningProgress* progress) {
+    Steps steps(cancel, progress);
+    TRY_STATUS(check_exists(path));
+    TRY_STATUS(steps.begin("reading the configuration"));
+    std::error_code ignored;
+    auto model = std::make_shared<Model>();
+    model->path = path;
+    if (fs::is_directory(path, ignored)) {
+        TRY(const fs::path folder, model_folder(path));
+        TRY_STATUS(fill_from_folder(*model, folder, steps));
+    } else {
+        TRY_STATUS(fill_from_gguf(*model, steps));
+    }
+    if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
+    TRY_STATUS(check_memory(model->store, model->config, path));
+    TRY_STATUS(steps.begin("binding the weights"));
+    TRY(model->weights, find_family(model->config.family)->bind_weights(model->store, model->config));
+    model->name = model_name(path);
+    return std::shared_ptr<const Model>(model);
+}
+
+Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
+    TRY_STATUS(check_exists(path));
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+        TRY(const Gguf file, open_gguf(path));
+        return gguf_tokenizer(file, display_path(path));
+    }
+    TRY(const fs::path folder, model_folder(path));
+    TRY(const TokenizerPair files, open_tokenizer_files(folder));
+    return files.source;
+}
+
+Result<ModelConfig> open_config(const fs::path& path) {
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored) && path.filename() == "config.json") return headlight::read_config(path.parent_path());
+    TRY_STATUS(check_exists(path));
+    if (!fs::is_directory(path, ignored)) {
+        TRY(const Gguf file, open_gguf(path));
+        return gguf_config(file, display_path(path));
+    }
+    TRY(const fs::path folder, model_folder(path));
+    return headlight::read_config(folder);
 }
 
 }  // namespace headlight

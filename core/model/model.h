@@ -5,11 +5,18 @@
 #include <memory>
 #include <string>
 
+#include "base/threads.h"
 #include "model/config.h"
+#include "model/picture.h"
 #include "model/weights.h"
 #include "tokenizer/tokenizer.h"
 
 namespace headlight {
+
+/// What opening does at the moment; read by the window while it waits.
+struct OpeningProgress {
+    std::atomic<const char*> step{"reading the configuration"};
+};
 
 struct Model {
     std::string name;            // for people: the folder's name
@@ -19,23 +26,23 @@ struct Model {
     ModelWeights weights;
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
 
-    /// Opens a Hugging Face folder. A missing or broken tokenizer is not an error yet: ids still work without one.
-    static Result<std::shared_ptr<const Model>> open(const std::filesystem::path& path);
+    /// Opens a Hugging Face folder (or a sentence-transformers folder, or a snapshot of the cache) or a GGUF file.
+    /// A missing or broken tokenizer is not an error yet: ids still work without one. `cancel` is read between steps.
+    static Result<std::shared_ptr<const Model>> open(const std::filesystem::path& path, const CancelFlag* cancel = nullptr, OpeningProgress* progress = nullptr);
+
+    Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian has one of its own for the target
+
+    /// The tokenizer of the decoder's side; only where `tokenizer` was opened.
+    const std::shared_ptr<const Tokenizer>& target_tokenizer() const { return separate_target ? *separate_target : *tokenizer; }
+
+    /// Whether it has a head that gives logits; base models and sentence encoders have none.
+    bool has_logits() const { return static_cast<bool>(weights.unembedding); }
 };
 
-/// A text as the model reads it: tokenized, within the vocabulary, cut at the context.
-struct ModelInput {
-    Encoding encoding;
-    size_t tokens_in_all = 0;  // before cutting
-};
+/// The tokenizer of a model folder, of a folder with tokenizer files alone, or of a GGUF file.
+Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const std::filesystem::path& path);
 
-/// Fails when the model has no tokenizer, or when the tokenizer knows ids that the embedding lacks.
-Result<ModelInput> encode_for(const Model& model, std::string_view text, bool special = true);
-
-/// Ids typed by hand: 1 … context of them, each within the vocabulary.
-Status check_ids(const Model& model, const std::vector<int>& ids);
-
-/// The folder of a model by path or built-in name ("stories"): beside the program, in the source tree, under the prefix.
-Result<std::filesystem::path> find_model(const std::string& path_or_name);
+/// The configuration alone; a folder needs no more than its config.json.
+Result<ModelConfig> open_config(const std::filesystem::path& path);
 
 }  // namespace headlight

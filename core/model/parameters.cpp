@@ -4,22 +4,80 @@
 
 namespace headlight {
 
+namespace {
+
+std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
+
+/// Collects rows; shapes as people write them, in × out.
+class Rows {
+public:
+    void matrix(const std::string& block, int64_t in, int64_t out, bool bias, int count, int64_t times = 1) {
+        if (count > 0) rows_.push_back({block, (times > 1 ? std::to_string(times) + " × " : "") + by(in, out) + (bias ? " + bias" : ""), times * (in * out + (bias ? out : 0)), count});
+    }
+    void table(const std::string& block, int64_t rows, int64_t width) { rows_.push_back({block, by(rows, width), rows * width, 1}); }
+    void norm(const std::string& block, int64_t width, bool bias, int count) {
+        if (count > 0) rows_.push_back({block, bias ? by(2, width) : std::to_string(width), (bias ? 2 : 1) * width, count});
+    }
+    std::vector<ParameterRow> take() { return std::move(rows_); }
+
+private:
+    std::vector<ParameterRow> rows_;
+};
+
+void add_attention(Rows& rows, const ModelConfig& c, const std::string& of, int layers, int norms) {
+    const int64_t inner = int64_t{c.heads} * c.d_head, shared = int64_t{c.kv_heads} * c.d_head;
+    rows.norm(of + "norm", c.d_model, c.norm_bias, norms);
+    if (c.kv_heads == c.heads) {
+        rows.matrix(of + "query, key, value", c.d_model, inner, c.attention_bias, layers, 3);
+    } else {
+        rows.matrix(of + "query", c.d_model, inner, c.attention_bias, layers);
+        rows.matrix(of + "key, value", c.d_model, shared, c.attention_bias, layers, 2);
+    }
+    if (c.qk_norm) rows.norm(of + "norms of q and k", 2 * c.d_head, c.norm_bias, layers);
+    rows.matrix(of + "output", inner, c.d_model, c.output_bias, layers);
+}
+
+void add_stack(Rows& rows, const ModelConfig& c, const StackConfig& s) {
+    const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
+    const int kinds = s.shared_layers ? s.shared_layers : s.layers;
+    if (c.learned_positions) rows.table(of + "position embedding", c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
+    if (c.embed_norm) rows.norm(of + "embedding norm", c.d_embed, c.norm_bias, 1);
+    add_attention(rows, c, of + "attention ", kinds, s.no_first_norm ? kinds - 1 : kinds);
+    if (s.cross) add_attention(rows, c, of + "cross-attention ", kinds, kinds);
+    if (c.buckets.count) rows.table(of + "distance bias", c.buckets.count, c.heads);
+    if (!c.shared_norm) rows.norm(of + "MLP norm", c.d_model, c.norm_bias, kinds);
+    if (c.branch_norm) rows.norm(of + "branch norms", 2 * c.d_model, c.norm_bias, kinds);
+    rows.matrix(of + "MLP in", c.d_model, s.d_mlp, c.mlp_bias, kinds, c.gated ? 2 : 1);
+    rows.matrix(of + "MLP out", s.d_mlp, c.d_model, c.mlp_bias, kinds);
+    if (c.final_norm) rows.norm(of + "final norm", c.d_model, c.norm_bias, 1);
+}
+
+void add_head(Rows& rows, const ModelConfig& c) {
+    if (c.masked_head) {
+        rows.matrix("head", c.d_model, c.d_embed, c.head_dense_bias, 1);
+        rows.norm("head norm", c.d_embed, c.norm_bias, 1);
+    }
+    const bool bias = c.masked_head ? c.head_bias : c.logits_bias;
+    if (!c.tied_unembedding) rows.matrix("unembedding", c.d_embed, c.vocab, bias, 1);
+    else if (bias) rows.norm("unembedding bias", c.vocab, false, 1);
+}
+
+}  // namespace
+
 std::vector<ParameterRow> parameter_table(const ModelConfig& c) {
-    const int64_t d = c.d_model, inner = int64_t{c.heads} * c.d_head, m = c.d_mlp, v = c.vocab;
-    const auto by = [](int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); };
-    std::vector<ParameterRow> rows{
-        {"token embedding", by(v, d), v * d, 1},
-        {"position embedding", by(c.context, d), c.context * d, 1},
-        {"attention norm", by(2, d), 2 * d, c.layers},
-        {"query, key, value", "3 × " + by(d, inner) + " + bias", 3 * (d * inner + inner), c.layers},
-        {"attention output", by(inner, d) + " + bias", inner * d + d, c.layers},
-        {"MLP norm", by(2, d), 2 * d, c.layers},
-        {"MLP in", by(d, m) + " + bias", d * m + m, c.layers},
-        {"MLP out", by(m, d) + " + bias", m * d + d, c.layers},
-        {"final norm", by(2, d), 2 * d, 1},
-    };
-    if (!c.tied_unembedding) rows.push_back({"unembedding", by(v, d), v * d, 1});
-    return rows;
+    Rows rows;
+    if (c.kind == ModelKind::vision) {
+        rows.matrix("patch embedding", int64_t{c.vision.channels} * c.vision.patch * c.vision.patch, c.d_model, true, 1);
+        rows.norm("class token", c.d_model, false, 1);
+    }
+    for (size_t s = 0; s < c.stacks.size(); ++s)
+        if (c.stacks[s].vocab && (s == 0 || !c.shared_embedding)) rows.table(s ? "target embedding" : "token embedding", c.stacks[s].vocab, c.d_embed);
+    if (c.token_types) rows.table("type embedding", c.token_types, c.d_embed);
+    if (c.projects_embedding()) rows.matrix("embedding projection", c.d_embed, c.d_model, !c.project_positions(), 1);
+    for (const auto& s : c.stacks) add_stack(rows, c, s);
+    if (c.project_positions()) rows.matrix("output projection", c.d_model, c.d_embed, false, 1);
+    add_head(rows, c);
+    return rows.take();
 }
 
 int64_t parameter_count(const ModelConfig& config) {

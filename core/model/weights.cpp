@@ -3,6 +3,7 @@
 #include <set>
 
 #include "io/json.h"
+#include "io/safetensors.h"
 
 namespace headlight {
 
@@ -27,7 +28,7 @@ Result<std::set<std::string>> shard_names(const fs::path& index) {
     return names;
 }
 
-bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
+bool is_aligned(const StoredTensor& t) { return t.dtype->block > 1 || reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0; }
 
 }  // namespace
 
@@ -60,26 +61,67 @@ Result<WeightStore> WeightStore::open(const fs::path& folder) {
     return Error{display_path(folder) + " has no model.safetensors (or model.safetensors.index.json); download the weights in safetensors form."};
 }
 
+WeightStore WeightStore::of_file(TensorFile file, const std::string& name, std::function<std::string(const std::string&)> stored_name) {
+    WeightStore store;
+    store.folder_ = name;
+    store.files_.push_back(std::move(file));
+    store.stored_name_ = std::move(stored_name);
+    return store;
+}
+
 const StoredTensor* WeightStore::find(const std::string& name) const {
     for (const auto& prefix : prefixes_)
-        for (const auto& file : files_)
-            if (const auto it = file.tensors.find(prefix + name); it != file.tensors.end()) return &it->second;
+        for (const auto& file : files_) {
+            const std::string stored = stored_name_ ? stored_name_(name) : prefix + name;
+            if (const auto it = file.tensors.find(stored); it != file.tensors.end()) return &it->second;
+        }
     return nullptr;
 }
 
-Result<const float*> WeightStore::tensor(const std::string& name, const std::vector<int64_t>& shape) {
+Result<const StoredTensor*> WeightStore::checked(const std::string& name, const std::vector<int64_t>& shape) const {
     const StoredTensor* t = find(name);
-    if (!t) return Error{folder_ + " has no tensor " + prefixes_[0] + name + ", which its config.json calls for; download the weights again."};
+    const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
+    if (!t) return Error{folder_ + " has no tensor " + asked + ", which its configuration calls for; download the weights again."};
     if (t->shape != shape)
-        return Error{folder_ + ": tensor " + prefixes_[0] + name + " has the shape " + shape_text(t->shape) + ", but config.json calls for " + shape_text(shape) +
-                     "; use the config and weights of one model."};
-    if (!is_float(t->dtype))
-        return Error{folder_ + ": tensor " + prefixes_[0] + name + " has dtype " + t->dtype_name + "; save the weights as F32, F16 or BF16."};
-    const bool aligned = reinterpret_cast<uintptr_t>(t->bytes.data()) % alignof(float) == 0;
-    if (t->dtype == DType::f32 && aligned) return reinterpret_cast<const float*>(t->bytes.data());
-    decoded_.push_back(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(element_count(shape))));
-    decode_floats(*t, decoded_.back().get());
-    return static_cast<const float*>(decoded_.back().get());
+        return Error{folder_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) + ", but the configuration calls for " + shape_text(shape) +
+                     "; use the configuration and weights of one model."};
+    if (!t->dtype->decode) return Error{folder_ + ": tensor " + asked + " has dtype " + t->dtype->name + ", which holds no weights; save it as F32, F16 or BF16."};
+    return t;
+}
+
+float* WeightStore::make(int64_t count) {
+    owned_.push_back(std::make_unique<float[]>(static_cast<size_t>(count)));
+    return owned_.back().get();
+}
+
+const float* WeightStore::decode(const StoredTensor& t) {
+    const int64_t count = element_count(t.shape);
+    if (t.dtype == &float32() && is_aligned(t)) return reinterpret_cast<const float*>(t.bytes.data());
+    owned_.push_back(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(count)));
+    std::vector<std::byte> aligned;
+    if (!is_aligned(t)) aligned.assign(t.bytes.begin(), t.bytes.end());
+    t.dtype->decode(aligned.empty() ? t.bytes.data() : aligned.data(), count, owned_.back().get());
+    return owned_.back().get();
+}
+
+Result<const float*> WeightStore::tensor(const std::string& name, const std::vector<int64_t>& shape) {
+    TRY(const StoredTensor* t, checked(name, shape));
+    return decode(*t);
+}
+
+Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
+    if (stored_name_) layout = WeightLayout::out_in;
+    const bool rows_are_outputs = layout == WeightLayout::out_in;
+    TRY(const StoredTensor* t, checked(name, rows_are_outputs ? std::vector{out, in} : std::vector{in, out}));
+    if (!rows_are_outputs || !is_aligned(*t)) return Linear::of_floats(decode(*t), nullptr, in, out, layout);
+    return Linear{t->bytes.data(), nullptr, in, out, t->dtype->size(in), layout, t->dtype};
+}
+
+int64_t WeightStore::bytes_in_use(bool decodes_matrices) const {
+    int64_t bytes = 0;
+    for (const auto& f : files_)
+        for (const auto& [name, t] : f.tensors) bytes += decodes_matrices ? element_count(t.shape) * static_cast<int64_t>(sizeof(float)) : static_cast<int64_t>(t.bytes.size());
+    return bytes;
 }
 
 int64_t WeightStore::file_bytes() const {
@@ -92,7 +134,7 @@ int64_t WeightStore::parameters() const {
     int64_t count = 0;
     for (const auto& f : files_)
         for (const auto& [name, t] : f.tensors)
-            if (is_float(t.dtype)) count += element_count(t.shape);
+            if (t.dtype->decode) count += element_count(t.shape);
     return count;
 }
 

@@ -1,49 +1,85 @@
 // A model's tensors: asked for by name and expected shape, bound once to the places the forward pass reads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "io/safetensors.h"
+#include "io/tensor.h"
 #include "model/linear.h"
 
 namespace headlight {
 
+/// Absent (gain null) means that nothing is normalised there.
 struct Norm {
     const float* gain = nullptr;  // [d]
-    const float* bias = nullptr;  // [d]
+    const float* bias = nullptr;  // [d], or null
+    explicit operator bool() const { return gain != nullptr; }
+};
+
+struct AttentionWeights {
+    Norm norm;            // pre-norm: what enters the block; post-norm: what leaves it. [d_model]
+    Norm q_norm, k_norm;  // per head, [d_head]
+    Norm out_norm;        // on what the block adds, [d_model]
+    Linear q, k, v;       // d_model → heads · d_head, or kv_heads · d_head
+    Linear o;             // heads · d_head → d_model
 };
 
 /// Pointers into the store, one struct per layer.
 struct LayerWeights {
-    Norm attn_norm, mlp_norm;   // [d_model]
-    Linear q, k, v;             // d_model → heads · d_head
-    Linear o;                   // heads · d_head → d_model
-    Linear mlp_in, mlp_out;     // d_model → d_mlp → d_model
+    AttentionWeights self, cross;
+    Norm mlp_norm, mlp_out_norm;        // [d_model]
+    Linear mlp_gate, mlp_in, mlp_out;   // d_model → d_mlp → d_model
+};
+
+struct StackWeights {
+    Linear token_embedding;             // [vocab, d_embed]
+    Linear position_embedding;          // [rows, d_embed or d_model]
+    Linear type_embedding;              // [token types, d_embed]
+    Norm embed_norm;
+    Linear embed_project;               // d_embed → d_model
+    std::vector<LayerWeights> layers;
+    Norm final_norm;                    // [d_model]
+    const float* relative_bias = nullptr;  // [buckets, heads]
 };
 
 struct ModelWeights {
-    const float* token_embedding = nullptr;     // [vocab, d_model]
-    const float* position_embedding = nullptr;  // [context, d_model]
-    std::vector<LayerWeights> layers;
-    Norm final_norm;                            // [d_model]
-    Linear unembedding;                         // d_model → vocab
+    std::vector<StackWeights> stacks;
+    Linear head_dense;                  // d_model → width of the unembedding
+    Norm head_norm;
+    Linear unembedding;                 // → vocab
+    Linear patch;                       // channels · patch · patch → d_model
+    const float* class_token = nullptr; // [d_model]
 };
 
-/// All tensors of a folder. F32 is used where it is mapped; F16 and BF16 are decoded to float32 when first asked for.
+/// All tensors of a folder or of a GGUF file. Whole matrices stay as they are mapped and are decoded where they are used;
+/// vectors, tables that must change, and matrices stored [in, out] are decoded to float32 when first asked for.
 /// Not for use by several threads; a model binds everything when it opens.
 class WeightStore {
 public:
     /// Opens model.safetensors, or the shards of model.safetensors.index.json.
     static Result<WeightStore> open(const std::filesystem::path& folder);
 
+    /// Takes over an open file. `stored_name` turns the name asked for into the file's ("" where it has none).
+    static WeightStore of_file(TensorFile file, const std::string& name, std::function<std::string(const std::string&)> stored_name);
+
     /// Prefixes to try in front of names ("transformer." in head models, "" in base models).
     void set_prefixes(std::vector<std::string> prefixes) { prefixes_ = std::move(prefixes); }
 
-    /// The tensor's values, row-major. A missing name or another shape is an error that says both.
+    bool has(const std::string& name) const { return find(name) != nullptr; }
+
+    /// The tensor's values as float32, row-major. A missing name or another shape is an error that says both.
     Result<const float*> tensor(const std::string& name, const std::vector<int64_t>& shape);
 
+    /// A matrix as it is stored: [out, in], or [in, out]. GGUF stores every matrix [out, in].
+    Result<Linear> matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout = WeightLayout::out_in);
+
+    /// Zeroed floats that live as long as the store.
+    float* make(int64_t count);
+
+    /// Bytes that a pass reads: the mapped files, with 16-bit matrices as float32 where they are decoded.
+    int64_t bytes_in_use(bool decodes_matrices) const;
     /// Bytes of the files, and the number of parameters in them.
     int64_t file_bytes() const;
     int64_t parameters() const;
@@ -51,11 +87,14 @@ public:
 private:
     Status add_file(const std::filesystem::path& path);
     const StoredTensor* find(const std::string& name) const;
+    Result<const StoredTensor*> checked(const std::string& name, const std::vector<int64_t>& shape) const;
+    const float* decode(const StoredTensor& tensor);
 
     std::string folder_;
     std::vector<std::string> prefixes_{""};
-    std::vector<Safetensors> files_;
-    std::vector<std::unique_ptr<float[]>> decoded_;
+    std::vector<TensorFile> files_;
+    std::function<std::string(const std::string&)> stored_name_;
+    std::vector<std::unique_ptr<float[]>> owned_;
 };
 
 }  // namespace headlight

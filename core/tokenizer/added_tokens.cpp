@@ -1,19 +1,13 @@
 #include "tokenizer/added_tokens.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "tokenizer/unicode_forms.h"
 
 namespace headlight {
 
 namespace {
-
-bool is_word_character(char32_t c) {
-    const auto k = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-    return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_ME) || k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_PC;
-}
 
 /// The code point that ends at byte `at`.
 CodePoint code_point_before(std::string_view text, size_t at) {

@@ -1,148 +1,216 @@
 // The pair of lowest rank is merged first, leftmost where ranks are equal; a heap keeps that O(n log n) for any word.
 #include "tokenizer/bpe.h"
 
+#include <algorithm>
+#include <cmath>
 #include <queue>
 
+#include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 
 namespace headlight {
 
 namespace {
-
-constexpr int64_t kMaxId = 10'000'000;
-
 uint64_t pair_key(int left, int right) { return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right); }
-
-std::string in_quotes(const std::string& text) { return "\"" + text.substr(0, 40) + "\""; }
-
 }  // namespace
 
-Status Bpe::read_vocab(const Json& vocab, const std::string& name) {
-    if (!vocab.is_object() || vocab.empty()) return Error{name + " has no vocabulary; download it again."};
-    for (const auto& [token, id] : vocab.items()) {
-        if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() >= kMaxId)
-            return Error{name + ": token " + in_quotes(token) + " has the id " + id.dump().substr(0, 30) + ", which no vocabulary reaches; download it again."};
-        const int number = id.get<int>();
-        ids_[token] = number;
-        size_ = std::max(size_, number + 1);
+Bpe::Bpe(Vocabulary vocabulary, BpeOptions options) : TokenModel(std::move(vocabulary)), options_(std::move(options)) {
+    if (options_.byte_level) {
+        byte_ids_.resize(256);
+        for (int b = 0; b < 256; ++b) byte_ids_[static_cast<size_t>(b)] = vocabulary_.id_of(printable_of_bytes(std::string(1, static_cast<char>(b))));
+    } else if (options_.byte_fallback) {
+        byte_ids_ = vocabulary_.byte_tokens();
     }
-    if (static_cast<size_t>(size_) > 16 * vocab.size() + 65536)
-        return Error{name + ": token ids reach " + std::to_string(size_ - 1) + " with only " + std::to_string(vocab.size()) + " tokens; download it again."};
-    spellings_.resize(static_cast<size_t>(size_));
-    for (const auto& [token, id] : ids_) {
-        spellings_[static_cast<size_t>(id)] = token;
-        const auto bytes = bytes_of_printable(token);
-        if (bytes && bytes->size() == 1) byte_ids_[static_cast<unsigned char>((*bytes)[0])] = id;
+    if (!options_.ignore_merges) return;
+    for (int id = 0; id < vocabulary_.size(); ++id) {
+        const std::string& spelling = vocabulary_.spelling(id);
+        const auto bytes = options_.byte_level ? bytes_of_printable(spelling) : Result<std::string>(spelling);
+        if (bytes && !bytes->empty()) words_.try_emplace(*bytes, id);
     }
-    return success();
 }
 
-Status Bpe::add_merge(const std::string& left, const std::string& right, const std::string& name) {
-    const int a = id_of(left), b = id_of(right), joined = id_of(left + right);
+Status Bpe::add_merge(std::string_view left, std::string_view right, const std::string& name) {
+    const std::string tail(right.starts_with(options_.prefix) ? right.substr(options_.prefix.size()) : right);
+    const int a = vocabulary_.id_of(left), b = vocabulary_.id_of(right), joined = vocabulary_.id_of(std::string(left) + tail);
     if (a < 0 || b < 0 || joined < 0)
         return Error{name + ": the merge " + in_quotes(left) + " + " + in_quotes(right) + " names a token that is not in the vocabulary; download it again."};
-    merges_.try_emplace(pair_key(a, b), Merge{static_cast<int>(merges_.size()), joined});
+    merges_.try_emplace(pair_key(a, b), Merge{static_cast<float>(merges_.size()), joined});
     return success();
 }
 
-Result<Bpe> Bpe::from_json(const Json& model, const std::string& name) {
-    Bpe bpe;
+Result<std::shared_ptr<const TokenModel>> Bpe::from_merges(Vocabulary vocabulary, const std::vector<std::string>& merges, BpeOptions options, const std::string& name) {
+    auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
+    for (const std::string& line : merges) {
+        const size_t blank = line.find(' ', 1);
+        if (blank == std::string::npos) return Error{name + ": the merge " + in_quotes(line) + " has no blank; download it again."};
+        TRY_STATUS(bpe->add_merge(std::string_view(line).substr(0, blank), std::string_view(line).substr(blank + 1), name));
+    }
+    return std::shared_ptr<const TokenModel>(std::move(bpe));
+}
+
+Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool byte_level, const std::string& name) {
     const auto vocab = model.find("vocab"), merges = model.find("merges");
     if (vocab == model.end()) return Error{name + " has no vocabulary; download it again."};
-    TRY_STATUS(bpe.read_vocab(*vocab, name));
+    TRY(Vocabulary vocabulary, Vocabulary::from_json(*vocab, name));
+    BpeOptions options;
+    options.byte_level = byte_level;
+    TRY(options.ignore_merges, json_boolean(model, "ignore_merges", false, name));
+    TRY(options.byte_fallback, json_boolean(model, "byte_fallback", false, name));
+    TRY(options.fuse_unknown, json_boolean(model, "fuse_unk", false, name));
+    TRY(options.prefix, json_string(model, "continuing_subword_prefix", "", name));
+    TRY(options.suffix, json_string(model, "end_of_word_suffix", "", name));
+    TRY(const std::string unknown, json_string(model, "unk_token", "", name));
+    if (!unknown.empty()) options.unknown = vocabulary.id_of(unknown);
     if (merges == model.end() || !merges->is_array()) return Error{name + " has no merges; download it again."};
+    auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     for (const Json& m : *merges) {
         if (m.is_string()) {
-            const auto text = m.get<std::string>();
+            const auto& text = m.get_ref<const std::string&>();
             const size_t blank = text.find(' ');
             if (blank == std::string::npos) return Error{name + ": the merge " + in_quotes(text) + " has no blank; download it again."};
-            TRY_STATUS(bpe.add_merge(text.substr(0, blank), text.substr(blank + 1), name));
+            TRY_STATUS(bpe->add_merge(std::string_view(text).substr(0, blank), std::string_view(text).substr(blank + 1), name));
         } else if (m.is_array() && m.size() == 2 && m[0].is_string() && m[1].is_string()) {
-            TRY_STATUS(bpe.add_merge(m[0].get<std::string>(), m[1].get<std::string>(), name));
+            TRY_STATUS(bpe->add_merge(m[0].get_ref<const std::string&>(), m[1].get_ref<const std::string&>(), name));
         } else {
             return Error{name + ": a merge is no pair of tokens; download it again."};
         }
     }
-    TRY(bpe.ignore_merges_, json_boolean(model, "ignore_merges", false, name));
-    if (bpe.ignore_merges_)
-        for (const auto& [token, id] : bpe.ids_)
-            if (const auto bytes = bytes_of_printable(token)) bpe.words_[*bytes] = id;
-    return bpe;
+    return std::shared_ptr<const TokenModel>(std::move(bpe));
 }
 
-Result<Bpe> Bpe::from_files(const Json& vocab, std::string_view merges, const std::string& name) {
-    Bpe bpe;
-    TRY_STATUS(bpe.read_vocab(vocab, name));
+Result<std::shared_ptr<const TokenModel>> Bpe::from_files(const Json& vocab, std::string_view merges, const std::string& name) {
+    TRY(Vocabulary vocabulary, Vocabulary::from_json(vocab, name));
+    std::vector<std::string> lines;
     for (size_t at = 0; at < merges.size();) {
-        size_t end = merges.find('\n', at);
-        if (end == std::string_view::npos) end = merges.size();
+        const size_t end = std::min(merges.find('\n', at), merges.size());
         std::string line(merges.substr(at, end - at));
         at = end + 1;
         if (!line.empty() && line.back() == '\r') line.pop_back();
-        if (line.empty() || line.starts_with("#version")) continue;
-        const size_t blank = line.find(' ');
-        if (blank == std::string::npos) return Error{name + ": the merge " + in_quotes(line) + " has no blank; download merges.txt again."};
-        TRY_STATUS(bpe.add_merge(line.substr(0, blank), line.substr(blank + 1), name));
+        if (!line.empty() && !line.starts_with("#version")) lines.push_back(std::move(line));
     }
+    BpeOptions options;
+    options.byte_level = true;
+    return from_merges(std::move(vocabulary), lines, options, name);
+}
+
+std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::vector<float> scores, std::vector<int> whole, BpeOptions options) {
+    auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
+    bpe->scores_ = std::move(scores);
+    for (const int id : whole) bpe->whole_.push_back(bpe->vocabulary_.spelling(id));
+    std::stable_sort(bpe->whole_.begin(), bpe->whole_.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
     return bpe;
 }
 
-const std::string& Bpe::spelling(int id) const {
-    static const std::string none;
-    return id >= 0 && id < size_ ? spellings_[static_cast<size_t>(id)] : none;
+int Bpe::id_in_text(std::string_view spelling) const {
+    const int id = vocabulary_.id_of(spelling);
+    return id >= 0 && !scores_.empty() && (static_cast<size_t>(id) >= scores_.size() || std::isnan(scores_[static_cast<size_t>(id)])) ? -1 : id;
 }
 
-int Bpe::id_of(const std::string& spelling) const {
-    const auto it = ids_.find(spelling);
-    return it == ids_.end() ? -1 : it->second;
+const std::string* Bpe::whole_at(std::string_view text) const {
+    const auto it = std::find_if(whole_.begin(), whole_.end(), [&](const std::string& w) { return !w.empty() && text.starts_with(w); });
+    return it == whole_.end() ? nullptr : &*it;
 }
 
-std::vector<BpeToken> Bpe::encode(std::string_view word) const {
-    if (ignore_merges_)
-        if (const auto whole = words_.find(std::string(word)); whole != words_.end()) return {{whole->second, 0, word.size()}};
-
-    struct Symbol {
-        int id, previous, next;
-        size_t begin, end;
-    };
-    std::vector<Symbol> symbols;
-    for (size_t i = 0; i < word.size(); ++i) {
-        const int id = byte_ids_[static_cast<unsigned char>(word[i])];
-        if (id < 0) continue;
-        const int here = static_cast<int>(symbols.size());
-        symbols.push_back({id, here - 1, here + 1, i, i + 1});
+/// One character: its token, else its bytes' tokens, else a symbol without an id.
+void Bpe::split_character(std::string_view word, size_t at, std::vector<Symbol>& symbols) const {
+    const auto length = static_cast<size_t>(decode_utf8(word, at).length);
+    std::string spelling(word.substr(at, length));
+    if (at > 0) spelling = options_.prefix + spelling;
+    if (at + length == word.size()) spelling += options_.suffix;
+    const int id = id_in_text(spelling);
+    if (id >= 0 || !scores_.empty() || byte_ids_.empty()) {
+        symbols.push_back({id, 0, 0, at, at + length});
+        return;
     }
-    if (symbols.empty()) return {};
-    symbols.back().next = -1;
+    for (size_t i = 0; i < length; ++i) symbols.push_back({byte_ids_[static_cast<unsigned char>(word[at + i])], 0, 0, at + i, at + i + 1});
+}
+
+std::vector<Bpe::Symbol> Bpe::split(std::string_view word) const {
+    std::vector<Symbol> symbols;
+    if (options_.byte_level) {
+        for (size_t i = 0; i < word.size(); ++i)
+            if (const int id = byte_ids_[static_cast<unsigned char>(word[i])]; id >= 0) symbols.push_back({id, 0, 0, i, i + 1});
+    } else {
+        for (size_t at = 0; at < word.size(); at = symbols.back().end) {
+            if (const std::string* whole = whole_at(word.substr(at))) symbols.push_back({vocabulary_.id_of(*whole), 0, 0, at, at + whole->size(), true});
+            else split_character(word, at, symbols);
+        }
+    }
+    for (size_t i = 0; i < symbols.size(); ++i) {
+        symbols[i].previous = static_cast<int>(i) - 1;
+        symbols[i].next = i + 1 < symbols.size() ? static_cast<int>(i) + 1 : -1;
+    }
+    return symbols;
+}
+
+bool Bpe::find_merge(std::string_view word, const Symbol& left, const Symbol& right, Merge& merge) const {
+    if (scores_.empty()) {
+        const auto it = merges_.find(pair_key(left.id, right.id));
+        if (it == merges_.end()) return false;
+        merge = it->second;
+        return true;
+    }
+    if (left.fixed || right.fixed) return false;
+    const int id = id_in_text(word.substr(left.begin, right.end - left.begin));
+    if (id < 0) return false;
+    merge = {-scores_[static_cast<size_t>(id)], id};
+    return true;
+}
+
+/// Symbols to tokens; those that no token stands for become bytes or the unknown token.
+std::vector<ModelToken> Bpe::name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const {
+    std::vector<ModelToken> out;
+    bool after_unknown = false;
+    for (int i = symbols.empty() ? -1 : 0; i >= 0; i = symbols[static_cast<size_t>(i)].next) {
+        const Symbol& s = symbols[static_cast<size_t>(i)];
+        const bool unknown = s.id < 0;
+        if (!unknown) {
+            out.push_back({s.id, s.begin, s.end});
+        } else if (!byte_ids_.empty()) {
+            for (size_t at = s.begin; at < s.end; ++at) out.push_back({byte_ids_[static_cast<unsigned char>(word[at])], at, at + 1});
+        } else if (options_.unknown >= 0) {
+            if (after_unknown && options_.fuse_unknown) out.back().end = s.end;
+            else out.push_back({options_.unknown, s.begin, s.end});
+        }
+        after_unknown = unknown;
+    }
+    return out;
+}
+
+std::vector<ModelToken> Bpe::encode(std::string_view word) const {
+    if (options_.ignore_merges)
+        if (const auto whole = words_.find(std::string(word)); whole != words_.end()) return {{whole->second, 0, word.size()}};
+    std::vector<Symbol> symbols = split(word);
 
     struct Candidate {
-        int rank, at, id, left, right;
-        bool operator>(const Candidate& o) const { return rank != o.rank ? rank > o.rank : at > o.at; }
+        Merge merge;
+        int at;
+        size_t end;  // where the pair ends: an older offer has another
+        bool operator>(const Candidate& o) const { return merge.rank != o.merge.rank ? merge.rank > o.merge.rank : at > o.at; }
     };
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
     const auto consider = [&](int at) {
         if (at < 0 || symbols[static_cast<size_t>(at)].next < 0) return;
-        const int left = symbols[static_cast<size_t>(at)].id, right = symbols[static_cast<size_t>(symbols[static_cast<size_t>(at)].next)].id;
-        if (const auto m = merges_.find(pair_key(left, right)); m != merges_.end()) queue.push({m->second.rank, at, m->second.id, left, right});
+        const Symbol &left = symbols[static_cast<size_t>(at)], &right = symbols[static_cast<size_t>(left.next)];
+        Merge merge{};
+        if (find_merge(word, left, right, merge)) queue.push({merge, at, right.end});
     };
     for (int i = 0; i < static_cast<int>(symbols.size()); ++i) consider(i);
     while (!queue.empty()) {
         const Candidate c = queue.top();
         queue.pop();
         Symbol& left = symbols[static_cast<size_t>(c.at)];
-        if (left.id != c.left || left.next < 0 || symbols[static_cast<size_t>(left.next)].id != c.right) continue;  // an older offer
+        if (left.end == 0 || left.next < 0 || symbols[static_cast<size_t>(left.next)].end != c.end) continue;  // an older offer
         Symbol& right = symbols[static_cast<size_t>(left.next)];
-        left.id = c.id;
+        left.id = c.merge.id;
         left.end = right.end;
-        right.id = -1;
+        right.end = 0;
         left.next = right.next;
         if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = c.at;
         consider(left.previous);
         consider(c.at);
     }
-    std::vector<BpeToken> out;
-    for (int i = 0; i >= 0; i = symbols[static_cast<size_t>(i)].next) out.push_back({symbols[static_cast<size_t>(i)].id, symbols[static_cast<size_t>(i)].begin, symbols[static_cast<size_t>(i)].end});
-    return out;
+    return name_unknown(word, symbols);
 }
 
 }  // namespace headlight

@@ -1,55 +1,63 @@
-// Byte-pair encoding (Sennrich et al. 2016) over bytes.
+// Byte-pair encoding (Sennrich et al. 2016), over bytes or over characters.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
+#include <map>
+#include <memory>
 
-#include "base/result.h"
-#include "io/json.h"
+#include "tokenizer/token_model.h"
 
 namespace headlight {
 
-/// Part of a word and its id.
-struct BpeToken {
-    int id;
-    size_t begin, end;  // bytes of the word
+/// What becomes of characters that the vocabulary lacks, and other ways in which vocabularies differ.
+struct BpeOptions {
+    bool byte_level = false;     // words are bytes and the vocabulary spells them printably (GPT-2); else words are characters
+    bool ignore_merges = false;  // a word that is in the vocabulary is one token
+    bool byte_fallback = false;  // unknown characters become <0x…> tokens
+    bool fuse_unknown = false;   // runs of unknown characters become one token
+    int unknown = -1;            // without it unknown characters are left out, as Hugging Face does
+    std::string prefix, suffix;  // put before pieces inside a word, after its last one
 };
 
-/// A vocabulary of byte strings and the merges that build them.
-class Bpe {
+class Bpe final : public TokenModel {
 public:
-    /// From tokenizer.json's "model" object. `name` is what messages call the file.
-    static Result<Bpe> from_json(const Json& model, const std::string& name);
-    /// From vocab.json's object and the text of merges.txt.
-    static Result<Bpe> from_files(const Json& vocab, std::string_view merges, const std::string& name);
+    /// From tokenizer.json's "model" object.
+    static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, bool byte_level, const std::string& name);
+    /// From vocab.json's object and the text of merges.txt: byte level.
+    static Result<std::shared_ptr<const TokenModel>> from_files(const Json& vocab, std::string_view merges, const std::string& name);
+    /// From merges as "left right" lines.
+    static Result<std::shared_ptr<const TokenModel>> from_merges(Vocabulary vocabulary, const std::vector<std::string>& merges, BpeOptions options, const std::string& name);
+    /// SentencePiece's kind (Kudo and Richardson 2018): any two neighbours whose union is a token may merge, the highest
+    /// score first. Tokens without a score (NaN) match no text; `whole` are pieces that are never cut or merged.
+    static std::shared_ptr<const TokenModel> from_scores(Vocabulary vocabulary, std::vector<float> scores, std::vector<int> whole, BpeOptions options);
 
-    /// The tokens of one word. Bytes that the vocabulary lacks are left out, as Hugging Face does without an unknown token.
-    std::vector<BpeToken> encode(std::string_view word) const;
-
-    /// Largest id + 1.
-    int size() const { return size_; }
-    /// Printable form as the file spells it ("Ġthe"); empty where no token has this id.
-    const std::string& spelling(int id) const;
-    /// Id of a token by its printable form, or -1.
-    int id_of(const std::string& spelling) const;
+    std::vector<ModelToken> encode(std::string_view word) const override;
 
 private:
-    Status read_vocab(const Json& vocab, const std::string& name);
-    Status add_merge(const std::string& left, const std::string& right, const std::string& name);
-
     struct Merge {
-        int rank, id;
+        float rank;
+        int id;
     };
-    std::unordered_map<std::string, int> ids_;    // printable form → id
-    std::vector<std::string> spellings_;          // id → printable form
-    std::vector<int> byte_ids_ = std::vector<int>(256, -1);
-    std::unordered_map<std::string, int> words_;  // bytes → id, filled where whole words come first
-    std::unordered_map<uint64_t, Merge> merges_;  // (left id, right id) → what they become
-    int size_ = 0;
-    bool ignore_merges_ = false;
+    struct Symbol {
+        int id;
+        int previous, next;
+        size_t begin, end;
+        bool fixed = false;
+    };
+    Bpe(Vocabulary vocabulary, BpeOptions options);
+    Status add_merge(std::string_view left, std::string_view right, const std::string& name);
+    std::vector<Symbol> split(std::string_view word) const;
+    void split_character(std::string_view word, size_t at, std::vector<Symbol>& symbols) const;
+    int id_in_text(std::string_view spelling) const;
+    const std::string* whole_at(std::string_view text) const;
+    bool find_merge(std::string_view word, const Symbol& left, const Symbol& right, Merge& merge) const;
+    std::vector<ModelToken> name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const;
+
+    BpeOptions options_;
+    std::vector<int> byte_ids_;                    // by byte: the token that stands for it
+    std::unordered_map<std::string, int> words_;   // bytes → id, filled where whole words come first
+    std::unordered_map<uint64_t, Merge> merges_;   // (left id, right id) → what they become
+    std::vector<float> scores_;                    // by id; in place of merges
+    std::vector<std::string> whole_;               // longest first
 };
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
-// Unicode normalization with alignments: canonical decomposition, reordering, composition (UAX #15),
-// with the origins that Hugging Face's NormalizedString keeps.
+// One row per normalizer type.
 #include "tokenizer/normalizer.h"
 
 #include <utf8proc.h>
@@ -7,92 +6,94 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "tokenizer/charsmap.h"
+#include "tokenizer/regex.h"
+#include "tokenizer/unicode_forms.h"
 
 namespace headlight {
 
 namespace {
 
-struct Scalar {
-    char32_t value;
-    int change;  // +1: added by decomposition; -n: n original characters were merged into this one
-    int combining;
-};
+bool is_bert_space(char32_t c) { return c == '\t' || c == '\n' || c == '\r' || is_white_space(c); }
 
-std::vector<Scalar> decompose(std::string_view text) {
+bool is_bert_control(char32_t c) {
+    if (c == '\t' || c == '\n' || c == '\r') return false;
+    const auto k = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+    return k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO || k == UTF8PROC_CATEGORY_CS || k == UTF8PROC_CATEGORY_CN;
+}
+
+bool is_chinese(char32_t c) {
+    constexpr std::pair<char32_t, char32_t> ranges[] = {{0x4E00, 0x9FFF}, {0x3400, 0x4DBF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0xF900, 0xFAFF}, {0x2F800, 0x2FA1F}};
+    return std::any_of(std::begin(ranges), std::end(ranges), [&](const auto& r) { return c >= r.first && c <= r.second; });
+}
+
+AlignedText clean_text(const AlignedText& text) {
+    const AlignedText kept = filter(text, [](char32_t c) { return c != 0 && c != 0xFFFD && !is_bert_control(c); });
     std::vector<Scalar> out;
-    for (size_t at = 0; at < text.size();) {
-        const CodePoint c = decode_utf8(text, at);
-        at += static_cast<size_t>(c.length);
-        utf8proc_int32_t parts[32];
-        int boundary = 0;
-        const auto n = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c.value), parts, 32, UTF8PROC_DECOMPOSE, &boundary);
-        if (n <= 0) out.push_back({c.value, 0, 0});
-        for (utf8proc_ssize_t i = 0; i < std::min<utf8proc_ssize_t>(n, 32); ++i)
-            out.push_back({static_cast<char32_t>(parts[i]), i ? 1 : 0, utf8proc_get_property(parts[i])->combining_class});
-    }
-    for (auto first = out.begin(); first != out.end();) {
-        if (first->combining == 0) {
-            ++first;
+    for (const char32_t c : code_points(kept.bytes)) out.push_back({is_bert_space(c) ? U' ' : c});
+    return rewrite(kept, out);
+}
+
+AlignedText set_chinese_apart(const AlignedText& text) {
+    std::vector<Scalar> out;
+    for (const char32_t c : code_points(text.bytes)) {
+        if (!is_chinese(c)) {
+            out.push_back({c});
             continue;
         }
-        const auto last = std::find_if(first, out.end(), [](const Scalar& s) { return s.combining == 0; });
-        std::stable_sort(first, last, [](const Scalar& a, const Scalar& b) { return a.combining < b.combining; });
-        first = last;
+        out.push_back({U' '});
+        out.push_back({c, 1});
+        out.push_back({U' ', 1});
+    }
+    return rewrite(text, out);
+}
+
+/// Every match of the regex becomes `content`, which stands for the last character of the match.
+Normalizer replace_all(Regex regex, const std::string& content) {
+    return [regex, content](const AlignedText& text) {
+        AlignedText out;
+        size_t done = 0;
+        const Status searched = regex.find_all(text.bytes, [&](size_t begin, size_t end) {
+            if (begin == end) return;
+            out.append(text.slice(done, begin));
+            out.bytes += content;
+            out.origin.resize(out.bytes.size(), text.origin[end - 1]);
+            done = end;
+        });
+        if (!searched) return text;
+        out.append(text.slice(done, text.bytes.size()));
+        return out;
+    };
+}
+
+AlignedText strip(const AlignedText& text, bool left, bool right) {
+    const auto all = code_points(text.bytes);
+    const auto first = left ? std::find_if_not(all.begin(), all.end(), is_white_space) : all.begin();
+    auto last = all.end();
+    while (right && last != first && is_white_space(*(last - 1))) --last;
+    const auto bytes_of = [&](auto from, auto to) {
+        std::string s;
+        std::for_each(from, to, [&](char32_t c) { append_utf8(s, c); });
+        return s.size();
+    };
+    const size_t begin = bytes_of(all.begin(), first);
+    return text.slice(begin, begin + bytes_of(first, last));
+}
+
+Result<std::string> from_base64(const std::string& text, const std::string& name) {
+    std::string out;
+    uint32_t bits = 0;
+    int count = 0;
+    for (const char c : text) {
+        if (c == '=') break;
+        const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        const char* at = std::char_traits<char>::find(letters, 64, c);
+        if (!at) return Error{name + ": the precompiled character map is not base64; download it again."};
+        bits = bits << 6 | static_cast<uint32_t>(at - letters);
+        if ((count += 6) >= 8) out += static_cast<char>(bits >> (count -= 8) & 0xFF);
     }
     return out;
 }
-
-/// The character that two compose to, or 0.
-char32_t compose_pair(char32_t a, char32_t b) {
-    utf8proc_int32_t pair[3] = {static_cast<utf8proc_int32_t>(a), static_cast<utf8proc_int32_t>(b), 0};
-    const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
-    return utf8proc_normalize_utf32(pair, 2, options) == 1 ? static_cast<char32_t>(pair[0]) : 0;
-}
-
-std::vector<Scalar> compose(const std::vector<Scalar>& in) {
-    std::vector<Scalar> out;
-    std::ptrdiff_t starter = -1;
-    for (const Scalar& s : in) {
-        if (starter >= 0) {
-            const bool adjacent = static_cast<std::ptrdiff_t>(out.size()) == starter + 1;
-            const bool blocked = !adjacent && out.back().combining >= s.combining;
-            Scalar& base = out[static_cast<size_t>(starter)];
-            const char32_t joined = blocked ? 0 : compose_pair(base.value, s.value);
-            if (joined) {
-                base.value = joined;
-                base.change += s.change - 1;
-                continue;
-            }
-        }
-        if (s.combining == 0) starter = static_cast<std::ptrdiff_t>(out.size());
-        out.push_back(s);
-    }
-    return out;
-}
-
-}  // namespace
-
-AlignedText normalize_nfc(const AlignedText& text) {
-    if (std::all_of(text.bytes.begin(), text.bytes.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return text;
-    AlignedText out;
-    std::vector<Span> characters;  // origin of each original character
-    for (size_t at = 0; at < text.bytes.size(); at += static_cast<size_t>(decode_utf8(text.bytes, at).length)) characters.push_back(text.origin[at]);
-    size_t used = 0;
-    for (const Scalar& s : compose(decompose(text.bytes))) {
-        const size_t mine = s.change > 0 ? (used ? used - 1 : 0) : used;
-        append_utf8(out.bytes, s.value);
-        out.origin.resize(out.bytes.size(), characters.empty() ? Span{} : characters[std::min(mine, characters.size() - 1)]);
-        if (s.change <= 0) used += static_cast<size_t>(1 - s.change);
-    }
-    return out;
-}
-
-namespace {
-
-struct NormalizerRow {
-    const char* type;
-    Result<Normalizer> (*make)(const Json&, const std::string&);
-};
 
 Result<Normalizer> make_sequence(const Json& description, const std::string& name) {
     const auto list = description.find("normalizers");
@@ -108,19 +109,85 @@ Result<Normalizer> make_sequence(const Json& description, const std::string& nam
     });
 }
 
+Result<Normalizer> make_bert(const Json& d, const std::string& name) {
+    TRY(const bool clean, json_boolean(d, "clean_text", true, name));
+    TRY(const bool chinese, json_boolean(d, "handle_chinese_chars", true, name));
+    TRY(const bool lower, json_boolean(d, "lowercase", true, name));
+    TRY(const bool accents, json_boolean(d, "strip_accents", lower, name));
+    return make_bert_normalizer(clean, chinese, accents, lower);
+}
+
+Result<Normalizer> make_prepend(const Json& d, const std::string& name) {
+    TRY(const std::string prefix, json_string(d, "prepend", "▁", name));
+    return Normalizer([prefix](AlignedText text) {
+        if (!text.bytes.empty()) text.prepend(prefix);
+        return text;
+    });
+}
+
+Result<Normalizer> make_replace(const Json& d, const std::string& name) {
+    TRY(const std::string content, json_string(d, "content", "", name));
+    TRY(const Regex regex, regex_of_pattern(d, name));
+    return replace_all(regex, content);
+}
+
+Result<Normalizer> make_strip(const Json& d, const std::string& name) {
+    TRY(const bool left, json_boolean(d, "strip_left", true, name));
+    TRY(const bool right, json_boolean(d, "strip_right", true, name));
+    return Normalizer([left, right](const AlignedText& text) { return strip(text, left, right); });
+}
+
+Result<Normalizer> make_precompiled(const Json& d, const std::string& name) {
+    TRY(const std::string base64, json_string(d, "precompiled_charsmap", "", name));
+    if (base64.empty()) return Normalizer{};
+    TRY(const std::string blob, from_base64(base64, name));
+    TRY(Charsmap map, Charsmap::parse(blob, name));
+    return Normalizer([map = std::make_shared<const Charsmap>(std::move(map))](const AlignedText& text) { return apply_precompiled(*map, text); });
+}
+
+template <UnicodeForm form>
+Result<Normalizer> make_form(const Json&, const std::string&) {
+    return Normalizer([](const AlignedText& t) { return normalize_form(t, form); });
+}
+
+struct NormalizerRow {
+    const char* type;
+    Result<Normalizer> (*make)(const Json&, const std::string&);
+};
+
 constexpr NormalizerRow kNormalizers[] = {
-    {"NFC", [](const Json&, const std::string&) -> Result<Normalizer> { return Normalizer([](AlignedText t) { return normalize_nfc(t); }); }},
+    {"NFC", make_form<UnicodeForm::nfc>},
+    {"NFD", make_form<UnicodeForm::nfd>},
+    {"NFKC", make_form<UnicodeForm::nfkc>},
+    {"NFKD", make_form<UnicodeForm::nfkd>},
+    {"Lowercase", [](const Json&, const std::string&) -> Result<Normalizer> { return Normalizer(lowercase); }},
+    {"StripAccents", [](const Json&, const std::string&) -> Result<Normalizer> { return Normalizer([](const AlignedText& t) { return filter(t, [](char32_t c) { return !is_mark(c); }); }); }},
+    {"BertNormalizer", make_bert},
+    {"Prepend", make_prepend},
+    {"Replace", make_replace},
+    {"Strip", make_strip},
+    {"Precompiled", make_precompiled},
     {"Sequence", make_sequence},
 };
 
 }  // namespace
 
+Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower) {
+    return [=](AlignedText text) {
+        if (clean) text = clean_text(text);
+        if (chinese) text = set_chinese_apart(text);
+        if (strip_accents) text = filter(normalize_form(text, UnicodeForm::nfd), [](char32_t c) { return !is_nonspacing_mark(c); });
+        return lower ? lowercase(text) : text;
+    };
+}
+
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name) {
     if (description.is_null()) return Normalizer{};
+    if (!description.is_object()) return Error{name + ": the normalizer is no object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": normalizer"));
     for (const auto& row : kNormalizers)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the normalizer \"" + type.substr(0, 40) + "\" is not one that Headlight knows; open a model with a byte-level BPE tokenizer."};
+    return Error{name + ": the normalizer \"" + type.substr(0, 40) + "\" is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

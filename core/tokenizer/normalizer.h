@@ -15,7 +15,7 @@ using Normalizer = std::function<AlignedText(AlignedText)>;
 /// The normalizer that tokenizer.json describes; null means none. Unknown types are an error that names them.
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name);
 
-/// Unicode canonical composition (UAX #15). A composed character stands for its first original code point.
-AlignedText normalize_nfc(const AlignedText& text);
+/// BERT's: control characters out, blanks for white space, blanks around Chinese characters, accents and case as asked.
+Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower);
 
 }  // namespace headlight

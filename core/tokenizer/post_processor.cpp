@@ -7,10 +7,18 @@
 
 namespace headlight {
 
-void Encoding::push(int id, std::string token, Span offset) {
+void Encoding::push(int id, std::string token, Span offset, int type) {
     ids.push_back(id);
     tokens.push_back(std::move(token));
     offsets.push_back(offset);
+    types.push_back(type);
+}
+
+void Encoding::append(const Encoding& o) {
+    ids.insert(ids.end(), o.ids.begin(), o.ids.end());
+    tokens.insert(tokens.end(), o.tokens.begin(), o.tokens.end());
+    offsets.insert(offsets.end(), o.offsets.begin(), o.offsets.end());
+    types.insert(types.end(), o.types.begin(), o.types.end());
 }
 
 namespace {
@@ -39,28 +47,39 @@ void trim_offsets(Encoding& e, bool add_prefix_space) {
     }
 }
 
-struct SpecialToken {
-    std::string token;
-    int id;
+/// A place in a template: special tokens, or one of the texts.
+struct Slot {
+    int text = -1;  // 0, 1, or −1: special
+    std::vector<SpecialToken> tokens;
+    int type = 0;
 };
 
-/// Special tokens before and after the text.
-PostProcessor surround(std::vector<SpecialToken> before, std::vector<SpecialToken> after) {
-    return [before, after](Encoding& e, bool special) {
+Slot text_slot(int text, int type = 0) { return {text, {}, type}; }
+Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, std::move(tokens), type}; }
+
+/// Fills one template for one text, another for two.
+PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
+    return [single, pair](std::vector<Encoding>& texts, bool special) {
         if (!special) return;
         Encoding out;
-        for (const auto& t : before) out.push(t.id, t.token, {});
-        for (size_t i = 0; i < e.size(); ++i) out.push(e.ids[i], e.tokens[i], e.offsets[i]);
-        for (const auto& t : after) out.push(t.id, t.token, {});
-        e = std::move(out);
+        for (const Slot& slot : texts.size() > 1 ? pair : single) {
+            for (const auto& t : slot.tokens) out.push(t.id, t.token, {}, slot.type);
+            if (slot.text < 0 || static_cast<size_t>(slot.text) >= texts.size()) continue;
+            Encoding part = texts[static_cast<size_t>(slot.text)];
+            std::fill(part.types.begin(), part.types.end(), slot.type);
+            out.append(part);
+        }
+        texts.assign(1, std::move(out));
     };
 }
 
 Result<PostProcessor> make_byte_level(const Json& d, const std::string& name) {
     TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
     TRY(const bool trim, json_boolean(d, "trim_offsets", true, name));
-    if (!trim) return PostProcessor([](Encoding&, bool) {});
-    return PostProcessor([prefix](Encoding& e, bool) { trim_offsets(e, prefix); });
+    return PostProcessor([prefix, trim](std::vector<Encoding>& texts, bool) {
+        if (!trim) return;
+        for (Encoding& e : texts) trim_offsets(e, prefix);
+    });
 }
 
 Result<SpecialToken> read_pair(const Json& d, const char* key, const std::string& name) {
@@ -75,10 +94,18 @@ Result<PostProcessor> make_roberta(const Json& d, const std::string& name) {
     TRY(const bool trim, json_boolean(d, "trim_offsets", true, name));
     TRY(const SpecialToken cls, read_pair(d, "cls", name));
     TRY(const SpecialToken sep, read_pair(d, "sep", name));
-    return PostProcessor([prefix, trim, add = surround({cls}, {sep})](Encoding& e, bool special) {
-        if (trim) trim_offsets(e, prefix);
-        add(e, special);
+    const PostProcessor fill = fill_templates({special_slot({cls}), text_slot(0), special_slot({sep})}, {special_slot({cls}), text_slot(0), special_slot({sep, sep}), text_slot(1), special_slot({sep})});
+    return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special) {
+        for (Encoding& e : texts)
+            if (trim) trim_offsets(e, prefix);
+        fill(texts, special);
     });
+}
+
+Result<PostProcessor> make_bert(const Json& d, const std::string& name) {
+    TRY(const SpecialToken cls, read_pair(d, "cls", name));
+    TRY(const SpecialToken sep, read_pair(d, "sep", name));
+    return surround({cls}, {sep});
 }
 
 Result<std::vector<SpecialToken>> template_token(const Json& table, const std::string& key, const std::string& name) {
@@ -96,20 +123,32 @@ Result<std::vector<SpecialToken>> template_token(const Json& table, const std::s
     return out;
 }
 
-Result<PostProcessor> make_template(const Json& d, const std::string& name) {
-    const auto single = d.find("single"), table = d.find("special_tokens");
-    if (single == d.end() || !single->is_array() || table == d.end() || !table->is_object())
-        return Error{name + ": the post-processor's template is incomplete; download it again."};
-    std::vector<SpecialToken> sides[2];
-    int side = 0;
-    for (const Json& part : *single) {
-        if (part.is_object() && part.contains("Sequence")) side = 1;
-        if (!part.is_object() || !part.contains("SpecialToken")) continue;
-        TRY(const std::string key, json_string(part["SpecialToken"], "id", "", name));
-        TRY(const auto tokens, template_token(*table, key, name));
-        sides[side].insert(sides[side].end(), tokens.begin(), tokens.end());
+Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::string& name) {
+    const auto list = d.find(key), table = d.find("special_tokens");
+    if (list == d.end() || !list->is_array() || table == d.end() || !table->is_object()) return Error{name + ": the post-processor's template is incomplete; download it again."};
+    std::vector<Slot> slots;
+    for (const Json& part : *list) {
+        const char* kind = part.is_object() && part.contains("SpecialToken") ? "SpecialToken" : "Sequence";
+        if (!part.is_object() || !part.contains(kind) || !part[kind].is_object()) return Error{name + ": a part of the post-processor's template is unknown; download it again."};
+        Slot slot;
+        TRY(const std::string id, json_string(part[kind], "id", "A", name));
+        TRY(const int64_t type, json_integer(part[kind], "type_id", 0, 0, 1 << 20, name));
+        slot.type = static_cast<int>(type);
+        if (kind == std::string_view("Sequence")) {
+            slot.text = id == "B" ? 1 : 0;
+        } else {
+            TRY(slot.tokens, template_token(*table, id, name));
+        }
+        slots.push_back(std::move(slot));
     }
-    return surround(sides[0], sides[1]);
+    return slots;
+}
+
+Result<PostProcessor> make_template(const Json& d, const std::string& name) {
+    TRY(auto single, read_slots(d, "single", name));
+    if (!d.contains("pair")) return fill_templates(single, single);
+    TRY(auto pair, read_slots(d, "pair", name));
+    return fill_templates(std::move(single), std::move(pair));
 }
 
 Result<PostProcessor> make_sequence(const Json& d, const std::string& name) {
@@ -120,8 +159,8 @@ Result<PostProcessor> make_sequence(const Json& d, const std::string& name) {
         TRY(PostProcessor made, make_post_processor(step, name));
         steps.push_back(std::move(made));
     }
-    return PostProcessor([steps](Encoding& e, bool special) {
-        for (const auto& step : steps) step(e, special);
+    return PostProcessor([steps](std::vector<Encoding>& texts, bool special) {
+        for (const auto& step : steps) step(texts, special);
     });
 }
 
@@ -133,19 +172,28 @@ struct PostProcessorRow {
 constexpr PostProcessorRow kPostProcessors[] = {
     {"ByteLevel", make_byte_level},
     {"RobertaProcessing", make_roberta},
+    {"BertProcessing", make_bert},
     {"TemplateProcessing", make_template},
     {"Sequence", make_sequence},
 };
 
 }  // namespace
 
+PostProcessor surround(std::vector<SpecialToken> before, std::vector<SpecialToken> after) {
+    const std::vector<Slot> single{special_slot(std::move(before)), text_slot(0), special_slot(after)};
+    std::vector<Slot> pair = single;
+    pair.push_back(text_slot(1, 1));
+    pair.push_back(special_slot(std::move(after), 1));
+    return fill_templates(single, pair);
+}
+
 Result<PostProcessor> make_post_processor(const Json& description, const std::string& name) {
-    if (description.is_null()) return PostProcessor([](Encoding&, bool) {});
+    if (description.is_null()) return PostProcessor([](std::vector<Encoding>&, bool) {});
     if (!description.is_object()) return Error{name + ": the post-processor is no object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": post_processor"));
     for (const auto& row : kPostProcessors)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the post-processor \"" + type.substr(0, 40) + "\" is not one that Headlight knows; open a model with a byte-level BPE tokenizer."};
+    return Error{name + ": the post-processor \"" + type.substr(0, 40) + "\" is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

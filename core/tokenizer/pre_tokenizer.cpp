@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/unicode_forms.h"
 
 namespace headlight {
 
@@ -70,27 +71,35 @@ PreTokenizer regex_split(Regex regex, Behavior behavior, bool invert) {
     };
 }
 
-std::string escape_literal(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (std::string_view("\\^$.|?*+()[]{}-/").find(c) != std::string_view::npos) out += '\\';
-        out += c;
-    }
-    return out;
+Result<Behavior> behavior_named(const Json& d, const char* fallback, const std::string& name) {
+    TRY(const std::string wanted, json_string(d, "behavior", fallback, name));
+    for (const auto& [label, behavior] : kBehaviors)
+        if (wanted == label) return behavior;
+    return Error{name + ": the split behaviour \"" + wanted.substr(0, 40) + "\" is unknown; download the file again."};
 }
 
 Result<PreTokenizer> make_split(const Json& d, const std::string& name) {
-    const auto pattern = d.find("pattern");
-    if (pattern == d.end() || !pattern->is_object()) return Error{name + ": a Split has no pattern; download it again."};
-    TRY(const std::string literal, json_string(*pattern, "String", "", name));
-    TRY(const std::string expression, json_string(*pattern, "Regex", escape_literal(literal), name));
-    TRY(const std::string behavior_name, json_string(d, "behavior", "Isolated", name));
+    TRY(const Behavior behavior, behavior_named(d, "Isolated", name));
     TRY(const bool invert, json_boolean(d, "invert", false, name));
-    auto regex = Regex::compile(expression);
-    if (!regex) return Error{name + ": the pre-tokenizer's pattern is no regular expression (" + regex.error().message + "); download the file again."};
-    for (const auto& [label, behavior] : kBehaviors)
-        if (behavior_name == label) return regex_split(*regex, behavior, invert);
-    return Error{name + ": the split behaviour \"" + behavior_name.substr(0, 40) + "\" is unknown; download the file again."};
+    TRY(const Regex regex, regex_of_pattern(d, name));
+    return regex_split(regex, behavior, invert);
+}
+
+/// Finds each character for which `matches` holds.
+Matcher find_characters(bool (*matches)(char32_t)) {
+    return [matches](std::string_view text, const std::function<void(size_t, size_t)>& found) -> Status {
+        for (size_t at = 0; at < text.size();) {
+            const CodePoint c = decode_utf8(text, at);
+            const size_t end = at + static_cast<size_t>(c.length);
+            if (matches(c.value)) found(at, end);
+            at = end;
+        }
+        return success();
+    };
+}
+
+PreTokenizer character_split(bool (*matches)(char32_t), Behavior behavior) {
+    return [matcher = find_characters(matches), behavior](std::vector<AlignedText>& pieces) { return split(pieces, matcher, behavior, false); };
 }
 
 bool is_digit(char32_t c) {
@@ -98,20 +107,35 @@ bool is_digit(char32_t c) {
     return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_NO;
 }
 
-Status find_digits(std::string_view text, const std::function<void(size_t, size_t)>& found) {
-    for (size_t at = 0; at < text.size();) {
-        const CodePoint c = decode_utf8(text, at);
-        const size_t end = at + static_cast<size_t>(c.length);
-        if (is_digit(c.value)) found(at, end);
-        at = end;
-    }
-    return success();
-}
-
 Result<PreTokenizer> make_digits(const Json& d, const std::string& name) {
     TRY(const bool individual, json_boolean(d, "individual_digits", false, name));
-    const Behavior behavior = individual ? Behavior::isolated : Behavior::contiguous;
-    return PreTokenizer([behavior](std::vector<AlignedText>& pieces) { return split(pieces, find_digits, behavior, false); });
+    return character_split(is_digit, individual ? Behavior::isolated : Behavior::contiguous);
+}
+
+Result<PreTokenizer> make_punctuation(const Json& d, const std::string& name) {
+    TRY(const Behavior behavior, behavior_named(d, "Isolated", name));
+    return character_split(is_punctuation, behavior);
+}
+
+Result<PreTokenizer> make_delimiter(const Json& d, const std::string& name) {
+    TRY(const std::string delimiter, json_string(d, "delimiter", " ", name));
+    TRY(const Regex regex, Regex::literal(delimiter));
+    return regex_split(regex, Behavior::removed, false);
+}
+
+Result<PreTokenizer> make_whitespace(const Json&, const std::string&) {
+    TRY(const Regex regex, Regex::compile(R"(\w+|[^\w\s]+)"));
+    return regex_split(regex, Behavior::removed, true);
+}
+
+Result<PreTokenizer> make_metaspace_from(const Json& d, const std::string& name) {
+    TRY(const std::string blank, json_string(d, "replacement", "▁", name));
+    TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
+    TRY(const std::string scheme, json_string(d, "prepend_scheme", prefix ? "always" : "never", name));
+    TRY(const bool cut, json_boolean(d, "split", true, name));
+    for (const auto& [label, kind] : {std::pair{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}})
+        if (scheme == label) return make_metaspace(blank, kind, cut);
+    return Error{name + ": the prepend_scheme \"" + scheme.substr(0, 40) + "\" is unknown; download the file again."};
 }
 
 Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name) {
@@ -143,6 +167,12 @@ constexpr PreTokenizerRow kPreTokenizers[] = {
     {"ByteLevel", make_byte_level_from},
     {"Split", make_split},
     {"Digits", make_digits},
+    {"Metaspace", make_metaspace_from},
+    {"BertPreTokenizer", [](const Json&, const std::string&) -> Result<PreTokenizer> { return make_bert_pre_tokenizer(); }},
+    {"Whitespace", make_whitespace},
+    {"WhitespaceSplit", [](const Json&, const std::string&) -> Result<PreTokenizer> { return character_split(is_white_space, Behavior::removed); }},
+    {"Punctuation", make_punctuation},
+    {"CharDelimiterSplit", make_delimiter},
     {"Sequence", make_sequence},
 };
 
@@ -153,18 +183,49 @@ Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex) {
     const PreTokenizer by_regex = regex_split(regex, Behavior::isolated, false);
     return PreTokenizer([=](std::vector<AlignedText>& pieces) -> Status {
         for (AlignedText& piece : pieces)
-            if (add_prefix_space && !piece.bytes.starts_with(' ')) piece.prepend_blank();
+            if (add_prefix_space && !piece.bytes.starts_with(' ')) piece.prepend(" ");
         if (use_regex) return by_regex(pieces);
         return success();
     });
 }
 
+PreTokenizer make_bert_pre_tokenizer() {
+    const PreTokenizer blanks = character_split(is_white_space, Behavior::removed), signs = character_split(is_punctuation, Behavior::isolated);
+    return [=](std::vector<AlignedText>& pieces) -> Status {
+        TRY_STATUS(blanks(pieces));
+        return signs(pieces);
+    };
+}
+
+Result<PreTokenizer> make_regex_split(const std::string& pattern) {
+    TRY(const Regex regex, Regex::compile(pattern));
+    return regex_split(regex, Behavior::isolated, false);
+}
+
+Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, bool cut) {
+    TRY(const Regex found, Regex::literal(blank));
+    return PreTokenizer([=, at_blank = regex_split(found, Behavior::merged_with_next, false)](std::vector<AlignedText>& pieces) -> Status {
+        for (AlignedText& piece : pieces) {
+            AlignedText replaced;
+            for (size_t at = 0; at < piece.bytes.size(); ++at) {
+                replaced.bytes += piece.bytes[at] == ' ' ? blank : std::string(1, piece.bytes[at]);
+                replaced.origin.resize(replaced.bytes.size(), piece.origin[at]);
+            }
+            piece = std::move(replaced);
+            const bool wanted = prepend == Prepend::always || (prepend == Prepend::first && (piece.origin.empty() || piece.origin.front().begin == 0));
+            if (wanted && !piece.bytes.starts_with(blank)) piece.prepend(blank);
+        }
+        return cut ? at_blank(pieces) : success();
+    });
+}
+
 Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::string& name) {
-    if (!description.is_object()) return Error{name + " describes no pre-tokenizer; open a model with a byte-level BPE tokenizer."};
+    if (description.is_null()) return PreTokenizer([](std::vector<AlignedText>&) { return success(); });
+    if (!description.is_object()) return Error{name + ": the pre-tokenizer is no object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": pre_tokenizer"));
     for (const auto& row : kPreTokenizers)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the pre-tokenizer \"" + type.substr(0, 40) + "\" is not one that Headlight knows; open a model with a byte-level BPE tokenizer."};
+    return Error{name + ": the pre-tokenizer \"" + type.substr(0, 40) + "\" is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

@@ -16,6 +16,18 @@ using PreTokenizer = std::function<Status(std::vector<AlignedText>&)>;
 /// The pre-tokenizer that tokenizer.json describes. Unknown types are an error that names them.
 Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::string& name);
 
+/// Cuts at what the pattern finds, which stays a piece of its own.
+Result<PreTokenizer> make_regex_split(const std::string& pattern);
+
+/// White space out, punctuation signs apart.
+PreTokenizer make_bert_pre_tokenizer();
+
+/// Where SentencePiece puts a blank in front: of every piece, of the text's first, of none.
+enum class Prepend { always, first, never };
+
+/// Blanks become `blank` ("▁"); with `cut`, a piece begins at each of them.
+Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, bool cut);
+
 /// GPT-2's own: an optional blank in front, then its regular expression (Radford et al. 2019).
 Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex);
 

@@ -39,6 +39,15 @@ Result<Regex> Regex::compile(const std::string& pattern) {
     return Regex(std::shared_ptr<re_pattern_buffer>(raw, onig_free));
 }
 
+Result<Regex> Regex::literal(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (std::string_view("\\^$.|?*+()[]{}-/").find(c) != std::string_view::npos) escaped += '\\';
+        escaped += c;
+    }
+    return compile(escaped);
+}
+
 Status Regex::find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const {
     const std::unique_ptr<OnigRegion, void (*)(OnigRegion*)> region(onig_region_new(), [](OnigRegion* r) { onig_region_free(r, 1); });
     const OnigUChar *begin = uchars(text), *end = begin + text.size();
@@ -52,6 +61,16 @@ Status Regex::find_all(std::string_view text, const std::function<void(size_t, s
         else at = to + (to < text.size() ? static_cast<size_t>(decode_utf8(text, to).length) : 1);
     }
     return success();
+}
+
+Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
+    const auto pattern = d.find("pattern");
+    if (pattern == d.end() || !pattern->is_object()) return Error{name + ": a pattern is missing; download the file again."};
+    TRY(const std::string literal, json_string(*pattern, "String", "", name));
+    TRY(const std::string expression, json_string(*pattern, "Regex", "", name));
+    auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
+    if (!regex) return Error{name + ": a pattern is no regular expression (" + regex.error().message + "); download the file again."};
+    return *regex;
 }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "io/json.h"
 
 struct re_pattern_buffer;
 
@@ -15,6 +16,8 @@ namespace headlight {
 class Regex {
 public:
     static Result<Regex> compile(const std::string& pattern);
+    /// Finds the text itself.
+    static Result<Regex> literal(std::string_view text);
 
     /// Calls found(begin, end) for each match from left to right, in bytes. An empty match moves on by one code point.
     /// Fails when matching needs more steps than any honest pattern does.
@@ -24,5 +27,8 @@ private:
     explicit Regex(std::shared_ptr<re_pattern_buffer> pattern) : pattern_(std::move(pattern)) {}
     std::shared_ptr<re_pattern_buffer> pattern_;
 };
+
+/// What a "pattern" of tokenizer.json describes: {"Regex": …} or {"String": …}.
+Result<Regex> regex_of_pattern(const Json& description, const std::string& name);
 
 }  // namespace headlight

@@ -26,10 +26,10 @@ void AlignedText::append(const AlignedText& other) {
     origin.insert(origin.end(), other.origin.begin(), other.origin.end());
 }
 
-void AlignedText::prepend_blank() {
+void AlignedText::prepend(std::string_view prefix) {
     const Span first = origin.empty() ? Span{} : origin.front();
-    bytes.insert(bytes.begin(), ' ');
-    origin.insert(origin.begin(), first);
+    bytes.insert(0, prefix);
+    origin.insert(origin.begin(), prefix.size(), first);
 }
 
 Span AlignedText::covered(size_t begin, size_t end) const {

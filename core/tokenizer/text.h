@@ -23,8 +23,8 @@ struct AlignedText {
 
     AlignedText slice(size_t begin, size_t end) const;
     void append(const AlignedText& other);
-    /// Puts a blank in front; it stands for the same code point as the first byte.
-    void prepend_blank();
+    /// Puts text in front; it stands for the same code point as the first byte.
+    void prepend(std::string_view prefix);
     /// The original code points covered by bytes [begin, end).
     Span covered(size_t begin, size_t end) const;
 };

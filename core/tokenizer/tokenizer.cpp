@@ -3,109 +3,177 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "io/mapped_file.h"
+#include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/unigram.h"
+#include "tokenizer/word_piece.h"
 
 namespace headlight {
 
-Result<std::shared_ptr<const Tokenizer>> Tokenizer::from_json(const Json& root, const std::string& name) {
-    if (!root.is_object()) return Error{name + " is not a tokenizer description; download it again."};
-    const auto part = [&](const char* key) { return root.contains(key) ? root[key] : Json(); };
-    const Json model = part("model");
+namespace {
+
+constexpr std::string_view kBlank = "▁";
+
+/// Whether a step of this type is described, alone or inside a sequence.
+bool uses(const Json& step, const std::string& type) {
+    if (step.is_array()) return std::any_of(step.begin(), step.end(), [&](const Json& s) { return uses(s, type); });
+    if (!step.is_object()) return false;
+    if (step.contains("type") && step["type"] == type) return true;
+    for (const char* list : {"pretokenizers", "normalizers", "decoders"})
+        if (step.contains(list) && uses(step[list], type)) return true;
+    return false;
+}
+
+using MakeModel = Result<std::shared_ptr<const TokenModel>> (*)(const Json& model, bool byte_level, const std::string& name);
+struct ModelRow {
+    const char* type;
+    MakeModel make;
+};
+
+constexpr ModelRow kModels[] = {
+    {"BPE", Bpe::from_json},
+    {"WordPiece", [](const Json& m, bool, const std::string& name) { return WordPiece::from_json(m, name); }},
+    {"Unigram", [](const Json& m, bool, const std::string& name) { return Unigram::from_json(m, name); }},
+};
+
+Result<std::shared_ptr<const TokenModel>> make_model(const Json& model, bool byte_level, const std::string& name) {
     if (!model.is_object()) return Error{name + " describes no model; download it again."};
-    TRY(const std::string type, json_string(model, "type", "BPE", name));
-    if (type != "BPE") return Error{name + ": the tokenizer model \"" + type.substr(0, 40) + "\" is not one that Headlight reads; open a model with a byte-level BPE tokenizer."};
-    auto tokenizer = std::shared_ptr<Tokenizer>(new Tokenizer());
-    TRY(tokenizer->normalizer_, make_normalizer(part("normalizer"), name));
-    TRY(tokenizer->pre_tokenizer_, make_pre_tokenizer(part("pre_tokenizer"), name));
-    TRY(tokenizer->post_processor_, make_post_processor(part("post_processor"), name));
-    TRY(tokenizer->bpe_, Bpe::from_json(model, name));
-    TRY(tokenizer->added_, read_added_tokens(part("added_tokens"), name));
-    for (AddedToken token : tokenizer->added_) {
-        if (token.normalized && tokenizer->normalizer_) token.content = tokenizer->normalizer_(AlignedText::of(token.content)).bytes;
-        (token.normalized ? tokenizer->after_normalizer_ : tokenizer->before_normalizer_).add(token);
+    const std::string usual = model.contains("merges") ? "BPE" : model.contains("unk_id") ? "Unigram" : "WordPiece";  // old files do not say
+    TRY(const std::string type, json_string(model, "type", usual, name));
+    for (const auto& row : kModels)
+        if (type == row.type) return row.make(model, byte_level, name);
+    return Error{name + ": the tokenizer model " + in_quotes(type) + " is not one that Headlight reads; it reads BPE, WordPiece and Unigram."};
+}
+
+/// "<0x0A>" is one byte.
+bool byte_of_name(std::string_view name, char& byte) {
+    if (name.size() != 6 || !name.starts_with("<0x") || name[5] != '>') return false;
+    const std::string digits(name.substr(3, 2));
+    char* end = nullptr;
+    byte = static_cast<char>(std::strtol(digits.c_str(), &end, 16));
+    return *end == 0;
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
+    for (size_t i = 0; i < parts_.added.size(); ++i) {
+        AddedToken token = parts_.added[i];
+        added_by_id_.emplace(token.id, i);
+        if (token.normalized && parts_.normalizer) token.content = parts_.normalizer(AlignedText::of(token.content)).bytes;
+        (token.normalized ? after_normalizer_ : before_normalizer_).add(token);
     }
-    return std::shared_ptr<const Tokenizer>(tokenizer);
 }
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text, const std::string& name) {
     TRY(const Json root, parse_json(text, name));
-    return from_json(root, name);
+    if (!root.is_object()) return Error{name + " is not a tokenizer description; download it again."};
+    const auto part = [&](const char* key) { return root.contains(key) ? root[key] : Json(); };
+    const bool byte_level = uses(part("pre_tokenizer"), "ByteLevel");
+    TokenizerParts parts;
+    TRY(parts.normalizer, make_normalizer(part("normalizer"), name));
+    TRY(parts.pre_tokenizer, make_pre_tokenizer(part("pre_tokenizer"), name));
+    TRY(parts.post_processor, make_post_processor(part("post_processor"), name));
+    TRY(parts.model, make_model(part("model"), byte_level, name));
+    TRY(parts.added, read_added_tokens(part("added_tokens"), name));
+    const bool word_piece = uses(part("decoder"), "WordPiece") || dynamic_cast<const WordPiece*>(parts.model.get());
+    parts.spelling = byte_level ? Spelling::byte_level : word_piece ? Spelling::word_piece : Spelling::metaspace;
+    return std::make_shared<const Tokenizer>(std::move(parts));
 }
 
-Result<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::path& folder) {
-    namespace fs = std::filesystem;
-    std::error_code ignored;
-    if (fs::exists(folder / "tokenizer.json", ignored)) {
-        TRY(const Json root, read_json(folder / "tokenizer.json"));
-        return from_json(root, display_path(folder / "tokenizer.json"));
-    }
-    if (!fs::exists(folder / "vocab.json", ignored) || !fs::exists(folder / "merges.txt", ignored))
-        return Error{display_path(folder) + " has no tokenizer (tokenizer.json, or vocab.json with merges.txt); copy the tokenizer's files into it."};
-    TRY(const Json vocab, read_json(folder / "vocab.json"));
-    TRY(const auto merges, MappedFile::open(folder / "merges.txt"));
-    auto tokenizer = std::shared_ptr<Tokenizer>(new Tokenizer());
-    TRY(tokenizer->bpe_, Bpe::from_files(vocab, merges->text(), display_path(folder / "vocab.json")));
-    TRY(tokenizer->pre_tokenizer_, make_byte_level(false, true));
-    TRY(tokenizer->post_processor_, make_post_processor({}, ""));
-    if (const int end = tokenizer->bpe_.id_of("<|endoftext|>"); end >= 0) {
-        tokenizer->added_.push_back({.id = end, .content = "<|endoftext|>", .special = true});
-        tokenizer->before_normalizer_.add(tokenizer->added_.back());
-    }
-    return std::shared_ptr<const Tokenizer>(tokenizer);
+Status Tokenizer::encode_segment(const AlignedText& text, int type, Encoding& out) const {
+    std::vector<AlignedText> words{text};
+    if (parts_.pre_tokenizer) TRY_STATUS(parts_.pre_tokenizer(words));
+    for (const AlignedText& word : words)
+        for (ModelToken& t : parts_.model->encode(word.bytes)) {
+            const int id = parts_.renumbered.empty() ? t.id : parts_.renumbered[static_cast<size_t>(t.id)];
+            out.push(id, t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : std::move(t.text), word.covered(t.begin, t.end), type);
+        }
+    return success();
 }
 
-Result<Encoding> Tokenizer::encode(std::string_view text, bool special) const {
+Result<Encoding> Tokenizer::encode_one(std::string_view text, int type) const {
     const std::string valid = valid_utf8(text);
     Encoding out;
+    const auto push_added = [&](const Segment& s) { out.push(s.id, s.text.bytes, s.text.covered(0, s.text.bytes.size()), type); };
     for (const Segment& raw : before_normalizer_.split(AlignedText::of(valid))) {
         if (raw.id >= 0) {
-            out.push(raw.id, raw.text.bytes, raw.text.covered(0, raw.text.bytes.size()));
+            push_added(raw);
             continue;
         }
-        for (Segment& segment : after_normalizer_.split(normalizer_ ? normalizer_(raw.text) : raw.text)) {
-            if (segment.id >= 0) {
-                out.push(segment.id, segment.text.bytes, segment.text.covered(0, segment.text.bytes.size()));
-                continue;
-            }
-            std::vector<AlignedText> words{std::move(segment.text)};
-            TRY_STATUS(pre_tokenizer_(words));
-            for (const AlignedText& word : words)
-                for (const BpeToken& t : bpe_.encode(word.bytes)) out.push(t.id, bpe_.spelling(t.id), word.covered(t.begin, t.end));
+        for (const Segment& segment : after_normalizer_.split(parts_.normalizer ? parts_.normalizer(raw.text) : raw.text)) {
+            if (segment.id >= 0) push_added(segment);
+            else TRY_STATUS(encode_segment(segment.text, type, out));
         }
     }
-    post_processor_(out, special);
     return out;
 }
 
+Result<Encoding> Tokenizer::encode(std::string_view text, bool special) const {
+    TRY(Encoding e, encode_one(text, 0));
+    std::vector<Encoding> texts{std::move(e)};
+    if (parts_.post_processor) parts_.post_processor(texts, special);
+    return texts[0];
+}
+
+Result<Encoding> Tokenizer::encode_pair(std::string_view text, std::string_view pair, bool special) const {
+    TRY(Encoding first, encode_one(text, 0));
+    TRY(Encoding second, encode_one(pair, 1));
+    std::vector<Encoding> texts{std::move(first), std::move(second)};
+    if (parts_.post_processor) parts_.post_processor(texts, special);
+    for (size_t i = 1; i < texts.size(); ++i) texts[0].append(texts[i]);
+    return texts[0];
+}
+
 const AddedToken* Tokenizer::added_token(int id) const {
-    const auto it = std::find_if(added_.begin(), added_.end(), [&](const AddedToken& t) { return t.id == id; });
-    return it == added_.end() ? nullptr : &*it;
+    const auto it = added_by_id_.find(id);
+    return it == added_by_id_.end() ? nullptr : &parts_.added[it->second];
 }
 
 std::string Tokenizer::spelling(int id) const {
-    const AddedToken* added = added_token(id);
-    return added ? added->content : bpe_.spelling(id);
+    if (const AddedToken* added = added_token(id)) return added->content;
+    if (!parts_.renumbered.empty()) return id >= 0 && static_cast<size_t>(id) < parts_.spellings.size() ? parts_.spellings[static_cast<size_t>(id)] : "";
+    return parts_.model->vocabulary().spelling(id);
 }
 
 std::string Tokenizer::bytes(int id) const {
     if (const AddedToken* added = added_token(id)) return added->content;
-    const auto bytes = bytes_of_printable(bpe_.spelling(id));
-    return bytes ? *bytes : bpe_.spelling(id);
+    std::string text = spelling(id);
+    if (parts_.spelling == Spelling::byte_level) {
+        const auto bytes = bytes_of_printable(text);
+        return bytes ? *bytes : text;
+    }
+    if (parts_.spelling == Spelling::word_piece) return text;
+    if (char byte = 0; byte_of_name(text, byte)) return std::string(1, byte);
+    for (size_t at = 0; (at = text.find(kBlank, at)) != std::string::npos; ++at) text.replace(at, kBlank.size(), " ");
+    return text;
 }
 
 std::string Tokenizer::decode(const std::vector<int>& ids) const {
     std::string out;
     for (const int id : ids) {
         const AddedToken* added = added_token(id);
-        if (!added || !added->special) out += bytes(id);
+        if (added && added->special) continue;
+        std::string piece = bytes(id);
+        const bool inside = piece.starts_with("##");
+        if (parts_.spelling == Spelling::word_piece && inside) piece = piece.substr(2);
+        else if (parts_.spelling == Spelling::word_piece && !out.empty()) out += ' ';
+        out += piece;
     }
+    if (parts_.spelling == Spelling::metaspace && out.starts_with(' ')) out.erase(0, 1);
     return valid_utf8(out);
 }
 
+int Tokenizer::id_of(std::string_view spelling) const {
+    for (const AddedToken& t : parts_.added)
+        if (t.content == spelling) return t.id;
+    const int id = parts_.model->vocabulary().id_of(spelling);
+    return id < 0 || parts_.renumbered.empty() ? id : parts_.renumbered[static_cast<size_t>(id)];
+}
+
 int Tokenizer::size() const {
-    int size = bpe_.size();
-    for (const auto& t : added_) size = std::max(size, t.id + 1);
+    int size = parts_.renumbered.empty() ? parts_.model->vocabulary().size() : static_cast<int>(parts_.spellings.size());
+    for (const auto& t : parts_.added) size = std::max(size, t.id + 1);
     return size;
 }
 

@@ -1,57 +1,77 @@
 // Text to tokens and back, with ids, spellings and offsets equal to Hugging Face's.
 //
-//   text → added tokens cut out → normalizer → pre-tokenizer → vocabulary (BPE) → post-processor
+//   text → added tokens cut out → normalizer → pre-tokenizer → vocabulary (BPE, WordPiece, Unigram) → post-processor
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/result.h"
 #include "tokenizer/added_tokens.h"
-#include "tokenizer/bpe.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/post_processor.h"
 #include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/token_model.h"
 
 namespace headlight {
+
+/// How a vocabulary spells blanks and bytes.
+enum class Spelling {
+    byte_level,  // "Ġthe"
+    metaspace,   // "▁the", "<0x0A>"
+    word_piece,  // "the", "##s"
+};
+
+/// The steps of a tokenizer, wherever they were read.
+struct TokenizerParts {
+    std::shared_ptr<const TokenModel> model;
+    Normalizer normalizer;        // or none
+    PreTokenizer pre_tokenizer;   // or none
+    PostProcessor post_processor; // or none
+    std::vector<AddedToken> added;
+    Spelling spelling = Spelling::byte_level;
+    std::vector<int> renumbered;  // piece → id, where the ids come from another file (Marian); empty: the same
+    std::vector<std::string> spellings;  // by such an id
+};
 
 /// An open tokenizer; immutable, safe to use from several threads.
 class Tokenizer {
 public:
-    /// From a folder with tokenizer.json, or vocab.json + merges.txt (GPT-2's own files).
-    static Result<std::shared_ptr<const Tokenizer>> open(const std::filesystem::path& folder);
+    explicit Tokenizer(TokenizerParts parts);
 
-    /// From the text of a tokenizer.json; `name` is what messages call it. For tests and fuzzing.
+    /// From the text of a tokenizer.json; `name` is what messages call it.
     static Result<std::shared_ptr<const Tokenizer>> parse(std::string_view text, const std::string& name);
 
     /// Tokens of a text. Invalid UTF-8 is read as U+FFFD. Without `special`, no tokens are put around it.
     Result<Encoding> encode(std::string_view text, bool special = true) const;
+    /// Tokens of two texts, joined as the model expects. Offsets count from the beginning of each.
+    Result<Encoding> encode_pair(std::string_view text, std::string_view pair, bool special = true) const;
 
     /// The vocabulary's spelling of an id ("Ġthe"), or "" where there is none.
     std::string spelling(int id) const;
 
-    /// The bytes an id stands for (" the"); part of a UTF-8 sequence is possible.
+    /// The bytes an id stands for (" the"); part of a UTF-8 sequence is possible. WordPiece keeps its "##".
     std::string bytes(int id) const;
 
     /// The text of a row of ids, special tokens left out.
     std::string decode(const std::vector<int>& ids) const;
 
+    /// The id of an added token or a piece by its spelling, or -1.
+    int id_of(std::string_view spelling) const;
+
     /// Largest id + 1, added tokens included.
     int size() const;
 
 private:
-    Tokenizer() = default;
-    static Result<std::shared_ptr<const Tokenizer>> from_json(const Json& root, const std::string& name);
+    Result<Encoding> encode_one(std::string_view text, int type) const;
+    Status encode_segment(const AlignedText& text, int type, Encoding& out) const;
     const AddedToken* added_token(int id) const;
 
-    Bpe bpe_;
-    std::vector<AddedToken> added_;
+    TokenizerParts parts_;
+    std::unordered_map<int, size_t> added_by_id_;
     AddedTokenMatcher before_normalizer_, after_normalizer_;
-    Normalizer normalizer_;
-    PreTokenizer pre_tokenizer_;
-    PostProcessor post_processor_;
 };
 
 }  // namespace headlight

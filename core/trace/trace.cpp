@@ -2,60 +2,101 @@
 
 #include <algorithm>
 
-#include "model/attention.h"
-
 namespace headlight {
+
+const Sequence& Trace::queries(int site) const { return request.inputs[static_cast<size_t>(config().site(site).stack)]; }
+const Sequence& Trace::keys(int site) const { return request.inputs[static_cast<size_t>(config().site(site).key_stack())]; }
+
+const AttentionActivations& Trace::attention(int site) const {
+    const AttentionSite s = config().site(site);
+    const LayerActivations& layer = stack(s.stack).layers[static_cast<size_t>(s.layer)];
+    return s.kind == AttentionKind::cross ? layer.cross : layer.self;
+}
 
 namespace {
 ConstMatrixRef head_columns(const Matrix& all, const ModelConfig& c, int head) { return all.middleCols(Index{head} * c.d_head, c.d_head); }
 }  // namespace
 
-ConstMatrixRef Trace::q(int layer, int head) const { return head_columns(activations.layers[static_cast<size_t>(layer)].q, config(), head); }
-ConstMatrixRef Trace::k(int layer, int head) const { return head_columns(activations.layers[static_cast<size_t>(layer)].k, config(), head); }
-ConstMatrixRef Trace::v(int layer, int head) const { return head_columns(activations.layers[static_cast<size_t>(layer)].v, config(), head); }
-ConstMatrixRef Trace::z(int layer, int head) const { return head_columns(activations.layers[static_cast<size_t>(layer)].z, config(), head); }
+ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config(), head); }
+ConstMatrixRef Trace::k(int site, int head) const { return head_columns(attention(site).k, config(), rule(site).kv_head(head)); }
+ConstMatrixRef Trace::v(int site, int head) const { return head_columns(attention(site).v, config(), rule(site).kv_head(head)); }
+ConstMatrixRef Trace::z(int site, int head) const { return head_columns(attention(site).z, config(), head); }
 
-Matrix Trace::pattern_rows(int layer, int head, int first, int rows) const {
-    Matrix pattern(rows, size());
-    head_pattern(activations.mask, q(layer, head), k(layer, head), config().score_scale(layer), first, pattern);
+Matrix Trace::pattern_rows(int site, int head, int first, int rows) const {
+    Matrix pattern(rows, key_count(site));
+    head_pattern(rule(site), head, q(site, head), k(site, head), first, pattern);
     return pattern;
 }
 
-Matrix Trace::pattern(int layer, int head) const { return pattern_rows(layer, head, 0, size()); }
+Matrix Trace::pattern(int site, int head) const { return pattern_rows(site, head, 0, query_count(site)); }
 
-Matrix Trace::scores(int layer, int head) const {
-    Matrix scores(size(), size());
-    attention_scores(q(layer, head), k(layer, head), config().score_scale(layer), scores);
+Matrix Trace::scores(int site, int head) const {
+    Matrix scores(query_count(site), key_count(site));
+    attention_scores(rule(site), head, q(site, head), k(site, head), 0, 0, scores);
     return scores;
 }
 
-const Matrix& Trace::resid_post(int layer) const {
+const Matrix& Trace::resid_post(int index, int layer) const {
     const auto next = static_cast<size_t>(layer) + 1;
-    return next < activations.layers.size() ? activations.layers[next].resid_pre : activations.resid_final;
+    const StackActivations& s = stack(index);
+    return next < s.layers.size() ? s.layers[next].resid_pre : s.resid_final;
 }
 
-Vector Trace::result(int layer, int head, int query) const {
-    const Linear& o = model->weights.layers[static_cast<size_t>(layer)].o;
-    const Index d = config().d_head, first = Index{head} * d;
-    const Vector zi = z(layer, head).row(query).transpose();
-    using Strided = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
-    if (o.layout == WeightLayout::in_out) return Strided(o.weight + first * o.stride, d, o.out, Eigen::OuterStride<>(o.stride)).transpose() * zi;
-    return Strided(o.weight + first, o.out, d, Eigen::OuterStride<>(o.stride)) * zi;
+Matrix Trace::results(int site, int query, ThreadPool& pool) const {
+    const AttentionSite s = config().site(site);
+    const LayerWeights& w = model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)];
+    Linear o = s.kind == AttentionKind::cross ? w.cross.o : w.self.o;
+    o.bias = nullptr;
+    const Matrix& z = attention(site).z;
+    Matrix apart = Matrix::Zero(config().heads, z.cols());  // each head's z alone in its own columns
+    for (int h = 0; h < config().heads; ++h) {
+        const Index at = Index{h} * config().d_head;
+        apart.row(h).segment(at, config().d_head) = z.row(query).segment(at, config().d_head);
+    }
+    Matrix out(config().heads, o.out);
+    apply_linear(pool, apart, o, out);
+    return out;
+}
+
+Matrix masked_pattern(const Trace& trace, int site, int head) {
+    Matrix w = trace.pattern(site, head);
+    for (Index q = 0; q < w.rows(); ++q) {
+        const KeyRange& seen = trace.rule(site).mask.seen[static_cast<size_t>(q)];
+        w.row(q).head(seen.begin).setConstant(-1);
+        w.row(q).tail(w.cols() - seen.end).setConstant(-1);
+    }
+    return w;
 }
 
 namespace {
-/// Tokens at the start that both share, where a causal mask keeps later ones from changing them.
-int unchanged_rows(const Trace* past, const Model& model, const ForwardRequest& request) {
-    if (!past || past->model.get() != &model || !model.config.causal || past->request.mask != request.mask || request.mask.name() == "none") return 0;
-    const auto& before = past->request.ids;
-    const auto differs = std::mismatch(before.begin(), before.end(), request.ids.begin(), request.ids.end());
-    return static_cast<int>(differs.first - before.begin());
+
+/// Rows of one stack that cannot have changed since `past`.
+int unchanged_rows(const Trace& past, const ForwardRequest& request, size_t stack, bool source_changed) {
+    const Sequence &before = past.request.inputs[stack], &now = request.inputs[stack];
+    if (source_changed || past.request.mask != request.mask) return 0;
+    if (before == now) return now.size();
+    const ModelConfig& c = past.model->config;
+    const bool later_tokens_matter = !c.stacks[stack].causal || request.mask.name() == "none";
+    if (later_tokens_matter || c.rope.depends_on_length(std::max(before.size(), now.size()))) return 0;
+    const auto differs = std::mismatch(before.ids.begin(), before.ids.end(), now.ids.begin(), now.ids.end());
+    return static_cast<int>(differs.first - before.ids.begin());
 }
+
+Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& request) {
+    if (!past || past->model.get() != &model) return {};
+    Reuse reuse{&past->activations, {}};
+    bool source_changed = false;
+    for (size_t s = 0; s < request.inputs.size(); ++s) {
+        reuse.rows.push_back(unchanged_rows(*past, request, s, source_changed));
+        source_changed = !(past->request.inputs[s] == request.inputs[s]);
+    }
+    return reuse;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
-    const int kept = unchanged_rows(past, *model, request);
-    TRY(Activations activations, forward(*model, request.ids, request.mask, pool, cancel, kept ? Reuse{&past->activations, kept} : Reuse{}));
+    TRY(Activations activations, forward(*model, request.inputs, request.mask, pool, cancel, reusable(past, *model, request)));
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }
 

@@ -9,42 +9,57 @@
 
 namespace headlight {
 
-/// What to run.
+/// What to run: one sequence per stack of the model.
 struct ForwardRequest {
-    std::vector<int> ids;
-    std::vector<std::string> tokens;  // as the vocabulary spells them
+    std::vector<Sequence> inputs;
     Mask mask;
 };
 
-/// What came out; immutable, shared.
+/// What came out; immutable, shared. Attention blocks are addressed by site (ModelConfig::site), heads by number.
 struct Trace {
     std::shared_ptr<const Model> model;
     ForwardRequest request;
     Activations activations;
 
-    int size() const { return static_cast<int>(request.ids.size()); }
     const ModelConfig& config() const { return model->config; }
+    /// The sequences whose tokens are a site's queries and keys.
+    const Sequence& queries(int site) const;
+    const Sequence& keys(int site) const;
+    int query_count(int site) const { return queries(site).size(); }
+    int key_count(int site) const { return keys(site).size(); }
+    /// The sequence that predicts: the decoder's, or the only one.
+    const Sequence& output() const { return request.inputs.back(); }
 
-    /// [n, d_head] of one head.
-    ConstMatrixRef q(int layer, int head) const;
-    ConstMatrixRef k(int layer, int head) const;
-    ConstMatrixRef v(int layer, int head) const;
-    ConstMatrixRef z(int layer, int head) const;
+    const AttentionActivations& attention(int site) const;
+    const AttentionRule& rule(int site) const { return *attention(site).rule; }
+    const StackActivations& stack(int index) const { return *activations.stacks[static_cast<size_t>(index)]; }
+    /// [n, d_model] after the final norm of the stack that predicts.
+    const Matrix& normalized() const { return activations.stacks.back()->normalized; }
 
-    /// [n, n], softmax over the keys: each row sums to 1, masked entries are 0.
-    Matrix pattern(int layer, int head) const;
-    /// [rows, n] of the pattern, for queries from `first` on.
-    Matrix pattern_rows(int layer, int head, int first, int rows) const;
-    /// [n, n], scaled q·k before the mask.
-    Matrix scores(int layer, int head) const;
+    /// [n, d_head] of one head; k and v of the key/value head that it reads.
+    ConstMatrixRef q(int site, int head) const;
+    ConstMatrixRef k(int site, int head) const;
+    ConstMatrixRef v(int site, int head) const;
+    ConstMatrixRef z(int site, int head) const;
+
+    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0.
+    Matrix pattern(int site, int head) const;
+    /// [rows, keys] of the pattern, for queries from `first` on.
+    Matrix pattern_rows(int site, int head, int first, int rows) const;
+    /// [queries, keys], what enters mask and softmax.
+    Matrix scores(int site, int head) const;
     /// [n, d_model], the residual stream that leaves a layer.
-    const Matrix& resid_post(int layer) const;
-    /// [d_model], one head's ΔE at one query: z through its slice of the output matrix, without the bias.
-    Vector result(int layer, int head, int query) const;
+    const Matrix& resid_post(int stack, int layer) const;
+    /// [heads, d_model], each head's ΔE at one query: z through its slice of the output matrix, without the bias.
+    Matrix results(int site, int query, ThreadPool& pool) const;
 };
 
-/// Runs the request; ids have been checked. An error means that `cancel` was set.
-/// With `past`, rows that cannot have changed since that trace are taken from it (same model and causal mask).
+/// The pattern of one head with −1 where the mask hides the key.
+Matrix masked_pattern(const Trace& trace, int site, int head);
+
+/// Runs the request; its sequences have been checked. An error means that `cancel` was set.
+/// With `past`, what cannot have changed since that trace is taken from it: rows before the first changed token under a
+/// causal mask, and a whole stack whose sequence is the same.
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                                const Trace* past = nullptr);
 

@@ -19,49 +19,76 @@ struct Offer {
     bool usual;
 };
 
-void offer_layer(std::vector<Offer>& out, const Trace& t, int l) {
-    const ModelConfig& c = t.config();
-    const LayerActivations& a = t.activations.layers[static_cast<size_t>(l)];
-    const std::string at = "blocks." + std::to_string(l) + ".";
-    const int64_t n = t.size(), heads = c.heads;
-    const auto whole = [&](const char* name, const Matrix& m, bool usual) {
-        out.push_back({{at + name, "F32", shape_of(m), [&m](const Sink& s) { write_matrix(s, m); }}, usual});
-    };
-    const auto by_head = [&](const char* name, const Matrix& m) {
-        out.push_back({{at + name, "F32", {n, heads, c.d_head}, [&m](const Sink& s) { write_matrix(s, m); }}, false});
-    };
-    const auto square = [&](const char* name, Matrix (Trace::*get)(int, int) const, bool usual) {
-        const auto write = [&t, l, heads, get](const Sink& s) {
-            for (int h = 0; h < heads; ++h) write_matrix(s, (t.*get)(l, h));
-        };
-        out.push_back({{at + name, "F32", {heads, n, n}, write}, usual});
-    };
-    whole("hook_resid_pre", a.resid_pre, true);
-    by_head("attn.hook_q", a.q);
-    by_head("attn.hook_k", a.k);
-    by_head("attn.hook_v", a.v);
-    square("attn.hook_attn_scores", &Trace::scores, false);
-    square("attn.hook_pattern", &Trace::pattern, true);
-    by_head("attn.hook_z", a.z);
-    whole("hook_attn_out", a.attn_out, true);
-    whole("hook_resid_post", t.resid_post(l), true);
-}
+/// What a file may hold, in the order in which it is written.
+class Offers {
+public:
+    Offers(const Trace& trace, ThreadPool& pool) : t_(trace), pool_(pool) {
+        const ModelConfig& c = t_.config();
+        for (size_t s = 0; s < c.stacks.size(); ++s)
+            if (c.stacks[s].vocab) ids(s == 0 ? "input_ids" : "decoder_input_ids", t_.request.inputs[s]);
+        for (int site = 0; site < c.sites(); ++site) block(site);
+        for (size_t s = 0; s + 1 < c.stacks.size(); ++s) whole(c.stacks[s].name + ".ln_final.hook_normalized", t_.stack(static_cast<int>(s)).normalized, true);
+        whole("ln_final.hook_normalized", t_.normalized(), true);
+        if (t_.model->has_logits()) logits();
+    }
+    std::vector<Offer>& list() { return out_; }
 
-std::vector<Offer> offers(const Trace& t, ThreadPool& pool) {
-    std::vector<Offer> out;
-    out.push_back({{"input_ids", "I64", {t.size()}, [&t](const Sink& s) {
-                        for (const int64_t id : t.request.ids) s(&id, sizeof id);
-                    }}, true});
-    for (int l = 0; l < t.config().layers; ++l) offer_layer(out, t, l);
-    const Matrix& final_norm = t.activations.normalized;
-    out.push_back({{"ln_final.hook_normalized", "F32", shape_of(final_norm), [&final_norm](const Sink& s) { write_matrix(s, final_norm); }}, true});
-    out.push_back({{"logits", "F32", {t.size(), t.config().vocab}, [&t, &pool](const Sink& s) {
-                        constexpr Index rows = 64;
-                        for (Index first = 0; first < t.size(); first += rows)
-                            write_matrix(s, unembed(*t.model, t.activations.normalized.middleRows(first, std::min<Index>(rows, t.size() - first)), pool));
-                    }}, true});
-    return out;
-}
+private:
+    void ids(const char* name, const Sequence& sequence) {
+        out_.push_back({{name, "I64", {sequence.size()}, [&sequence](const Sink& s) {
+                             for (const int64_t id : sequence.ids) s(&id, sizeof id);
+                         }}, true});
+    }
+    void whole(const std::string& name, const Matrix& m, bool usual) {
+        out_.push_back({{name, "F32", shape_of(m), [&m](const Sink& s) { write_matrix(s, m); }}, usual});
+    }
+    void by_head(const std::string& name, const Matrix& m) {
+        out_.push_back({{name, "F32", {m.rows(), m.cols() / t_.config().d_head, t_.config().d_head}, [&m](const Sink& s) { write_matrix(s, m); }}, false});
+    }
+    void by_cell(const std::string& name, int site, Matrix (Trace::*get)(int, int) const, bool usual) {
+        const Trace& t = t_;
+        const int heads = t.config().heads;
+        const auto write = [&t, site, heads, get](const Sink& s) {
+            for (int h = 0; h < heads; ++h) write_matrix(s, (t.*get)(site, h));
+        };
+        out_.push_back({{name, "F32", {heads, t.query_count(site), t.key_count(site)}, write}, usual});
+    }
+    void block(int site) {
+        const AttentionSite where = t_.config().site(site);
+        const AttentionActivations& a = t_.attention(site);
+        const bool cross = where.kind == AttentionKind::cross;
+        const std::string at = t_.config().stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) + ".", in = at + (cross ? "cross_attn." : "attn.");
+        if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[static_cast<size_t>(where.layer)].resid_pre, true);
+        by_head(in + "hook_q", a.q);
+        by_head(in + "hook_k", a.k);
+        by_head(in + "hook_v", a.v);
+        by_cell(in + "hook_attn_scores", site, &Trace::scores, false);
+        by_cell(in + "hook_pattern", site, &Trace::pattern, true);
+        by_head(in + "hook_z", a.z);
+        if (a.proj_out.size()) whole(in + "hook_proj_out", a.proj_out, true);
+        whole(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), a.out, true);
+        if (!cross) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
+    }
+    /// [pos, vocab]; a vision model's classes come from its class token alone, [class].
+    void logits() {
+        const Trace& t = t_;
+        ThreadPool& pool = pool_;
+        const int64_t classes = t.config().vocab;
+        if (t.config().kind == ModelKind::vision) {
+            out_.push_back({{"logits", "F32", {classes}, [&t, &pool](const Sink& s) { write_matrix(s, unembed(*t.model, t.normalized().topRows(1), pool)); }}, true});
+            return;
+        }
+        out_.push_back({{"logits", "F32", {t.output().size(), classes}, [&t, &pool](const Sink& s) {
+                             constexpr Index rows = 64;
+                             const Matrix& x = t.normalized();
+                             for (Index first = 0; first < x.rows(); first += rows) write_matrix(s, unembed(*t.model, x.middleRows(first, std::min(rows, x.rows() - first)), pool));
+                         }}, true});
+    }
+
+    const Trace& t_;
+    ThreadPool& pool_;
+    std::vector<Offer> out_;
+};
 
 }  // namespace
 
@@ -87,17 +114,19 @@ bool glob_match(std::string_view glob, std::string_view name) {
 
 Status write_trace(const std::filesystem::path& path, const Trace& trace, const std::vector<std::string>& globs, ThreadPool& pool) {
     std::vector<TensorToWrite> chosen;
-    for (Offer& offer : offers(trace, pool)) {
+    Offers offers(trace, pool);
+    for (Offer& offer : offers.list()) {
         bool wanted = globs.empty() && offer.usual;
         for (const auto& glob : globs) wanted = wanted || glob_match(glob, offer.tensor.name);
         if (wanted) chosen.push_back(std::move(offer.tensor));
     }
     if (chosen.empty()) return Error{"No tensor matches --capture " + globs.front() + "; try \"*\" to write all of them."};
-    const std::map<std::string, std::string> metadata{{"format", "headlight-trace"},
+    std::map<std::string, std::string> metadata{{"format", "headlight-trace"},
                                                       {"version", "1"},
                                                       {"model", trace.model->name},
-                                                      {"tokens", Json(trace.request.tokens).dump(-1, ' ', false, Json::error_handler_t::replace)},
+                                                      {"tokens", Json(trace.request.inputs[0].tokens).dump(-1, ' ', false, Json::error_handler_t::replace)},
                                                       {"mask", trace.request.mask.name()}};
+    if (trace.request.inputs.size() > 1) metadata["decoder_tokens"] = Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
     return write_safetensors(path, chosen, metadata);
 }
 

@@ -1,0 +1,44 @@
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "io/json.h"
+#include "model/library.h"
+
+namespace headlight {
+
+namespace {
+
+std::string as_json(const std::vector<FoundModel>& models) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& m : models)
+        list.push_back({{"name", m.name}, {"path", m.path.string()}, {"place", m.place}, {"family", m.family}, {"bytes", m.bytes}, {"readable", m.problem.empty()}, {"problem", m.problem}});
+    return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string as_text(const std::vector<FoundModel>& models) {
+    size_t name = 4, family = 6, place = 5;
+    for (const auto& m : models) {
+        name = std::max(name, m.name.size());
+        family = std::max(family, m.family.size());
+        place = std::max(place, m.place.size());
+    }
+    const auto line = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& d, const std::string& e) {
+        const auto pad = [](std::string s, size_t to) { return s.append(to - std::min(to, s.size()), ' '); };
+        return pad(a, name) + "  " + pad(b, family) + "  " + std::string(9 - std::min<size_t>(9, c.size()), ' ') + c + "  " + pad(d, place) + "  " + e + "\n";
+    };
+    std::string out = line("name", "family", "size", "place", "");
+    for (const auto& m : models) out += line(m.name, m.family.empty() ? "-" : m.family, short_bytes(m.bytes), m.place, m.problem.empty() ? "" : "cannot be opened: " + m.problem);
+    return out;
+}
+
+}  // namespace
+
+std::function<Status()> declare_models(CLI::App& app) {
+    auto json = std::make_shared<bool>(false);
+    app.add_flag("--json", *json, "JSON instead of a table");
+    return [json]() -> Status {
+        const auto models = models_on_computer();
+        return print(*json ? as_json(models) : as_text(models));
+    };
+}
+
+}  // namespace headlight

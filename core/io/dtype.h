@@ -1,0 +1,39 @@
+// Storage formats of tensors, and how each becomes float32.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headlight {
+
+/// A row of the table of storage formats.
+struct DType {
+    const char* name;   // as safetensors or GGUF spells it
+    int gguf_id;        // GGUF's number, or -1
+    bool safetensors;   // whether safetensors files may hold it
+    int block;          // values that are stored together
+    int bytes;          // bytes of one block
+    /// Decodes n values (whole blocks) to float32; null where the format holds no weights (integers).
+    void (*decode)(const std::byte* in, int64_t n, float* out);
+
+    /// Bytes of n values; n must be whole blocks.
+    int64_t size(int64_t n) const { return n / block * bytes; }
+};
+
+/// The table of storage formats: the only place to add one.
+std::span<const DType> dtypes();
+
+/// The formats by their names in a safetensors header and their numbers in a GGUF file, or nullptr.
+const DType* find_dtype(std::string_view name);
+const DType* find_gguf_type(uint32_t id);
+
+/// "F32", which is used where it lies.
+const DType& float32();
+
+/// "F32, F16, …": those that hold weights, for messages.
+std::string weight_formats();
+
+}  // namespace headlight

@@ -1,0 +1,26 @@
+// Pictures from files that nobody vouches for.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/result.h"
+
+namespace headlight {
+
+/// 8-bit red, green, blue, row by row.
+struct RgbImage {
+    int width = 0, height = 0;
+    std::vector<uint8_t> rgb;
+};
+
+/// Reads a PNG, JPEG, BMP or other common file of at most 64 megapixels. Grey becomes RGB, alpha is dropped.
+Result<RgbImage> open_image(const std::filesystem::path& path);
+
+enum class Resampling { bilinear, bicubic };
+
+/// Resizes as Pillow does: the filter widens when it shrinks, two passes, 8 bits between them.
+RgbImage resize(const RgbImage& image, int width, int height, Resampling filter);
+
+}  // namespace headlight

@@ -1,0 +1,222 @@
+#include "model/config_reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headlight {
+
+template <class T>
+T ConfigReader::keep(Result<T> value, T fallback) {
+    if (value) return *value;
+    fail(value.error().message);
+    return fallback;
+}
+
+void ConfigReader::fail(const std::string& message) {
+    if (error_.empty()) error_ = message;
+}
+
+const char* ConfigReader::present(Keys keys) const {
+    for (const char* key : keys)
+        if (has(key)) return key;
+    return *keys.begin();
+}
+
+int ConfigReader::integer(Keys keys, int64_t fallback, int64_t low, int64_t high) {
+    return static_cast<int>(keep(json_integer(root_, present(keys), fallback, low, high, file_), std::clamp(fallback, low, high)));
+}
+
+float ConfigReader::number(Keys keys, double fallback) { return static_cast<float>(keep(json_number(root_, present(keys), fallback, file_), fallback)); }
+
+double ConfigReader::positive(const Json& object, const char* key, double fallback) {
+    const double value = keep(json_number(object, key, fallback, file_), fallback);
+    if (value > 0) return value;
+    fail(file_ + ": \"" + key + "\" must be larger than 0; correct the file or download it again.");
+    return fallback;
+}
+
+bool ConfigReader::boolean(Keys keys, bool fallback) { return keep(json_boolean(root_, present(keys), fallback, file_), fallback); }
+
+std::string ConfigReader::text(Keys keys, const std::string& fallback) { return keep(json_string(root_, present(keys), fallback, file_), fallback); }
+
+Activation ConfigReader::activation_named(const std::string& label) {
+    constexpr std::pair<const char*, Activation> names[] = {
+        {"gelu", Activation::gelu}, {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh}, {"gelu_fast", Activation::gelu_tanh},
+        {"relu", Activation::relu}, {"silu", Activation::silu},          {"swish", Activation::silu},                  {"quick_gelu", Activation::quick_gelu}};
+    std::string known;
+    for (const auto& [name, activation] : names) {
+        if (label == name) return activation;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    fail(file_ + ": the activation \"" + label.substr(0, 40) + "\" is not one that Headlight computes; it knows " + known + ".");
+    return Activation::gelu;
+}
+
+void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default) {
+    c.d_model = c.d_embed = integer(d_model, d_model_default, 1, 1 << 17);
+    c.heads = c.kv_heads = integer(heads, heads_default, 1, 1 << 12);
+    c.d_head = integer({"head_dim"}, std::max(1, c.d_model / c.heads), 1, 1 << 14);
+    if (c.d_model % c.heads != 0 && !has("head_dim"))
+        fail(file_ + ": " + std::to_string(c.heads) + " heads do not divide the width " + std::to_string(c.d_model) + "; correct the number of heads or the width.");
+}
+
+void ConfigReader::kv_heads(ModelConfig& c, int64_t fallback) {
+    c.kv_heads = integer({"num_key_value_heads"}, fallback, 1, 1 << 12);
+    if (c.heads % c.kv_heads != 0)
+        fail(file_ + ": " + std::to_string(c.heads) + " query heads cannot share " + std::to_string(c.kv_heads) + " key/value heads evenly; correct num_key_value_heads.");
+}
+
+Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
+    Json object = root_.contains("rope_parameters") && root_["rope_parameters"].is_object() ? root_["rope_parameters"] : Json::object();
+    if (object.empty()) {
+        if (root_.contains("rope_scaling") && root_["rope_scaling"].is_object()) object = root_["rope_scaling"];
+        for (const char* key : {"rope_theta", "rotary_emb_base"})
+            if (has(key)) object["rope_theta"] = root_[key];
+    }
+    return rope_from(object, c, share, theta);
+}
+
+Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double share, double theta) {
+    constexpr std::pair<const char*, RopeScaling> kinds[] = {{"default", RopeScaling::none}, {"linear", RopeScaling::linear}, {"dynamic", RopeScaling::dynamic},
+                                                             {"llama3", RopeScaling::llama3}, {"yarn", RopeScaling::yarn}};
+    Rope r;
+    r.theta = positive(object, "rope_theta", theta);
+    const std::string type = keep(json_string(object, object.contains("rope_type") ? "rope_type" : "type", "default", file_), std::string("default"));
+    const auto kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return type == k.first; });
+    if (kind == std::end(kinds)) fail(file_ + ": the rotary scaling \"" + type.substr(0, 40) + "\" is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
+    else r.scaling = kind->second;
+    share = keep(json_number(object, "partial_rotary_factor", share, file_), share);
+    r.dims = static_cast<int>(std::clamp(share, 0.0, 1.0) * c.d_head) / 2 * 2;
+    r.factor = positive(object, "factor", 1);
+    r.low_frequency = positive(object, "low_freq_factor", 1);
+    r.high_frequency = positive(object, "high_freq_factor", 4);
+    r.beta_fast = positive(object, "beta_fast", 32);
+    r.beta_slow = positive(object, "beta_slow", 1);
+    r.truncate = keep(json_boolean(object, "truncate", true, file_), true);
+    r.original_context = static_cast<int>(keep(json_integer(object, "original_max_position_embeddings", c.context, 1, 1 << 24, file_), int64_t{c.context}));
+    if (r.scaling == RopeScaling::dynamic) r.original_context = c.context;
+    if (r.scaling == RopeScaling::yarn) {
+        const auto magnitude = [&](double m) { return r.factor <= 1 ? 1.0 : 0.1 * m * std::log(r.factor) + 1; };
+        const bool both = object.contains("mscale") && object.contains("mscale_all_dim");
+        const double usual = both ? magnitude(positive(object, "mscale", 1)) / magnitude(positive(object, "mscale_all_dim", 1)) : magnitude(1);
+        r.attention_factor = positive(object, "attention_factor", usual);
+    }
+    return r;
+}
+
+std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(int)) {
+    std::vector<int> out(static_cast<size_t>(layers), 0);
+    const bool listed = has("layer_types");
+    if (listed && (!root_["layer_types"].is_array() || root_["layer_types"].size() != out.size())) {
+        fail(file_ + ": \"layer_types\" must name the kind of each of the " + std::to_string(layers) + " layers; correct the file or download it again.");
+        return out;
+    }
+    for (int l = 0; l < layers; ++l) {
+        const bool on = listed ? root_["layer_types"][static_cast<size_t>(l)] == "sliding_attention" : sliding(l);
+        if (on) out[static_cast<size_t>(l)] = window;
+    }
+    return out;
+}
+
+Result<ModelConfig> ConfigReader::finish(ModelConfig c) const {
+    if (!error_.empty()) return Error{error_};
+    if (c.rope.scaling == RopeScaling::dynamic) c.context = static_cast<int>(std::min(c.context * c.rope.factor, double{1 << 24}));
+    return c;
+}
+
+Norm Binder::norm(const std::string& name, int64_t width, bool bias) {
+    const bool old = !store_.has(name + ".weight") && store_.has(name + ".gamma");
+    Norm n;
+    n.gain = vector(name + (old ? ".gamma" : ".weight"), {width});
+    if (bias) n.bias = vector(name + (old ? ".beta" : ".bias"), {width});
+    if (c_.gain_offset != 0 && n.gain) {
+        float* moved = store_.make(width);
+        for (int64_t i = 0; i < width; ++i) moved[i] = n.gain[i] + c_.gain_offset;
+        n.gain = moved;
+    }
+    return n;
+}
+
+const float* Binder::vector(const std::string& name, std::vector<int64_t> shape) {
+    if (!error_.empty()) return nullptr;
+    const auto found = store_.tensor(name, shape);
+    if (found) return *found;
+    error_ = found.error().message;
+    return nullptr;
+}
+
+Linear Binder::linear(const std::string& name, int64_t in, int64_t out, bool bias) {
+    Linear w = table(name, out, in);
+    if (bias) w.bias = vector(name + ".bias", {out});
+    return w;
+}
+
+Linear Binder::conv1d(const std::string& name, int64_t in, int64_t out) {
+    if (!error_.empty()) return {};
+    auto found = store_.matrix(name + ".weight", in, out, WeightLayout::in_out);
+    if (!found) {
+        error_ = found.error().message;
+        return {};
+    }
+    found->bias = vector(name + ".bias", {out});
+    return *found;
+}
+
+Linear Binder::table(const std::string& name, int64_t rows, int64_t width) {
+    if (!error_.empty()) return {};
+    const auto found = store_.matrix(name + ".weight", width, rows);
+    if (found) return *found;
+    error_ = found.error().message;
+    return {};
+}
+
+void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
+    if (!qkv) return;
+    const int64_t inner = int64_t{c_.heads} * c_.d_head, d = c_.d_head;
+    Linear* const parts[] = {&into.q, &into.k, &into.v};
+    for (int64_t p = 0; p < 3; ++p) {
+        Linear& part = *parts[p];
+        if (!by_head) {
+            part = qkv.columns(p * inner, inner);
+            continue;
+        }
+        part = qkv.columns(p * d, inner);
+        part.group = d;
+        part.group_stride = 3 * d * qkv.stride;
+        if (!qkv.bias) continue;
+        float* bias = store_.make(inner);
+        for (int64_t i = 0; i < inner; ++i) bias[i] = qkv.bias[i / d * 3 * d + p * d + i % d];
+        part.bias = bias;
+    }
+}
+
+void Binder::attention(AttentionWeights& into, const std::string& at, const char* q, const char* k, const char* v, const char* o) {
+    const int64_t inner = int64_t{c_.heads} * c_.d_head, shared = int64_t{c_.kv_heads} * c_.d_head;
+    into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
+    into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
+    into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);
+    into.o = linear(at + o, inner, c_.d_model, c_.output_bias);
+}
+
+void Binder::mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out, const std::string& gate) {
+    if (!gate.empty()) into.mlp_gate = linear(gate, c_.d_model, stack.d_mlp, c_.mlp_bias);
+    into.mlp_in = linear(in, c_.d_model, stack.d_mlp, c_.mlp_bias);
+    into.mlp_out = linear(out, stack.d_mlp, c_.d_model, c_.mlp_bias);
+}
+
+Linear Binder::unembedding(const Linear& embedding, const std::string& name, int64_t width, const std::string& bias) {
+    Linear w = embedding;
+    if (!c_.tied_unembedding) {
+        if (!store_.has(name + ".weight")) return {};
+        w = table(name, c_.vocab, width);
+    }
+    if (!bias.empty()) w.bias = vector(bias, {c_.vocab});
+    return w;
+}
+
+Result<ModelWeights> Binder::finish(ModelWeights weights) const {
+    if (!error_.empty()) return Error{error_};
+    return weights;
+}
+
+}  // namespace headlight

@@ -1,0 +1,93 @@
+// What the families' files read their config.json and bind their tensors with. Both keep the first error, so that a
+// family reads as a list of what it has.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+
+#include "model/config.h"
+#include "model/weights.h"
+
+namespace headlight {
+
+using Keys = std::initializer_list<const char*>;  // spellings of one entry; the first that is there counts
+
+/// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's default.
+class ConfigReader {
+public:
+    ConfigReader(const Json& root, std::string file) : root_(root), file_(std::move(file)) {}
+
+    bool has(const char* key) const { return root_.contains(key) && !root_[key].is_null(); }
+    int integer(Keys keys, int64_t fallback, int64_t low, int64_t high);
+    float number(Keys keys, double fallback);
+    /// A number that must be larger than 0.
+    double positive(const Json& object, const char* key, double fallback);
+    bool boolean(Keys keys, bool fallback);
+    std::string text(Keys keys, const std::string& fallback);
+    Activation activation(Keys keys, const std::string& fallback) { return activation_named(text(keys, fallback)); }
+    Activation activation_named(const std::string& label);
+
+    /// Sizes that nearly every family has, within sane limits. d_head is d_model / heads unless head_dim says otherwise.
+    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default);
+    void kv_heads(ModelConfig& config, int64_t fallback);
+    int layers(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1000); }
+    int mlp_width(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 20); }
+    int vocabulary(int64_t fallback, Keys keys = {"vocab_size"}) { return integer(keys, fallback, 1, 1 << 23); }
+    int context(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 24); }
+
+    /// Rotary positions in either spelling (rope_parameters, or rope_theta and rope_scaling). `share` of d_head is rotated.
+    Rope rope(const ModelConfig& config, double share = 1, double theta = 10000);
+    /// The same from an object like rope_parameters.
+    Rope rope_from(const Json& object, const ModelConfig& config, double share, double theta);
+    /// Layers that "layer_types" calls sliding see `window` keys; without the list, those that `sliding` says.
+    std::vector<int> windows(int layers, int window, bool (*sliding)(int layer));
+
+    const Json& root() const { return root_; }
+    const std::string& file() const { return file_; }
+    void fail(const std::string& message);
+    Result<ModelConfig> finish(ModelConfig config) const;
+
+private:
+    const char* present(Keys keys) const;
+    template <class T>
+    T keep(Result<T> value, T fallback);
+
+    const Json& root_;
+    std::string file_, error_;
+};
+
+/// Asks a store for tensors.
+class Binder {
+public:
+    Binder(WeightStore& store, const ModelConfig& config) : store_(store), c_(config) {}
+
+    /// name.weight and, with `bias`, name.bias ("gamma" and "beta" in old files).
+    Norm norm(const std::string& name, int64_t width, bool bias);
+    Norm norm(const std::string& name) { return norm(name, c_.d_model, c_.norm_bias); }
+    Linear linear(const std::string& name, int64_t in, int64_t out, bool bias);
+    /// GPT-2's Conv1D: [in, out].
+    Linear conv1d(const std::string& name, int64_t in, int64_t out);
+    /// An embedding table, name.weight[rows, width].
+    Linear table(const std::string& name, int64_t rows, int64_t width);
+    const float* vector(const std::string& name, std::vector<int64_t> shape);
+    /// q, k and v out of one matrix: one after another, or (`by_head`) in turn for each head.
+    void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
+    /// q, k, v and o by their names under `at`.
+    void attention(AttentionWeights& into, const std::string& at, const char* q, const char* k, const char* v, const char* o);
+    /// Norm, mlp_in and the rest, by names under `at`.
+    void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out, const std::string& gate = "");
+    /// The unembedding: the embedding where tied, else `name`; absent where a base model has none.
+    Linear unembedding(const Linear& embedding, const std::string& name, int64_t width, const std::string& bias = "");
+
+    bool has(const std::string& name) const { return store_.has(name); }
+    WeightStore& store() { return store_; }
+    const ModelConfig& config() const { return c_; }
+    Result<ModelWeights> finish(ModelWeights weights) const;
+
+private:
+    WeightStore& store_;
+    const ModelConfig& c_;
+    std::string error_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,107 @@
+// BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past the padding
+// id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+ModelConfig read_common(ConfigReader& r) {
+    ModelConfig c;
+    c.kind = ModelKind::encoder;
+    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
+    StackConfig& s = c.stacks[0];
+    s.causal = false;
+    s.layers = r.layers({"num_hidden_layers"}, 12);
+    s.d_mlp = r.mlp_width({"intermediate_size"}, 3072);
+    s.vocab = c.vocab = r.vocabulary(30522);
+    c.context = r.context({"max_position_embeddings"}, 512);
+    c.token_types = r.integer({"type_vocab_size"}, 2, 1, 1 << 10);
+    c.norm_place = NormPlace::after;
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
+    c.final_norm = false;
+    c.embed_norm = c.learned_positions = c.masked_head = true;
+    c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
+    const std::string kind = r.text({"position_embedding_type"}, "absolute");
+    if (kind != "absolute") r.fail(r.file() + ": positions of the type \"" + kind.substr(0, 40) + "\" are not supported; use a model with absolute positions.");
+    return c;
+}
+
+Result<ModelConfig> read_bert(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    return r.finish(read_common(r));
+}
+
+Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r);
+    c.stacks[0].vocab = c.vocab = r.vocabulary(50265);
+    c.position_pad = r.integer({"pad_token_id"}, 1, 0, 1 << 23);
+    c.position_offset = c.position_pad + 1;
+    c.context -= c.position_offset;
+    if (c.context < 1) r.fail(file + ": max_position_embeddings leaves no position after the padding id; correct the file or download it again.");
+    c.head_activation = Activation::gelu;
+    return r.finish(c);
+}
+
+Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r);
+    r.widths(c, {"hidden_size"}, 256, {"num_attention_heads"}, 4);
+    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 1024);
+    c.d_embed = r.integer({"embedding_size"}, 128, 1, 1 << 17);
+    c.head_activation = Activation::gelu;
+    return r.finish(c);
+}
+
+/// Where the masked-language head of a family keeps its tensors.
+struct HeadNames {
+    const char *dense, *norm, *decoder, *bias;
+};
+
+Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix, const HeadNames& head) {
+    store.set_prefixes({prefix, ""});
+    Binder b(store, c);
+    StackWeights s;
+    s.token_embedding = b.table("embeddings.word_embeddings", c.vocab, c.d_embed);
+    s.position_embedding = b.table("embeddings.position_embeddings", c.context + c.position_offset, c.d_embed);
+    s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
+    s.embed_norm = b.norm("embeddings.LayerNorm", c.d_embed, true);
+    if (c.d_embed != c.d_model) s.embed_project = b.linear("embeddings_project", c.d_embed, c.d_model, true);
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "encoder.layer." + std::to_string(l) + ".";
+        LayerWeights w;
+        b.attention(w.self, at + "attention.", "self.query", "self.key", "self.value", "output.dense");
+        w.self.norm = b.norm(at + "attention.output.LayerNorm");
+        b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
+        w.mlp_norm = b.norm(at + "output.LayerNorm");
+        s.layers.push_back(w);
+    }
+    ModelWeights w;
+    if (b.has(std::string(head.dense) + ".weight")) {
+        w.head_dense = b.linear(head.dense, c.d_model, c.d_embed, true);
+        w.head_norm = b.norm(head.norm, c.d_embed, true);
+        w.unembedding = b.unembedding(s.token_embedding, head.decoder, c.d_embed, head.bias);
+    }
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+Result<ModelWeights> bind_bert(WeightStore& store, const ModelConfig& c) {
+    return bind_layers(store, c, "bert.", {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.decoder", "cls.predictions.bias"});
+}
+Result<ModelWeights> bind_roberta(WeightStore& store, const ModelConfig& c) {
+    return bind_layers(store, c, "roberta.", {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
+}
+Result<ModelWeights> bind_electra(WeightStore& store, const ModelConfig& c) {
+    return bind_layers(store, c, "electra.", {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head", "generator_lm_head.bias"});
+}
+
+}  // namespace
+
+const Family kBert{"bert", "BERT", read_bert, bind_bert};
+const Family kRoberta{"roberta", "RoBERTa", read_roberta, bind_roberta};
+const Family kElectra{"electra", "ELECTRA", read_electra, bind_electra};
+
+}  // namespace headlight

@@ -1,0 +1,54 @@
+// BLOOM (Le Scao et al. 2022): ALiBi in place of position embeddings (Press et al. 2022), a norm on the embeddings.
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kNoLimit = 1 << 15;  // ALiBi sets no longest text
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    r.widths(c, {"hidden_size", "n_embed"}, 64, {"n_head", "num_attention_heads"}, 8);
+    StackConfig& s = c.stacks[0];
+    s.layers = r.layers({"n_layer", "num_hidden_layers"}, 2);
+    s.d_mlp = 4 * c.d_model;
+    s.vocab = c.vocab = r.vocabulary(250880);
+    c.context = kNoLimit;
+    c.alibi = c.embed_norm = true;
+    c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
+    if (r.boolean({"apply_residual_connection_post_layernorm"}, false))
+        r.fail(file + ": apply_residual_connection_post_layernorm is not supported; use a checkpoint of BLOOM itself.");
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"transformer.", ""});
+    Binder b(store, c);
+    StackWeights s;
+    s.token_embedding = b.table("word_embeddings", c.vocab, c.d_model);
+    s.embed_norm = b.norm("word_embeddings_layernorm");
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "h." + std::to_string(l) + ".";
+        LayerWeights w;
+        w.self.norm = b.norm(at + "input_layernorm");
+        b.split_qkv(w.self, b.linear(at + "self_attention.query_key_value", c.d_model, 3 * c.d_model, true), true);
+        w.self.o = b.linear(at + "self_attention.dense", c.d_model, c.d_model, true);
+        w.mlp_norm = b.norm(at + "post_attention_layernorm");
+        b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
+        s.layers.push_back(w);
+    }
+    s.final_norm = b.norm("ln_f");
+    ModelWeights w;
+    w.unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kBloom{"bloom", "BLOOM", read, bind};
+
+}  // namespace headlight

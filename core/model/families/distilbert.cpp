@@ -1,0 +1,58 @@
+// DistilBERT (Sanh et al. 2019): BERT without token types, under other names.
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    c.kind = ModelKind::encoder;
+    r.widths(c, {"dim", "hidden_size"}, 768, {"n_heads", "num_attention_heads"}, 12);
+    StackConfig& s = c.stacks[0];
+    s.causal = false;
+    s.layers = r.layers({"n_layers", "num_hidden_layers"}, 6);
+    s.d_mlp = r.mlp_width({"hidden_dim"}, 4 * 768);
+    s.vocab = c.vocab = r.vocabulary(30522);
+    c.context = r.context({"max_position_embeddings"}, 512);
+    c.norm_place = NormPlace::after;
+    c.norm_eps = 1e-12f;
+    c.final_norm = false;
+    c.embed_norm = c.learned_positions = c.masked_head = true;
+    c.activation = c.head_activation = r.activation({"activation"}, "gelu");
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"distilbert.", ""});
+    Binder b(store, c);
+    StackWeights s;
+    s.token_embedding = b.table("embeddings.word_embeddings", c.vocab, c.d_model);
+    s.position_embedding = b.table("embeddings.position_embeddings", c.context, c.d_model);
+    s.embed_norm = b.norm("embeddings.LayerNorm");
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "transformer.layer." + std::to_string(l) + ".";
+        LayerWeights w;
+        b.attention(w.self, at + "attention.", "q_lin", "k_lin", "v_lin", "out_lin");
+        w.self.norm = b.norm(at + "sa_layer_norm");
+        b.mlp(w, c.stacks[0], at + "ffn.lin1", at + "ffn.lin2");
+        w.mlp_norm = b.norm(at + "output_layer_norm");
+        s.layers.push_back(w);
+    }
+    ModelWeights w;
+    if (b.has("vocab_transform.weight")) {
+        w.head_dense = b.linear("vocab_transform", c.d_model, c.d_model, true);
+        w.head_norm = b.norm("vocab_layer_norm");
+        w.unembedding = b.unembedding(s.token_embedding, "vocab_projector", c.d_model, "vocab_projector.bias");
+    }
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kDistilBert{"distilbert", "DistilBERT", read, bind};
+
+}  // namespace headlight

@@ -1,0 +1,54 @@
+// GPT-2 (Radford et al. 2019): pre-norm, learned positions, one matrix for q, k and v; Conv1D weights are [in, out].
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    r.widths(c, {"n_embd"}, 768, {"n_head"}, 12);
+    StackConfig& s = c.stacks[0];
+    s.layers = r.layers({"n_layer"}, 12);
+    s.d_mlp = r.mlp_width({"n_inner"}, 4 * int64_t{c.d_model});
+    s.vocab = c.vocab = r.vocabulary(50257);
+    c.context = r.context({"n_positions"}, 1024);
+    c.learned_positions = c.decodes_matrices = true;
+    c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);
+    c.activation = r.activation({"activation_function"}, "gelu_new");
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
+    if (!r.boolean({"scale_attn_weights"}, true)) c.scale = 1;
+    c.scale_by_layer = r.boolean({"scale_attn_by_inverse_layer_idx"}, false);
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"transformer.", ""});
+    Binder b(store, c);
+    StackWeights s;
+    s.token_embedding = b.table("wte", c.vocab, c.d_model);
+    s.position_embedding = b.table("wpe", c.context, c.d_model);
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "h." + std::to_string(l) + ".";
+        LayerWeights w;
+        w.self.norm = b.norm(at + "ln_1");
+        b.split_qkv(w.self, b.conv1d(at + "attn.c_attn", c.d_model, 3 * c.d_model), false);
+        w.self.o = b.conv1d(at + "attn.c_proj", c.d_model, c.d_model);
+        w.mlp_norm = b.norm(at + "ln_2");
+        w.mlp_in = b.conv1d(at + "mlp.c_fc", c.d_model, c.stacks[0].d_mlp);
+        w.mlp_out = b.conv1d(at + "mlp.c_proj", c.stacks[0].d_mlp, c.d_model);
+        s.layers.push_back(w);
+    }
+    s.final_norm = b.norm("ln_f");
+    ModelWeights w;
+    w.unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kGpt2{"gpt2", "GPT-2", read, bind};
+
+}  // namespace headlight

@@ -1,0 +1,52 @@
+// GPT-NeoX and Pythia (Black et al. 2022): attention and MLP side by side, q, k and v in turn for each head, partly rotary.
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    r.widths(c, {"hidden_size"}, 6144, {"num_attention_heads"}, 64);
+    StackConfig& s = c.stacks[0];
+    s.layers = r.layers({"num_hidden_layers"}, 44);
+    s.d_mlp = r.mlp_width({"intermediate_size"}, 24576);
+    s.vocab = c.vocab = r.vocabulary(50432);
+    c.context = r.context({"max_position_embeddings"}, 2048);
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e-5);
+    c.activation = r.activation({"hidden_act"}, "gelu");
+    c.parallel = r.boolean({"use_parallel_residual"}, true);
+    c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, true);
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
+    c.rope = r.rope(c, r.number({"rotary_pct"}, 0.25));
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"gpt_neox.", ""});
+    Binder b(store, c);
+    StackWeights s;
+    s.token_embedding = b.table("embed_in", c.vocab, c.d_model);
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "layers." + std::to_string(l) + ".";
+        LayerWeights w;
+        w.self.norm = b.norm(at + "input_layernorm");
+        b.split_qkv(w.self, b.linear(at + "attention.query_key_value", c.d_model, 3 * c.d_model, c.attention_bias), true);
+        w.self.o = b.linear(at + "attention.dense", c.d_model, c.d_model, c.output_bias);
+        w.mlp_norm = b.norm(at + "post_attention_layernorm");
+        b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
+        s.layers.push_back(w);
+    }
+    s.final_norm = b.norm("final_layer_norm");
+    ModelWeights w;
+    w.unembedding = b.unembedding(s.token_embedding, "embed_out", c.d_model);
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kGptNeox{"gpt_neox", "GPT-NeoX", read, bind};
+
+}  // namespace headlight

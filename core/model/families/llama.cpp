@@ -1,0 +1,147 @@
+// Llama and its relatives (Touvron et al. 2023): RMSNorm, rotary positions, gated MLP, shared key/value heads.
+// Mistral adds a sliding window, Qwen2 biases on q, k and v, Qwen3 a norm on q and k, Gemma 2 norms on what the blocks
+// add, a window in every other layer, and soft caps.
+#include <cmath>
+
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+/// What all of them have; the defaults are Llama's.
+ModelConfig read_common(ConfigReader& r, int64_t kv_heads_default) {
+    ModelConfig c;
+    r.widths(c, {"hidden_size"}, 4096, {"num_attention_heads"}, 32);
+    r.kv_heads(c, kv_heads_default ? kv_heads_default : c.heads);
+    StackConfig& s = c.stacks[0];
+    s.layers = r.layers({"num_hidden_layers"}, 32);
+    s.d_mlp = r.mlp_width({"intermediate_size"}, 11008);
+    s.vocab = c.vocab = r.vocabulary(32000);
+    c.context = r.context({"max_position_embeddings"}, 2048);
+    c.norm = NormKind::rms_norm;
+    c.norm_eps = r.number({"rms_norm_eps"}, 1e-6);
+    c.norm_bias = c.mlp_bias = c.attention_bias = c.output_bias = false;
+    c.activation = r.activation({"hidden_act"}, "silu");
+    c.gated = true;
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
+    return c;
+}
+
+Result<ModelConfig> read_llama(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r, 0);
+    c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
+    c.mlp_bias = r.boolean({"mlp_bias"}, false);
+    c.rope = r.rope(c);
+    return r.finish(c);
+}
+
+Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r, 8);
+    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 14336);
+    c.context = r.context({"max_position_embeddings"}, 4096 * 32);
+    const bool window_off = root.contains("sliding_window") && root["sliding_window"].is_null();
+    if (!window_off) c.stacks[0].windows.assign(static_cast<size_t>(c.stacks[0].layers), r.integer({"sliding_window"}, 4096, 1, 1 << 24));
+    c.rope = r.rope(c);
+    return r.finish(c);
+}
+
+/// Qwen's window is in force only where use_sliding_window says so, in the layers from max_window_layers on.
+void read_qwen_window(ConfigReader& r, StackConfig& s) {
+    if (!r.boolean({"use_sliding_window"}, false) || !r.has("sliding_window")) return;
+    const int window = r.integer({"sliding_window"}, 4096, 1, 1 << 24), first = r.integer({"max_window_layers"}, 28, 0, 1000);
+    s.windows = r.windows(s.layers, window, [](int) { return false; });
+    if (r.has("layer_types")) return;
+    for (int l = first; l < s.layers; ++l) s.windows[static_cast<size_t>(l)] = window;
+}
+
+Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r, 32);
+    c.attention_bias = true;
+    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 22016);
+    c.stacks[0].vocab = c.vocab = r.vocabulary(151936);
+    c.context = r.context({"max_position_embeddings"}, 32768);
+    read_qwen_window(r, c.stacks[0]);
+    c.rope = r.rope(c);
+    return r.finish(c);
+}
+
+Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r, 32);
+    c.d_head = r.integer({"head_dim"}, 128, 1, 1 << 14);
+    c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
+    c.qk_norm = true;
+    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 22016);
+    c.stacks[0].vocab = c.vocab = r.vocabulary(151936);
+    c.context = r.context({"max_position_embeddings"}, 32768);
+    read_qwen_window(r, c.stacks[0]);
+    c.rope = r.rope(c);
+    return r.finish(c);
+}
+
+Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r, 4);
+    c.d_head = r.integer({"head_dim"}, 256, 1, 1 << 14);
+    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
+    c.stacks[0].vocab = c.vocab = r.vocabulary(256000);
+    c.context = r.context({"max_position_embeddings"}, 8192);
+    c.activation = r.activation({"hidden_activation"}, "gelu_pytorch_tanh");
+    c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
+    c.branch_norm = true;
+    c.gain_offset = 1;
+    c.embed_scale = std::sqrt(static_cast<float>(c.d_model));
+    c.scale = 1 / std::sqrt(static_cast<float>(r.positive(root, "query_pre_attn_scalar", 256)));
+    const auto cap = [&](const char* key, double usual) { return root.contains(key) && root[key].is_null() ? 0.0f : static_cast<float>(r.positive(root, key, usual)); };
+    c.score_cap = cap("attn_logit_softcapping", 50);
+    c.logit_cap = cap("final_logit_softcapping", 30);
+    c.stacks[0].windows = r.windows(c.stacks[0].layers, r.integer({"sliding_window"}, 4096, 1, 1 << 24), [](int layer) { return layer % 2 == 0; });
+    c.rope = r.rope(c);
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"model.", ""});
+    Binder b(store, c);
+    StackWeights s;
+    s.token_embedding = b.table("embed_tokens", c.vocab, c.d_model);
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "layers." + std::to_string(l) + ".";
+        LayerWeights w;
+        w.self.norm = b.norm(at + "input_layernorm");
+        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj");
+        if (c.qk_norm) {
+            w.self.q_norm = b.norm(at + "self_attn.q_norm", c.d_head, false);
+            w.self.k_norm = b.norm(at + "self_attn.k_norm", c.d_head, false);
+        }
+        if (c.branch_norm) {
+            w.self.out_norm = b.norm(at + "post_attention_layernorm");
+            w.mlp_norm = b.norm(at + "pre_feedforward_layernorm");
+            w.mlp_out_norm = b.norm(at + "post_feedforward_layernorm");
+        } else {
+            w.mlp_norm = b.norm(at + "post_attention_layernorm");
+        }
+        b.mlp(w, c.stacks[0], at + "mlp.up_proj", at + "mlp.down_proj", at + "mlp.gate_proj");
+        s.layers.push_back(w);
+    }
+    s.final_norm = b.norm("norm");
+    ModelWeights w;
+    w.unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kLlama{"llama", "Llama", read_llama, bind};
+const Family kMistral{"mistral", "Mistral", read_mistral, bind};
+const Family kQwen2{"qwen2", "Qwen2", read_qwen2, bind};
+const Family kQwen3{"qwen3", "Qwen3", read_qwen3, bind};
+const Family kGemma2{"gemma2", "Gemma 2", read_gemma2, bind};
+
+}  // namespace headlight

@@ -1,0 +1,86 @@
+// ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global and the others local.
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+void read_ropes(ConfigReader& r, ModelConfig& c) {
+    const Json& root = r.root();
+    const Json both = root.contains("rope_parameters") && root["rope_parameters"].is_object() ? root["rope_parameters"] : Json::object();
+    const auto rope = [&](const char* kind, const char* old_key, double usual) {
+        if (both.contains(kind) && both[kind].is_object()) return r.rope_from(both[kind], c, 1, usual);
+        return r.rope_from(Json::object(), c, 1, r.has(old_key) ? r.positive(root, old_key, usual) : usual);
+    };
+    c.rope = rope("full_attention", "global_rope_theta", 160000);
+    c.local_rope = rope("sliding_attention", "local_rope_theta", root.contains("local_rope_theta") ? c.rope.theta : 10000);
+}
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    c.kind = ModelKind::encoder;
+    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
+    StackConfig& s = c.stacks[0];
+    s.causal = false;
+    s.no_first_norm = true;
+    s.layers = r.layers({"num_hidden_layers"}, 22);
+    s.d_mlp = r.mlp_width({"intermediate_size"}, 1152);
+    s.vocab = c.vocab = r.vocabulary(50368);
+    c.context = r.context({"max_position_embeddings"}, 8192);
+    c.norm_eps = r.number({"norm_eps"}, 1e-5);
+    c.norm_bias = r.boolean({"norm_bias"}, false);
+    c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
+    c.mlp_bias = r.boolean({"mlp_bias"}, false);
+    c.embed_norm = c.masked_head = c.gated = true;
+    c.activation = r.activation({"hidden_activation"}, "gelu");
+    c.head_activation = r.activation({"classifier_activation"}, "gelu");
+    c.head_dense_bias = r.boolean({"classifier_bias"}, false);
+    c.head_bias = r.boolean({"decoder_bias"}, true);
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
+    const int window = r.integer({"local_attention"}, 128, 1, 1 << 24) / 2 + 1, every = r.integer({"global_attn_every_n_layers"}, 3, 1, 1000);
+    s.windows = r.windows(s.layers, window, [](int) { return true; });
+    if (!r.has("layer_types"))
+        for (int l = 0; l < s.layers; l += every) s.windows[static_cast<size_t>(l)] = 0;
+    read_ropes(r, c);
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"model.", ""});
+    Binder b(store, c);
+    const int64_t d = c.d_model, m = c.stacks[0].d_mlp;
+    StackWeights s;
+    s.token_embedding = b.table("embeddings.tok_embeddings", c.vocab, d);
+    s.embed_norm = b.norm("embeddings.norm");
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "layers." + std::to_string(l) + ".";
+        LayerWeights w;
+        if (l > 0) w.self.norm = b.norm(at + "attn_norm");
+        b.split_qkv(w.self, b.linear(at + "attn.Wqkv", d, 3 * d, c.attention_bias), false);
+        w.self.o = b.linear(at + "attn.Wo", d, d, c.output_bias);
+        w.mlp_norm = b.norm(at + "mlp_norm");
+        const Linear both = b.linear(at + "mlp.Wi", d, 2 * m, c.mlp_bias);
+        if (both) {
+            w.mlp_gate = both.columns(0, m);
+            w.mlp_in = both.columns(m, m);
+        }
+        w.mlp_out = b.linear(at + "mlp.Wo", m, d, c.mlp_bias);
+        s.layers.push_back(w);
+    }
+    s.final_norm = b.norm("final_norm");
+    ModelWeights w;
+    if (b.has("decoder.bias") || b.has("decoder.weight")) {
+        w.head_dense = b.linear("head.dense", d, d, c.head_dense_bias);
+        w.head_norm = b.norm("head.norm");
+        w.unembedding = b.unembedding(s.token_embedding, "decoder", d, c.head_bias ? "decoder.bias" : "");
+    }
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kModernBert{"modernbert", "ModernBERT", read, bind};
+
+}  // namespace headlight

@@ -1,0 +1,56 @@
+// Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP side by side, partly rotary, biases everywhere.
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    r.widths(c, {"hidden_size"}, 2048, {"num_attention_heads"}, 32);
+    r.kv_heads(c, c.heads);
+    StackConfig& s = c.stacks[0];
+    s.layers = r.layers({"num_hidden_layers"}, 24);
+    s.d_mlp = r.mlp_width({"intermediate_size"}, 8192);
+    s.vocab = c.vocab = r.vocabulary(51200);
+    c.context = r.context({"max_position_embeddings"}, 2048);
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e-5);
+    c.activation = r.activation({"hidden_act"}, "gelu_new");
+    c.parallel = c.shared_norm = true;
+    c.qk_norm = r.boolean({"qk_layernorm"}, false);
+    c.logits_bias = true;
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
+    c.rope = r.rope(c, r.number({"partial_rotary_factor"}, 0.5));
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"model.", ""});
+    Binder b(store, c);
+    StackWeights s;
+    s.token_embedding = b.table("embed_tokens", c.vocab, c.d_model);
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "layers." + std::to_string(l) + ".";
+        LayerWeights w;
+        w.self.norm = w.mlp_norm = b.norm(at + "input_layernorm");
+        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense");
+        if (c.qk_norm) {
+            w.self.q_norm = b.norm(at + "self_attn.q_layernorm", c.d_head, true);
+            w.self.k_norm = b.norm(at + "self_attn.k_layernorm", c.d_head, true);
+        }
+        b.mlp(w, c.stacks[0], at + "mlp.fc1", at + "mlp.fc2");
+        s.layers.push_back(w);
+    }
+    s.final_norm = b.norm("final_layernorm");
+    ModelWeights w;
+    w.unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model, b.has("lm_head.bias") ? "lm_head.bias" : "");
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kPhi{"phi", "Phi", read, bind};
+
+}  // namespace headlight

@@ -1,0 +1,84 @@
+// T5 (Raffel et al. 2020): pre-norm encoder and decoder with RMSNorm, no biases, scores without scaling, and a bias by
+// distance that layer 0 of each stack owns and the others share.
+#include <cmath>
+
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kNoLimit = 1 << 15;  // relative positions set no longest text
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    c.kind = ModelKind::encoder_decoder;
+    c.d_model = c.d_embed = r.integer({"d_model"}, 512, 1, 1 << 17);
+    c.heads = c.kv_heads = r.integer({"num_heads"}, 8, 1, 1 << 12);
+    c.d_head = r.integer({"d_kv"}, 64, 1, 1 << 14);
+    c.stacks.assign(2, {});
+    StackConfig &encoder = c.stacks[0], &decoder = c.stacks[1];
+    encoder.name = "encoder";
+    decoder.name = "decoder";
+    encoder.causal = false;
+    decoder.cross = true;
+    encoder.layers = r.layers({"num_layers"}, 6);
+    decoder.layers = r.layers({"num_decoder_layers"}, encoder.layers);
+    encoder.d_mlp = decoder.d_mlp = r.mlp_width({"d_ff"}, 2048);
+    encoder.vocab = decoder.vocab = c.vocab = r.vocabulary(32128);
+    c.context = kNoLimit;
+    c.buckets.count = r.integer({"relative_attention_num_buckets"}, 32, 4, 1 << 16);
+    c.buckets.max_distance = r.integer({"relative_attention_max_distance"}, 128, c.buckets.count, 1 << 24);
+    c.norm = NormKind::rms_norm;
+    c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-6);
+    c.norm_bias = c.attention_bias = c.output_bias = c.mlp_bias = false;
+    c.scale = 1;
+    const std::string mlp = r.text({"feed_forward_proj"}, "relu");
+    c.gated = mlp.starts_with("gated-");
+    const std::string name = c.gated ? mlp.substr(6) : mlp;
+    c.activation = mlp == "gated-gelu" ? Activation::gelu_tanh : r.activation_named(name);
+    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
+    if (r.boolean({"scale_decoder_outputs"}, c.tied_unembedding)) c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
+    c.start_id = r.integer({"decoder_start_token_id", "pad_token_id"}, 0, 0, 1 << 23);
+    c.end_id = r.integer({"eos_token_id"}, 1, -1, 1 << 23);
+    return r.finish(c);
+}
+
+StackWeights bind_stack(Binder& b, const StackConfig& stack) {
+    const ModelConfig& c = b.config();
+    StackWeights s;
+    s.token_embedding = b.table(b.has("shared.weight") ? "shared" : stack.name + ".embed_tokens", c.vocab, c.d_model);
+    for (int l = 0; l < stack.layers; ++l) {
+        const std::string at = stack.name + ".block." + std::to_string(l) + ".layer.", mlp = at + (stack.cross ? "2." : "1.");
+        LayerWeights w;
+        w.self.norm = b.norm(at + "0.layer_norm");
+        b.attention(w.self, at + "0.SelfAttention.", "q", "k", "v", "o");
+        if (stack.cross) {
+            w.cross.norm = b.norm(at + "1.layer_norm");
+            b.attention(w.cross, at + "1.EncDecAttention.", "q", "k", "v", "o");
+        }
+        w.mlp_norm = b.norm(mlp + "layer_norm");
+        const std::string dense = mlp + "DenseReluDense.";
+        if (c.gated) b.mlp(w, stack, dense + "wi_1", dense + "wo", dense + "wi_0");
+        else b.mlp(w, stack, dense + "wi", dense + "wo");
+        s.layers.push_back(w);
+    }
+    s.relative_bias = b.vector(stack.name + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", {c.buckets.count, c.heads});
+    s.final_norm = b.norm(stack.name + ".final_layer_norm");
+    return s;
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    Binder b(store, c);
+    ModelWeights w;
+    for (const auto& stack : c.stacks) w.stacks.push_back(bind_stack(b, stack));
+    w.unembedding = b.unembedding(w.stacks[1].token_embedding, "lm_head", c.d_model);
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kT5{"t5", "T5", read, bind};
+
+}  // namespace headlight

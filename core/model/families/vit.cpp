@@ -1,0 +1,67 @@
+// ViT (Dosovitskiy et al. 2021): a picture cut into patches, a class token in front, a pre-norm encoder.
+#include "model/families.h"
+
+namespace headlight {
+
+namespace {
+
+Result<ModelConfig> read(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c;
+    c.kind = ModelKind::vision;
+    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
+    StackConfig& s = c.stacks[0];
+    s.causal = false;
+    s.layers = r.layers({"num_hidden_layers"}, 12);
+    s.d_mlp = r.mlp_width({"intermediate_size"}, 3072);
+    c.vision.image = r.integer({"image_size"}, 224, 1, 1 << 13);
+    c.vision.patch = r.integer({"patch_size"}, 16, 1, c.vision.image);
+    c.vision.channels = r.integer({"num_channels"}, 3, 3, 3);
+    c.context = c.vision.patches() + 1;
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
+    c.attention_bias = r.boolean({"qkv_bias"}, true);
+    c.learned_positions = true;
+    c.activation = r.activation({"hidden_act"}, "gelu");
+    c.logits_bias = true;
+    c.tied_unembedding = false;
+    const Json labels = root.contains("id2label") && root["id2label"].is_object() ? root["id2label"] : Json::object();
+    c.vocab = static_cast<int>(labels.empty() ? 2 : std::min<size_t>(labels.size(), 1 << 20));
+    for (int i = 0; i < c.vocab; ++i) {
+        const auto it = labels.find(std::to_string(i));
+        c.vision.labels.push_back(it != labels.end() && it->is_string() ? it->get<std::string>() : "class " + std::to_string(i));
+    }
+    return r.finish(c);
+}
+
+Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"vit.", ""});
+    Binder b(store, c);
+    const int64_t p = c.vision.patch, d = c.d_model;
+    StackWeights s;
+    if (const float* positions = b.vector("embeddings.position_embeddings", {1, c.context, d}))
+        s.position_embedding = Linear::of_floats(positions, nullptr, d, c.context, WeightLayout::out_in);
+    for (int l = 0; l < c.stacks[0].layers; ++l) {
+        const std::string at = "encoder.layer." + std::to_string(l) + ".";
+        LayerWeights w;
+        w.self.norm = b.norm(at + "layernorm_before");
+        b.attention(w.self, at + "attention.", "attention.query", "attention.key", "attention.value", "output.dense");
+        w.mlp_norm = b.norm(at + "layernorm_after");
+        b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
+        s.layers.push_back(w);
+    }
+    s.final_norm = b.norm("layernorm");
+    ModelWeights w;
+    w.class_token = b.vector("embeddings.cls_token", {1, 1, d});
+    const float* projection = b.vector("embeddings.patch_embeddings.projection.weight", {d, c.vision.channels, p, p});
+    const float* bias = b.vector("embeddings.patch_embeddings.projection.bias", {d});
+    w.patch = Linear::of_floats(projection, bias, c.vision.channels * p * p, d, WeightLayout::out_in);
+    if (b.has("classifier.weight")) w.unembedding = b.linear("classifier", d, c.vocab, true);
+    w.stacks.push_back(std::move(s));
+    return b.finish(std::move(w));
+}
+
+}  // namespace
+
+const Family kVit{"vit", "ViT", read, bind};
+
+}  // namespace headlight

@@ -1,0 +1,136 @@
+// One row per architecture: which family it is, how that family's config spells the sizes, how its tensors are called.
+#include "model/gguf_model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <span>
+
+namespace headlight {
+
+namespace {
+
+using Names = std::pair<const char*, const char*>;  // Hugging Face's, GGUF's
+
+constexpr Names kUsualKeys[] = {{"hidden_size", "embedding_length"},          {"num_hidden_layers", "block_count"},   {"num_attention_heads", "attention.head_count"},
+                                {"num_key_value_heads", "attention.head_count_kv"}, {"intermediate_size", "feed_forward_length"}, {"max_position_embeddings", "context_length"},
+                                {"rms_norm_eps", "attention.layer_norm_rms_epsilon"}, {"layer_norm_eps", "attention.layer_norm_epsilon"}, {"rope_theta", "rope.freq_base"},
+                                {"head_dim", "attention.key_length"},         {"sliding_window", "attention.sliding_window"}, {"attn_logit_softcapping", "attn_logit_softcapping"},
+                                {"final_logit_softcapping", "final_logit_softcapping"}};
+constexpr Names kGpt2Keys[] = {{"n_embd", "embedding_length"},   {"n_layer", "block_count"},         {"n_head", "attention.head_count"},
+                               {"n_inner", "feed_forward_length"}, {"n_positions", "context_length"}, {"layer_norm_epsilon", "attention.layer_norm_epsilon"}};
+
+constexpr Names kLlamaTensors[] = {{"embed_tokens", "token_embd"},      {"norm", "output_norm"},          {"lm_head", "output"},           {"layers.#.input_layernorm", "blk.#.attn_norm"},
+                                   {"layers.#.self_attn.q_proj", "blk.#.attn_q"}, {"layers.#.self_attn.k_proj", "blk.#.attn_k"}, {"layers.#.self_attn.v_proj", "blk.#.attn_v"},
+                                   {"layers.#.self_attn.o_proj", "blk.#.attn_output"}, {"layers.#.self_attn.q_norm", "blk.#.attn_q_norm"}, {"layers.#.self_attn.k_norm", "blk.#.attn_k_norm"},
+                                   {"layers.#.post_attention_layernorm", "blk.#.ffn_norm"}, {"layers.#.mlp.gate_proj", "blk.#.ffn_gate"}, {"layers.#.mlp.up_proj", "blk.#.ffn_up"},
+                                   {"layers.#.mlp.down_proj", "blk.#.ffn_down"}};
+constexpr Names kGemma2Tensors[] = {{"layers.#.post_attention_layernorm", "blk.#.post_attention_norm"}, {"layers.#.pre_feedforward_layernorm", "blk.#.ffn_norm"},
+                                    {"layers.#.post_feedforward_layernorm", "blk.#.post_ffw_norm"}};  // and Llama's
+constexpr Names kGpt2Tensors[] = {{"wte", "token_embd"}, {"wpe", "position_embd"}, {"ln_f", "output_norm"}, {"lm_head", "output"}, {"h.#.ln_1", "blk.#.attn_norm"}, {"h.#.attn.c_attn", "blk.#.attn_qkv"},
+                                  {"h.#.attn.c_proj", "blk.#.attn_output"}, {"h.#.ln_2", "blk.#.ffn_norm"}, {"h.#.mlp.c_fc", "blk.#.ffn_up"}, {"h.#.mlp.c_proj", "blk.#.ffn_down"}};
+constexpr Names kPhiTensors[] = {{"final_layernorm", "output_norm"}, {"layers.#.self_attn.dense", "blk.#.attn_output"}, {"layers.#.mlp.fc1", "blk.#.ffn_up"}, {"layers.#.mlp.fc2", "blk.#.ffn_down"}};  // and Llama's
+constexpr Names kBertTensors[] = {{"embeddings.word_embeddings", "token_embd"}, {"embeddings.position_embeddings", "position_embd"}, {"embeddings.token_type_embeddings", "token_types"},
+                                  {"embeddings.LayerNorm", "token_embd_norm"}, {"encoder.layer.#.attention.self.query", "blk.#.attn_q"}, {"encoder.layer.#.attention.self.key", "blk.#.attn_k"},
+                                  {"encoder.layer.#.attention.self.value", "blk.#.attn_v"}, {"encoder.layer.#.attention.output.dense", "blk.#.attn_output"},
+                                  {"encoder.layer.#.attention.output.LayerNorm", "blk.#.attn_output_norm"}, {"encoder.layer.#.intermediate.dense", "blk.#.ffn_up"},
+                                  {"encoder.layer.#.output.dense", "blk.#.ffn_down"}, {"encoder.layer.#.output.LayerNorm", "blk.#.layer_output_norm"}};
+
+struct ArchitectureRow {
+    const char* name;
+    const char* model_type;
+    std::span<const Names> keys, tensors, more_tensors;
+    bool neighbours;  // q and k are stored for rotating neighbours
+};
+
+constexpr ArchitectureRow kArchitectures[] = {
+    {"llama", "llama", kUsualKeys, kLlamaTensors, {}, true},           {"qwen2", "qwen2", kUsualKeys, kLlamaTensors, {}, false}, {"qwen3", "qwen3", kUsualKeys, kLlamaTensors, {}, false},
+    {"gemma2", "gemma2", kUsualKeys, kGemma2Tensors, kLlamaTensors, false}, {"gpt2", "gpt2", kGpt2Keys, kGpt2Tensors, {}, false},     {"phi2", "phi", kUsualKeys, kPhiTensors, kLlamaTensors, false},
+    {"bert", "bert", kUsualKeys, kBertTensors, {}, false},
+};
+
+Result<const ArchitectureRow*> architecture(const Gguf& file, const std::string& name) {
+    const Json& wanted = file.value("general.architecture");
+    if (!wanted.is_string()) return Error{name + " does not say its general.architecture; convert the model again."};
+    std::string known;
+    for (const auto& row : kArchitectures) {
+        if (wanted == row.name) return &row;
+        known += (known.empty() ? "" : ", ") + std::string(row.name);
+    }
+    return Error{name + ": the architecture \"" + wanted.get<std::string>().substr(0, 40) + "\" is not one that Headlight opens from GGUF; it opens " + known + "."};
+}
+
+/// "layers.12.mlp" → "layers.#.mlp", and the number.
+std::string take_number(std::string name, std::string& number) {
+    for (size_t i = 0; i + 1 < name.size(); ++i) {
+        if (name[i] != '.' || !std::isdigit(static_cast<unsigned char>(name[i + 1]))) continue;
+        size_t end = i + 1;
+        while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end]))) ++end;
+        number = name.substr(i + 1, end - i - 1);
+        return name.replace(i + 1, end - i - 1, "#");
+    }
+    return name;
+}
+
+std::string stored_name(const ArchitectureRow& row, const std::string& asked) {
+    const size_t dot = asked.rfind('.');
+    if (dot == std::string::npos) return "";
+    std::string number;
+    const std::string base = take_number(asked.substr(0, dot), number);
+    for (const auto table : {row.tensors, row.more_tensors})
+        for (const auto& [ours, theirs] : table) {
+            if (base != ours) continue;
+            std::string out = theirs;
+            if (const size_t mark = out.find('#'); mark != std::string::npos) out.replace(mark, 1, number);
+            return out + asked.substr(dot);
+        }
+    return "";
+}
+
+Json rope_scaling(const Gguf& file, const std::string& prefix) {
+    const Json& type = file.value(prefix + "rope.scaling.type");
+    if (!type.is_string() || type == "none") return nullptr;
+    Json out{{"rope_type", type}};
+    const auto copy = [&](const char* to, const char* from) {
+        if (const Json& v = file.value(prefix + from); !v.is_null()) out[to] = v;
+    };
+    copy("factor", "rope.scaling.factor");
+    copy("original_max_position_embeddings", "rope.scaling.original_context_length");
+    copy("attention_factor", "rope.scaling.attn_factor");
+    return out;
+}
+
+}  // namespace
+
+Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
+    TRY(const ArchitectureRow* row, architecture(file, name));
+    const std::string prefix = std::string(row->name) + ".";
+    Json config{{"model_type", row->model_type}, {"tie_word_embeddings", !file.tensors.count("output.weight")}, {"rope_scaling", rope_scaling(file, prefix)}};
+    for (const auto& [ours, theirs] : row->keys)
+        if (const Json& v = file.value(prefix + theirs); !v.is_null()) config[ours] = v;
+    const auto embedding = file.tensors.find("token_embd.weight");
+    if (embedding == file.tensors.end() || embedding->second.shape.size() != 2) return Error{name + " has no usable token_embd.weight; download the file again."};
+    config["vocab_size"] = embedding->second.shape[0];
+    if (const auto types = file.tensors.find("token_types.weight"); types != file.tensors.end() && types->second.shape.size() == 2) config["type_vocab_size"] = types->second.shape[0];
+    if (config.contains("head_dim") && row->model_type == std::string_view("gemma2")) config["query_pre_attn_scalar"] = config["head_dim"];
+    if (const Json& dims = file.value(prefix + "rope.dimension_count"), &width = config["head_dim"]; dims.is_number() && width.is_number() && width.get<double>() > 0)
+        config["partial_rotary_factor"] = dims.get<double>() / width.get<double>();
+    TRY(ModelConfig c, parse_config(config, name));
+    c.rope.neighbours = row->neighbours;
+    c.decodes_matrices = false;
+    c.gain_offset = 0;  // Gemma's files hold 1 + the gain
+    if (const auto divisors = file.tensors.find("rope_freqs.weight"); divisors != file.tensors.end() && divisors->second.dtype == &float32()) {
+        const auto* values = divisors->second.bytes.data();
+        c.rope.divisors.resize(divisors->second.bytes.size() / sizeof(float));
+        std::memcpy(c.rope.divisors.data(), values, c.rope.divisors.size() * sizeof(float));
+        if (static_cast<int>(c.rope.divisors.size()) != c.rope.dims / 2) return Error{name + ": rope_freqs.weight has " + std::to_string(c.rope.divisors.size()) + " entries where the heads turn " + std::to_string(c.rope.dims / 2) + " pairs; download the file again."};
+    }
+    return c;
+}
+
+WeightStore gguf_weights(Gguf file, const std::string& name) {
+    const auto row = architecture(file, name);
+    return WeightStore::of_file(std::move(file), name, [row = *row](const std::string& asked) { return stored_name(*row, asked); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,122 @@
+#include "model/input.h"
+
+#include <numeric>
+
+#include "io/mapped_file.h"
+
+namespace headlight {
+
+namespace {
+
+Status check_vocabulary(const Model& model, const std::vector<int>& ids, const StackConfig& stack) {
+    for (const int id : ids)
+        if (id >= stack.vocab)
+            return Error{display_path(model.path) + ": the tokenizer gives the id " + std::to_string(id) + ", but the model has only " + std::to_string(stack.vocab) +
+                         " embeddings; use the tokenizer of this model."};
+    return success();
+}
+
+Sequence of_ids(const Tokenizer* tokenizer, std::vector<int> ids, std::vector<int> types = {}) {
+    Sequence s{std::move(ids), {}, std::move(types), nullptr};
+    for (const int id : s.ids) s.tokens.push_back(tokenizer ? tokenizer->spelling(id) : "#" + std::to_string(id));
+    return s;
+}
+
+Sequence of_picture(const Model& model, const RgbImage& image) {
+    Sequence s;
+    s.picture = std::make_shared<const Picture>(prepare_picture(image, model.config.vision));
+    const int across = model.config.vision.image / model.config.vision.patch;
+    s.ids.resize(static_cast<size_t>(model.config.context));
+    std::iota(s.ids.begin(), s.ids.end(), 0);
+    s.tokens.push_back("[CLS]");
+    for (int i = 0; i < model.config.vision.patches(); ++i) s.tokens.push_back(std::to_string(i / across) + "," + std::to_string(i % across));
+    return s;
+}
+
+void cut(Sequence& s, int context) {
+    if (s.size() <= context) return;
+    const auto kept = static_cast<size_t>(context);
+    s.ids.resize(kept);
+    s.tokens.resize(kept);
+    if (!s.types.empty()) s.types.resize(kept);
+}
+
+Result<Sequence> read_source(const Model& model, const Typed& typed, bool special, ModelInput& input) {
+    const Tokenizer* tokenizer = model.tokenizer ? model.tokenizer->get() : nullptr;
+    if (!typed.ids.empty()) return of_ids(tokenizer, typed.ids, typed.types);
+    TRY(const auto opened, model.tokenizer);
+    TRY(Encoding e, typed.pair.empty() ? opened->encode(typed.text, special) : opened->encode_pair(typed.text, typed.pair, special));
+    TRY_STATUS(check_vocabulary(model, e.ids, model.config.stacks[0]));
+    input.offsets = std::move(e.offsets);
+    const bool typed_at_all = !typed.text.empty() || !typed.pair.empty();
+    if (!typed_at_all && model.config.kind != ModelKind::decoder) return Sequence{};  // separators alone are no sentence
+    Sequence s{std::move(e.ids), std::move(e.tokens), {}, nullptr};
+    if (model.config.token_types > 1) s.types = typed.types.empty() ? std::move(e.types) : typed.types;
+    return s;
+}
+
+Result<Sequence> read_target(const Model& model, const Typed& typed) {
+    const ModelConfig& c = model.config;
+    const Tokenizer* tokenizer = model.tokenizer ? model.target_tokenizer().get() : nullptr;
+    if (!typed.target_ids.empty()) return of_ids(tokenizer, typed.target_ids);
+    Sequence s = of_ids(tokenizer, {c.start_id});
+    if (typed.target.empty()) return s;
+    TRY(const auto opened, model.tokenizer);
+    TRY(Encoding e, model.target_tokenizer()->encode(typed.target, true));
+    TRY_STATUS(check_vocabulary(model, e.ids, c.decoder()));
+    if (!e.ids.empty() && e.ids.back() == c.end_id) {
+        e.ids.pop_back();
+        e.tokens.pop_back();
+    }
+    s.ids.insert(s.ids.end(), e.ids.begin(), e.ids.end());
+    s.tokens.insert(s.tokens.end(), e.tokens.begin(), e.tokens.end());
+    return s;
+}
+
+}  // namespace
+
+Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool special) {
+    ModelInput input;
+    const ModelConfig& c = model.config;
+    if (c.kind == ModelKind::vision) {
+        if (!typed.image) return Error{model.name + " reads pictures, not text; give it one with --image, or drop one on the window."};
+        input.sequences.push_back(of_picture(model, *typed.image));
+        input.tokens_in_all = input.sequences[0].ids.size();
+        return input;
+    }
+    if (typed.image) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
+    if (c.kind != ModelKind::encoder_decoder && (!typed.target.empty() || !typed.target_ids.empty()))
+        return Error{model.name + " has no decoder beside an encoder, so it reads no target; leave --target out."};
+    if (!typed.types.empty() && typed.types.size() != typed.ids.size())
+        return Error{"There are " + std::to_string(typed.types.size()) + " token types for " + std::to_string(typed.ids.size()) + " ids; give one type per id."};
+    for (const int type : typed.types)
+        if (type < 0 || type >= std::max(1, c.token_types)) return Error{"The token type " + std::to_string(type) + " is none of " + model.name + "'s 0 … " + std::to_string(std::max(1, c.token_types) - 1) + "; correct --token-types."};
+    TRY(Sequence source, read_source(model, typed, special, input));
+    input.tokens_in_all = source.ids.size();
+    if (typed.ids.empty()) cut(source, c.context);
+    if (input.offsets.size() > source.ids.size()) input.offsets.resize(source.ids.size());
+    input.sequences.push_back(std::move(source));
+    if (c.stacks.size() == 2) {
+        TRY(Sequence target, read_target(model, typed));
+        if (typed.target_ids.empty()) cut(target, c.context);
+        input.sequences.push_back(std::move(target));
+    }
+    return input;
+}
+
+Status check_sequences(const Model& model, std::span<const Sequence> sequences) {
+    const ModelConfig& c = model.config;
+    for (size_t i = 0; i < sequences.size(); ++i) {
+        const Sequence& s = sequences[i];
+        if (s.picture) continue;
+        const char* option = i == 0 ? "--ids" : "--target-ids";
+        if (s.ids.empty()) return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
+        if (s.size() > c.context) return Error{std::to_string(s.size()) + " ids are more than the " + std::to_string(c.context) + " that " + model.name + " can read; give fewer."};
+        for (const int id : s.ids)
+            if (id < 0 || id >= c.stacks[i].vocab)
+                return Error{"The id " + std::to_string(id) + " is outside the vocabulary of " + model.name + " (0 … " + std::to_string(c.stacks[i].vocab - 1) + "); correct " + option + "."};
+    }
+    return success();
+}
+
+}  // namespace headlight

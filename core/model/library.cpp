@@ -1,0 +1,214 @@
+// One row per place. A place yields names and paths; what is said of a model is read from the model itself.
+#include "model/library.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+
+#include "io/gguf.h"
+#include "io/json.h"
+#include "model/model.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kMostModels = 2000;
+
+/// A variable of the environment as a path; empty where it is not set.
+fs::path variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value ? fs::path(value) : fs::path();
+}
+
+fs::path home() { return variable("HOME"); }
+
+fs::path cache() { return variable("XDG_CACHE_HOME").empty() ? home() / ".cache" : variable("XDG_CACHE_HOME"); }
+
+using Found = std::vector<FoundModel>;
+
+FoundModel found(std::string name, fs::path path, std::string place) { return {std::move(name), std::move(path), std::move(place), "", 0, ""}; }
+
+/// Entries of a folder in the order of their names; nothing where it cannot be read.
+std::vector<fs::path> entries(const fs::path& folder) {
+    std::vector<fs::path> out;
+    std::error_code error;
+    for (auto it = fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error); !error && it != fs::directory_iterator() && out.size() < kMostModels; it.increment(error)) out.push_back(it->path());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// "models--openai-community--gpt2" → "openai-community/gpt2".
+std::string name_of_cache_folder(std::string folder) {
+    folder.erase(0, std::string("models--").size());
+    const size_t between = folder.find("--");
+    return between == std::string::npos ? folder : folder.replace(between, 2, "/");
+}
+
+/// The snapshot that "main" names, else the last one.
+fs::path snapshot_of(const fs::path& model) {
+    std::string revision;
+    std::ifstream(model / "refs/main") >> revision;
+    std::error_code ignored;
+    if (!revision.empty() && fs::is_directory(model / "snapshots" / revision, ignored)) return model / "snapshots" / revision;
+    const auto snapshots = entries(model / "snapshots");
+    return snapshots.empty() ? fs::path() : snapshots.back();
+}
+
+fs::path hugging_face_hub() {
+    for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
+        if (const fs::path p = variable(name); !p.empty()) return p;
+    return variable("HF_HOME").empty() ? cache() / "huggingface/hub" : variable("HF_HOME") / "hub";
+}
+
+void add_gguf(Found& out, const fs::path& file, const std::string& place) {
+    if (file.extension() == ".gguf" && out.size() < kMostModels) out.push_back(found(file.stem().string(), file, place));
+}
+
+void find_hugging_face(Found& out) {
+    for (const fs::path& folder : entries(hugging_face_hub())) {
+        if (!folder.filename().string().starts_with("models--")) continue;
+        const fs::path snapshot = snapshot_of(folder);
+        const std::string name = name_of_cache_folder(folder.filename().string());
+        std::error_code ignored;
+        const bool is_model = fs::exists(snapshot / "config.json", ignored) || fs::exists(snapshot / "modules.json", ignored);
+        if (is_model) out.push_back(found(name, snapshot, "Hugging Face cache"));
+        for (const fs::path& file : entries(snapshot)) add_gguf(out, file, "Hugging Face cache");
+    }
+}
+
+void find_lm_studio(Found& out) {
+    for (const fs::path& root : {home() / ".lmstudio/models", cache() / "lm-studio/models"})
+        for (const fs::path& publisher : entries(root))
+            for (const fs::path& repository : entries(publisher))
+                for (const fs::path& file : entries(repository)) add_gguf(out, file, "LM Studio");
+}
+
+/// A manifest names its layers by digest; the model is the layer of that media type.
+void add_ollama(Found& out, const fs::path& root, const fs::path& manifest, const std::string& name) {
+    const auto json = read_json(manifest);
+    if (!json || !json->is_object() || !json->contains("layers") || !(*json)["layers"].is_array()) return;
+    for (const Json& layer : (*json)["layers"]) {
+        if (!layer.is_object() || layer.value("mediaType", Json()) != "application/vnd.ollama.image.model") continue;
+        std::string digest = layer.contains("digest") && layer["digest"].is_string() ? layer["digest"].get<std::string>() : "";
+        std::replace(digest.begin(), digest.end(), ':', '-');
+        if (!digest.empty() && digest.find('/') == std::string::npos) out.push_back(found(name, root / "blobs" / digest, "Ollama"));
+    }
+}
+
+void find_ollama(Found& out) {
+    std::vector<fs::path> roots{variable("OLLAMA_MODELS"), home() / ".ollama/models", "/usr/share/ollama/.ollama/models"};
+    if (!roots[0].empty()) roots.resize(1);
+    for (const fs::path& root : roots) {
+        if (root.empty()) continue;
+        std::error_code error;
+        const fs::path manifests = root / "manifests";
+        for (auto it = fs::recursive_directory_iterator(manifests, fs::directory_options::skip_permission_denied, error); !error && it != fs::recursive_directory_iterator() && out.size() < kMostModels;
+             it.increment(error)) {
+            if (!it->is_regular_file(error)) continue;
+            const fs::path owner = it->path().parent_path().parent_path().filename();
+            const std::string model = it->path().parent_path().filename().string() + ":" + it->path().filename().string();
+            add_ollama(out, root, it->path(), owner == "library" ? model : owner.string() + "/" + model);
+        }
+    }
+}
+
+void find_llama_cpp(Found& out) {
+    const fs::path root = variable("LLAMA_CACHE").empty() ? cache() / "llama.cpp" : variable("LLAMA_CACHE");
+    for (const fs::path& file : entries(root)) add_gguf(out, file, "llama.cpp cache");
+}
+
+std::vector<fs::path> built_in_places() {
+    std::error_code ignored;
+    const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    return {program / "models", program.parent_path() / "models", program.parent_path() / "share/headlight/models", fs::path(HEADLIGHT_SOURCE_DIR) / "models"};
+}
+
+void find_built_in(Found& out) {
+    for (const fs::path& place : built_in_places()) {
+        const size_t before = out.size();
+        for (const fs::path& folder : entries(place)) {
+            std::error_code ignored;
+            if (fs::exists(folder / "config.json", ignored)) out.push_back(found(folder.filename().string(), folder, "built in"));
+        }
+        if (out.size() > before) return;
+    }
+}
+
+using Find = void (*)(Found&);
+constexpr Find kPlaces[] = {find_built_in, find_hugging_face, find_lm_studio, find_ollama, find_llama_cpp};
+
+int64_t weight_bytes(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) return static_cast<int64_t>(fs::file_size(path, error));
+    int64_t bytes = 0;
+    for (const fs::path& file : entries(path))
+        if (file.extension() == ".safetensors") bytes += static_cast<int64_t>(fs::file_size(file, error));
+    return bytes;
+}
+
+/// Fills in family, size, and what stands in the way.
+void examine(FoundModel& m) {
+    std::error_code ignored;
+    const auto config = open_config(m.path);
+    if (!fs::exists(m.path, ignored)) m.problem = "the file is gone";
+    else if (!config) m.problem = config.error().message;
+    else m.family = config->family_name;
+    m.bytes = fs::exists(m.path, ignored) ? weight_bytes(m.path) : 0;
+    if (m.problem.empty() && fs::is_directory(m.path, ignored) && m.bytes == 0)
+        m.problem = fs::exists(m.path / "pytorch_model.bin", ignored) ? "its weights are a Python pickle; save them as safetensors" : "its weights are not here";
+}
+
+}  // namespace
+
+std::vector<FoundModel> models_on_computer() {
+    Found out;
+    for (const Find find : kPlaces) find(out);
+    for (FoundModel& m : out) examine(m);
+    return out;
+}
+
+Result<fs::path> find_model(const std::string& path_or_name) {
+    std::error_code ignored;
+    const fs::path given(path_or_name);
+    if (path_or_name.empty() || fs::exists(given / "config.json", ignored) || fs::is_regular_file(given, ignored)) return given;
+    if (path_or_name.find('/') == std::string::npos)
+        for (const auto& place : built_in_places())
+            if (fs::exists(place / given / "config.json", ignored)) return place / given;
+    if (fs::exists(given, ignored)) return given;
+    Found out;
+    for (const Find find : kPlaces) find(out);
+    for (const FoundModel& m : out)
+        if (m.name == path_or_name) return m.path;
+    return given;
+}
+
+std::string model_name(const fs::path& path) {
+    std::error_code ignored;
+    const fs::path full = fs::weakly_canonical(path, ignored);
+    const fs::path itself = full.has_filename() ? full : full.parent_path();
+    const fs::path typed = fs::absolute(path, ignored).lexically_normal();
+    for (const fs::path& part : typed)
+        if (part.string().starts_with("models--")) return name_of_cache_folder(part.string());
+    if (path.filename().string().starts_with("sha256-")) {
+        Found out;
+        find_ollama(out);
+        for (const FoundModel& m : out)
+            if (m.path == path) return m.name;
+    }
+    return itself.extension() == ".gguf" ? itself.stem().string() : itself.filename().string();
+}
+
+std::string short_bytes(int64_t bytes) {
+    char text[32];
+    const auto value = static_cast<double>(bytes);
+    if (bytes >= 1'000'000'000) std::snprintf(text, sizeof text, "%.1f GB", value / 1e9);
+    else if (bytes >= 1'000'000) std::snprintf(text, sizeof text, "%.0f MB", value / 1e6);
+    else std::snprintf(text, sizeof text, "%.0f kB", value / 1e3);
+    return text;
+}
+
+}  // namespace headlight

@@ -1,0 +1,18 @@
+// A picture as a vision model reads it.
+#pragma once
+
+#include "base/matrix.h"
+#include "io/image.h"
+#include "model/config.h"
+
+namespace headlight {
+
+struct Picture {
+    RgbImage image;  // at the model's size
+    Matrix patches;  // [patches, channels · patch · patch], row by row over the picture; scaled and normalised
+};
+
+/// Resizes to the model's square and cuts it into patches: (value · rescale − mean) / deviation.
+Picture prepare_picture(const RgbImage& image, const VisionConfig& vision);
+
+}  // namespace headlight

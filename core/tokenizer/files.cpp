@@ -1,0 +1,172 @@
+// One row per kind of file, in the order in which they are looked for.
+#include "tokenizer/files.h"
+
+#include <algorithm>
+
+#include "io/mapped_file.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/sentence_piece.h"
+#include "tokenizer/word_piece.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What the folder says about its tokenizer beside the vocabulary; missing or broken files say nothing.
+struct Hints {
+    Json config = Json::object();
+    std::string model_type;
+
+    explicit Hints(const fs::path& folder) {
+        std::error_code ignored;
+        const auto read = [&](const char* file) {
+            if (!fs::exists(folder / file, ignored)) return Json::object();
+            const auto json = read_json(folder / file);
+            return json && json->is_object() ? *json : Json(Json::object());
+        };
+        config = read("tokenizer_config.json");
+        const Json model = read("config.json");
+        if (model.contains("model_type") && model["model_type"].is_string()) model_type = model["model_type"];
+    }
+    bool flag(const char* key, bool fallback) const { return config.contains(key) && config[key].is_boolean() ? config[key].get<bool>() : fallback; }
+    bool is_class(std::string_view part) const {
+        return config.contains("tokenizer_class") && config["tokenizer_class"].is_string() && config["tokenizer_class"].get<std::string>().find(part) != std::string::npos;
+    }
+};
+
+/// Special tokens by their usual spellings, where the vocabulary has them.
+std::vector<AddedToken> usual_specials(const TokenModel& model) {
+    constexpr const char* spellings[] = {"<s>", "</s>", "<pad>", "<unk>", "<mask>", "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "<|endoftext|>"};
+    std::vector<AddedToken> out;
+    for (const char* s : spellings)
+        if (const int id = model.vocabulary().id_of(s); id >= 0) out.push_back({.id = id, .content = s, .lstrip = std::string_view(s) == "<mask>", .special = true});
+    return out;
+}
+
+std::vector<SpecialToken> specials(const TokenModel& model, std::initializer_list<const char*> spellings) {
+    std::vector<SpecialToken> out;
+    for (const char* s : spellings)
+        if (const int id = model.vocabulary().id_of(s); id >= 0) out.push_back({s, id});
+    return out;
+}
+
+TokenizerPair alone(TokenizerParts parts) { return {std::make_shared<const Tokenizer>(std::move(parts)), nullptr}; }
+
+Result<TokenizerPair> open_json(const fs::path& folder) {
+    TRY(const auto file, MappedFile::open(folder / "tokenizer.json"));
+    TRY(auto tokenizer, Tokenizer::parse(file->text(), display_path(folder / "tokenizer.json")));
+    return TokenizerPair{std::move(tokenizer), nullptr};
+}
+
+/// One side of a Marian tokenizer: pieces from the .spm file, ids from vocab.json.
+Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, const Vocabulary& ids, const std::string& vocab_name) {
+    const std::string name = display_path(spm);
+    TRY(const auto file, MappedFile::open(spm));
+    TRY(const SentencePieceFile pieces, parse_sentence_piece(file->text(), name));
+    TokenizerParts parts;
+    TRY(parts.model, sentence_piece_model(pieces, name));
+    parts.normalizer = sentence_piece_normalizer(pieces);
+    parts.spelling = Spelling::metaspace;
+    const int unknown = ids.id_of("<unk>"), end = ids.id_of("</s>");
+    if (unknown < 0 || end < 0) return Error{vocab_name + " lacks <unk> or </s>; download it again."};
+    for (const auto& piece : pieces.pieces) {
+        const int id = ids.id_of(piece);
+        parts.renumbered.push_back(id < 0 ? unknown : id);
+    }
+    for (int id = 0; id < ids.size(); ++id) {
+        const std::string& s = ids.spelling(id);
+        parts.spellings.push_back(s);
+        const bool language = s.starts_with(">>") && s.ends_with("<<");
+        if (language || s == "</s>" || s == "<unk>" || s == "<pad>") parts.added.push_back({.id = id, .content = s, .special = true});
+    }
+    parts.post_processor = surround({}, {{"</s>", end}});
+    return std::make_shared<const Tokenizer>(std::move(parts));
+}
+
+Result<TokenizerPair> open_marian(const fs::path& folder) {
+    const std::string vocab_name = display_path(folder / "vocab.json");
+    TRY(const Json vocab, read_json(folder / "vocab.json"));
+    TRY(const Vocabulary ids, Vocabulary::from_json(vocab, vocab_name));
+    TokenizerPair pair;
+    TRY(pair.source, open_marian_side(folder / "source.spm", ids, vocab_name));
+    TRY(pair.target, open_marian_side(folder / "target.spm", ids, vocab_name));
+    return pair;
+}
+
+Result<TokenizerPair> open_sentence_piece(const fs::path& path, const Hints& hints) {
+    const std::string name = display_path(path);
+    TRY(const auto file, MappedFile::open(path));
+    TRY(const SentencePieceFile pieces, parse_sentence_piece(file->text(), name));
+    TokenizerParts parts;
+    TRY(parts.model, sentence_piece_model(pieces, name));
+    parts.normalizer = sentence_piece_normalizer(pieces);
+    parts.spelling = Spelling::metaspace;
+    for (size_t i = 0; i < pieces.pieces.size(); ++i)
+        if (pieces.kinds[i] == PieceKind::control || pieces.kinds[i] == PieceKind::unknown) parts.added.push_back({.id = static_cast<int>(i), .content = pieces.pieces[i], .special = true});
+    const TokenModel& m = *parts.model;
+    if (m.vocabulary().id_of("[CLS]") >= 0) parts.post_processor = surround(specials(m, {"[CLS]"}), specials(m, {"[SEP]"}));
+    else if (hints.model_type == "t5" || hints.is_class("T5") || path.filename() == "spiece.model") parts.post_processor = surround({}, specials(m, {"</s>"}));
+    else parts.post_processor = surround(hints.flag("add_bos_token", true) ? specials(m, {"<s>", "<bos>"}) : std::vector<SpecialToken>{}, hints.flag("add_eos_token", false) ? specials(m, {"</s>"}) : std::vector<SpecialToken>{});
+    return alone(std::move(parts));
+}
+
+Result<TokenizerPair> open_byte_level(const fs::path& folder, const Hints& hints) {
+    TRY(const Json vocab, read_json(folder / "vocab.json"));
+    TRY(const auto merges, MappedFile::open(folder / "merges.txt"));
+    TokenizerParts parts;
+    TRY(parts.model, Bpe::from_files(vocab, merges->text(), display_path(folder / "vocab.json")));
+    TRY(parts.pre_tokenizer, make_byte_level(hints.flag("add_prefix_space", false), true));
+    parts.added = usual_specials(*parts.model);
+    const TokenModel& m = *parts.model;
+    const bool around = hints.model_type == "roberta" || hints.model_type == "bart" || hints.is_class("Roberta") || hints.is_class("Bart");
+    const int begin = m.vocabulary().id_of("<s>"), end = m.vocabulary().id_of("</s>");
+    if (around && begin >= 0 && end >= 0) {
+        const Json description{{"type", "RobertaProcessing"}, {"cls", {"<s>", static_cast<unsigned>(begin)}}, {"sep", {"</s>", static_cast<unsigned>(end)}}};
+        TRY(parts.post_processor, make_post_processor(description, display_path(folder)));
+    } else if (hints.model_type == "opt") {
+        parts.post_processor = surround(specials(m, {"</s>"}), {});
+    }
+    return alone(std::move(parts));
+}
+
+Result<TokenizerPair> open_word_piece(const fs::path& folder, const Hints& hints) {
+    const std::string name = display_path(folder / "vocab.txt");
+    TRY(const auto file, MappedFile::open(folder / "vocab.txt"));
+    std::vector<std::string> lines;
+    for (std::string_view rest = file->text(); !rest.empty();) {
+        const size_t end = std::min(rest.find('\n'), rest.size());
+        std::string line(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (!line.empty() && line.back() == '\r') line.pop_back();
+        lines.push_back(std::move(line));
+    }
+    if (lines.empty()) return Error{name + " is empty; download it again."};
+    const bool lower = hints.flag("do_lower_case", true);
+    TokenizerParts parts;
+    TRY(parts.model, WordPiece::make(Vocabulary::from_list(std::move(lines)), "[UNK]", "##", "", 100, name));
+    parts.normalizer = make_bert_normalizer(true, hints.flag("tokenize_chinese_chars", true), hints.flag("strip_accents", lower), lower);
+    parts.pre_tokenizer = make_bert_pre_tokenizer();
+    parts.post_processor = surround(specials(*parts.model, {"[CLS]"}), specials(*parts.model, {"[SEP]"}));
+    parts.added = usual_specials(*parts.model);
+    parts.spelling = Spelling::word_piece;
+    return alone(std::move(parts));
+}
+
+}  // namespace
+
+Result<TokenizerPair> open_tokenizer_files(const fs::path& folder) {
+    std::error_code ignored;
+    const auto has = [&](const char* file) { return fs::exists(folder / file, ignored); };
+    if (has("tokenizer.json")) return open_json(folder);
+    if (has("source.spm") && has("target.spm") && has("vocab.json")) return open_marian(folder);
+    const Hints hints(folder);
+    for (const char* file : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"})
+        if (has(file)) return open_sentence_piece(folder / file, hints);
+    if (has("vocab.json") && has("merges.txt")) return open_byte_level(folder, hints);
+    if (has("vocab.txt")) return open_word_piece(folder, hints);
+    return Error{display_path(folder) + " has no tokenizer (tokenizer.json, a SentencePiece model, vocab.json with merges.txt, or vocab.txt); copy the tokenizer's files into it."};
+}
+
+}  // namespace headlight

@@ -1,0 +1,217 @@
+// Wire format: https://protobuf.dev/programming-guides/encoding; field numbers: sentencepiece_model.proto.
+#include "tokenizer/sentence_piece.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "base/utf8.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/unigram.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr std::string_view kBlank = "▁";
+constexpr size_t kMostPieces = 4'000'000;
+
+/// One field of a message: a number, or bytes.
+struct Field {
+    uint32_t number = 0;
+    uint64_t value = 0;        // varint, or the bits of a fixed-size number
+    std::string_view bytes;
+};
+
+class Reader {
+public:
+    explicit Reader(std::string_view data) : rest_(data) {}
+    bool done() const { return rest_.empty(); }
+
+    /// The next field; false where the bytes are no message.
+    bool next(Field& f) {
+        uint64_t tag = 0;
+        if (!varint(tag)) return false;
+        f = {static_cast<uint32_t>(tag >> 3), 0, {}};
+        switch (tag & 7) {
+            case 0: return varint(f.value);
+            case 1: return fixed(f.value, 8);
+            case 5: return fixed(f.value, 4);
+            case 2: {
+                uint64_t size = 0;
+                if (!varint(size) || size > rest_.size()) return false;
+                f.bytes = rest_.substr(0, size);
+                rest_.remove_prefix(size);
+                return true;
+            }
+            default: return false;
+        }
+    }
+
+private:
+    bool varint(uint64_t& out) {
+        out = 0;
+        for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+            const auto byte = static_cast<unsigned char>(rest_[0]);
+            rest_.remove_prefix(1);
+            out |= static_cast<uint64_t>(byte & 0x7F) << shift;
+            if (!(byte & 0x80)) return true;
+        }
+        return false;
+    }
+    bool fixed(uint64_t& out, size_t size) {
+        if (rest_.size() < size) return false;
+        std::memcpy(&out, rest_.data(), size);
+        rest_.remove_prefix(size);
+        return true;
+    }
+    std::string_view rest_;
+};
+
+float as_float(uint64_t bits) {
+    const auto low = static_cast<uint32_t>(bits);
+    float out;
+    std::memcpy(&out, &low, 4);
+    return out;
+}
+
+/// Calls use(field) for each field of a message.
+bool read_message(std::string_view bytes, const std::function<bool(const Field&)>& use) {
+    Reader reader(bytes);
+    for (Field f; !reader.done();)
+        if (!reader.next(f) || !use(f)) return false;
+    return true;
+}
+
+bool read_piece(std::string_view bytes, SentencePieceFile& out) {
+    std::string piece;
+    float score = 0;
+    uint64_t kind = 1;
+    const bool good = read_message(bytes, [&](const Field& f) {
+        if (f.number == 1) piece = valid_utf8(f.bytes);
+        if (f.number == 2) score = as_float(f.value);
+        if (f.number == 3) kind = f.value;
+        return true;
+    });
+    if (!good || kind < 1 || kind > 6 || out.pieces.size() >= kMostPieces) return false;
+    out.pieces.push_back(std::move(piece));
+    out.scores.push_back(score);
+    out.kinds.push_back(static_cast<PieceKind>(kind));
+    return true;
+}
+
+}  // namespace
+
+int SentencePieceFile::id_of(PieceKind kind) const {
+    const auto it = std::find(kinds.begin(), kinds.end(), kind);
+    return it == kinds.end() ? -1 : static_cast<int>(it - kinds.begin());
+}
+
+Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std::string& name) {
+    SentencePieceFile out;
+    std::string_view charsmap;
+    uint64_t kind = 1;
+    const auto trainer = [&](const Field& f) {
+        if (f.number == 3) kind = f.value;
+        if (f.number == 35) out.byte_fallback = f.value != 0;
+        return true;
+    };
+    const auto normalizer = [&](const Field& f) {
+        if (f.number == 2) charsmap = f.bytes;
+        if (f.number == 3) out.add_blank = f.value != 0;
+        if (f.number == 4) out.join_blanks = f.value != 0;
+        if (f.number == 5) out.escape_blanks = f.value != 0;
+        return true;
+    };
+    const bool good = read_message(bytes, [&](const Field& f) {
+        if (f.number == 1) return read_piece(f.bytes, out);
+        if (f.number == 2) return read_message(f.bytes, trainer);
+        if (f.number == 3) return read_message(f.bytes, normalizer);
+        return true;
+    });
+    if (!good || out.pieces.empty()) return Error{name + " is no SentencePiece model, or is damaged; download it again."};
+    if (kind != 1 && kind != 2) return Error{name + " holds a SentencePiece model of words or characters; Headlight reads Unigram and BPE, so use another model."};
+    out.unigram = kind == 1;
+    if (charsmap.empty()) return out;
+    TRY(Charsmap map, Charsmap::parse(charsmap, name));
+    out.charsmap = std::make_shared<const Charsmap>(std::move(map));
+    return out;
+}
+
+Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
+    std::vector<std::string> whole;
+    for (size_t i = 0; i < file.pieces.size(); ++i)
+        if (file.kinds[i] == PieceKind::user_defined && !file.pieces[i].empty()) whole.push_back(file.pieces[i]);
+    std::stable_sort(whole.begin(), whole.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    const auto map_at = [charsmap = file.charsmap, whole](const AlignedText& text, size_t at, AlignedText& out) {
+        const std::string_view rest = std::string_view(text.bytes).substr(at);
+        for (const auto& w : whole)
+            if (rest.starts_with(w)) {
+                out.append(text.slice(at, at + w.size()));
+                return w.size();
+            }
+        const auto m = charsmap ? charsmap->longest(rest) : std::nullopt;
+        const size_t length = m ? m->length : static_cast<size_t>(decode_utf8(text.bytes, at).length);
+        if (!m) {
+            out.append(text.slice(at, at + length));
+        } else {
+            out.bytes += m->replacement;
+            out.origin.resize(out.bytes.size(), text.covered(at, at + length));
+        }
+        return length;
+    };
+    return [map_at, join = file.join_blanks, add = file.add_blank, escape = file.escape_blanks](const AlignedText& text) {
+        AlignedText mapped, out;
+        for (size_t at = 0; at < text.bytes.size();) at += map_at(text, at, mapped);
+        if (join) {
+            mapped = mapped.slice(0, mapped.bytes.find_last_not_of(' ') + 1);
+            AlignedText joined;
+            for (size_t i = 0; i < mapped.bytes.size(); ++i) {
+                const bool again = mapped.bytes[i] == ' ' && (joined.bytes.empty() || joined.bytes.back() == ' ');
+                if (again) continue;
+                joined.bytes += mapped.bytes[i];
+                joined.origin.push_back(mapped.origin[i]);
+            }
+            mapped = std::move(joined);
+        }
+        if (mapped.bytes.empty()) return mapped;
+        if (add) mapped.prepend(" ");
+        for (size_t i = 0; i < mapped.bytes.size(); ++i) {
+            if (escape && mapped.bytes[i] == ' ') out.bytes += kBlank;
+            else out.bytes += mapped.bytes[i];
+            out.origin.resize(out.bytes.size(), mapped.origin[i]);
+        }
+        return out;
+    };
+}
+
+Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file, const std::string& name) {
+    const int unknown = file.id_of(PieceKind::unknown);
+    Vocabulary vocabulary = Vocabulary::from_list(file.pieces);
+    if (!file.unigram) {
+        std::vector<float> scores = file.scores;
+        std::vector<int> whole;
+        for (size_t i = 0; i < file.kinds.size(); ++i)
+            if (file.kinds[i] == PieceKind::user_defined) whole.push_back(static_cast<int>(i));
+        BpeOptions options;
+        options.byte_fallback = file.byte_fallback;
+        options.unknown = unknown;
+        options.fuse_unknown = true;
+        for (size_t i = 0; i < scores.size(); ++i)
+            if (file.kinds[i] != PieceKind::normal && file.kinds[i] != PieceKind::user_defined && file.kinds[i] != PieceKind::unused) scores[i] = std::numeric_limits<float>::quiet_NaN();
+        return Bpe::from_scores(std::move(vocabulary), std::move(scores), std::move(whole), options);
+    }
+    std::vector<double> scores(file.scores.begin(), file.scores.end());
+    std::vector<bool> left_out(scores.size());
+    float highest = 0;
+    for (size_t i = 0; i < scores.size(); ++i)
+        if (file.kinds[i] == PieceKind::normal) highest = std::max(highest, file.scores[i]);
+    for (size_t i = 0; i < scores.size(); ++i) {
+        left_out[i] = file.kinds[i] != PieceKind::normal && file.kinds[i] != PieceKind::user_defined;
+        if (file.kinds[i] == PieceKind::user_defined) scores[i] = static_cast<double>(file.pieces[i].size()) * highest - 0.1;
+    }
+    return Unigram::make(std::move(vocabulary), std::move(scores), left_out, unknown, file.byte_fallback, name);
+}
+
+}  // namespace headlight

@@ -1,0 +1,42 @@
+// SentencePiece model files (Kudo and Richardson 2018): a protocol buffer of pieces, scores and a normalization.
+// Read by us because the library follows the file's trie without checking its bounds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tokenizer/charsmap.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/token_model.h"
+
+namespace headlight {
+
+enum class PieceKind { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
+
+struct SentencePieceFile {
+    std::vector<std::string> pieces;
+    std::vector<float> scores;
+    std::vector<PieceKind> kinds;
+    bool unigram = true;        // else BPE
+    bool byte_fallback = false;
+    bool add_blank = true;      // in front of a text
+    bool join_blanks = true;    // runs of blanks become one, those at the ends none
+    bool escape_blanks = true;
+    std::shared_ptr<const Charsmap> charsmap;
+
+    int id_of(PieceKind kind) const;  // the first of a kind, or -1
+};
+
+/// Parses the bytes of a .model or .spm file. `name` is what messages call it.
+Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std::string& name);
+
+/// The file's normalization: its character map, blanks joined, one put in front, all of them "▁".
+Normalizer sentence_piece_normalizer(const SentencePieceFile& file);
+
+/// Its vocabulary, Unigram or BPE.
+Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file, const std::string& name);
+
+}  // namespace headlight

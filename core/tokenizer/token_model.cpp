@@ -1,0 +1,62 @@
+#include "tokenizer/token_model.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/utf8.h"
+
+namespace headlight {
+
+namespace {
+constexpr int64_t kMaxId = 10'000'000;
+}
+
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text.substr(0, 40)) + "\""; }
+
+Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& name) {
+    if (!vocab.is_object() || vocab.empty()) return Error{name + " has no vocabulary; download it again."};
+    Vocabulary v;
+    int size = 0;
+    for (const auto& [token, id] : vocab.items()) {
+        if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() >= kMaxId)
+            return Error{name + ": token " + in_quotes(token) + " has the id " + id.dump().substr(0, 30) + ", which no vocabulary reaches; download it again."};
+        v.ids_[token] = id.get<int>();
+        size = std::max(size, id.get<int>() + 1);
+    }
+    if (static_cast<size_t>(size) > 16 * vocab.size() + 65536)
+        return Error{name + ": token ids reach " + std::to_string(size - 1) + " with only " + std::to_string(vocab.size()) + " tokens; download it again."};
+    v.spellings_.resize(static_cast<size_t>(size));
+    for (const auto& [token, id] : v.ids_) v.spellings_[static_cast<size_t>(id)] = token;
+    return v;
+}
+
+Vocabulary Vocabulary::from_list(std::vector<std::string> spellings) {
+    Vocabulary v;
+    v.spellings_ = std::move(spellings);
+    for (size_t i = 0; i < v.spellings_.size(); ++i) v.ids_.try_emplace(v.spellings_[i], static_cast<int>(i));
+    return v;
+}
+
+const std::string& Vocabulary::spelling(int id) const {
+    static const std::string none;
+    return id >= 0 && id < size() ? spellings_[static_cast<size_t>(id)] : none;
+}
+
+int Vocabulary::id_of(std::string_view spelling) const {
+    const auto it = ids_.find(spelling);
+    return it == ids_.end() ? -1 : it->second;
+}
+
+std::vector<int> Vocabulary::byte_tokens() const {
+    std::vector<int> out;
+    for (int b = 0; b < 256; ++b) {
+        char name[8];
+        std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(b));
+        const int id = id_of(name);
+        if (id < 0) return {};
+        out.push_back(id);
+    }
+    return out;
+}
+
+}  // namespace headlight
