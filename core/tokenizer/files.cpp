@@ -61,7 +61,7 @@ Result<TokenizerPair> open_json(const fs::path& folder) {
 }
 
 /// One side of a Marian tokenizer: pieces from the .spm file, ids from vocab.json.
-Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, const Vocabulary& ids, const std::string& vocab_name) {
+Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, const std::shared_ptr<const Vocabulary>& ids, const std::string& vocab_name) {
     const std::string name = display_path(spm);
     TRY(const auto file, MappedFile::open(spm));
     TRY(const SentencePieceFile pieces, parse_sentence_piece(file->text(), name));
@@ -69,17 +69,14 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, c
     TRY(parts.model, sentence_piece_model(pieces, name));
     parts.normalizer = sentence_piece_normalizer(pieces);
     parts.spelling = Spelling::metaspace;
-    const int unknown = ids.id_of("<unk>"), end = ids.id_of("</s>");
-    if (unknown < 0 || end < 0) return Error{vocab_name + " lacks <unk> or </s>; download it again."};
-    for (const auto& piece : pieces.pieces) {
-        const int id = ids.id_of(piece);
-        parts.renumbered.push_back(id < 0 ? unknown : id);
-    }
-    for (int id = 0; id < ids.size(); ++id) {
-        const std::string& s = ids.spelling(id);
-        parts.spellings.push_back(s);
-        const bool language = s.starts_with(">>") && s.ends_with("<<");
-        if (language || s == "</s>" || s == "<unk>" || s == "<pad>") parts.added.push_back({.id = id, .content = s, .special = true});
+    parts.ids = ids;
+    parts.language_code = true;
+    parts.unknown = ids->id_of("<unk>");
+    const int end = ids->id_of("</s>");
+    if (parts.unknown < 0 || end < 0) return Error{vocab_name + " lacks <unk> or </s>; download it again."};
+    for (int id = 0; id < ids->size(); ++id) {
+        const std::string& s = ids->spelling(id);
+        if (s == "</s>" || s == "<unk>" || s == "<pad>") parts.added.push_back({.id = id, .content = s, .special = true});
     }
     parts.post_processor = surround({}, {{"</s>", end}});
     return std::make_shared<const Tokenizer>(std::move(parts));
@@ -88,7 +85,8 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, c
 Result<TokenizerPair> open_marian(const fs::path& folder) {
     const std::string vocab_name = display_path(folder / "vocab.json");
     TRY(const Json vocab, read_json(folder / "vocab.json"));
-    TRY(const Vocabulary ids, Vocabulary::from_json(vocab, vocab_name));
+    TRY(Vocabulary listed, Vocabulary::from_json(vocab, vocab_name));
+    const auto ids = std::make_shared<const Vocabulary>(std::move(listed));
     TokenizerPair pair;
     TRY(pair.source, open_marian_side(folder / "source.spm", ids, vocab_name));
     TRY(pair.target, open_marian_side(folder / "target.spm", ids, vocab_name));

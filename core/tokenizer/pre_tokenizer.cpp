@@ -33,7 +33,7 @@ std::vector<Part> apply_behavior(const std::vector<Part>& parts, Behavior behavi
     bool join_next = false;
     for (const Part& p : parts) {
         const bool join_previous = !out.empty() && ((behavior == Behavior::merged_with_previous && p.matched && !out.back().matched) ||
-                                                    (behavior == Behavior::contiguous && p.matched == out.back().matched) || join_next);
+                                                    (behavior == Behavior::contiguous && p.matched == out.back().matched) || (join_next && !p.matched));
         join_next = behavior == Behavior::merged_with_next && p.matched;
         if (join_previous) {
             out.back().end = p.end;

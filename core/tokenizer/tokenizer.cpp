@@ -81,13 +81,32 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text,
     return std::make_shared<const Tokenizer>(std::move(parts));
 }
 
+/// A piece with the model's id, or with the one that the other file gives it.
+void Tokenizer::push_piece(std::string piece, int id, Span offset, int type, Encoding& out) const {
+    if (parts_.ids) {
+        const int listed = parts_.ids->id_of(piece);
+        id = listed < 0 ? parts_.unknown : listed;
+        piece = parts_.ids->spelling(id);
+    }
+    out.push(id, std::move(piece), offset, type);
+}
+
+/// The bytes of a language code at the front, which becomes a token.
+size_t Tokenizer::take_language_code(std::string_view text, int type, Encoding& out) const {
+    const size_t end = text.rfind("<<");
+    if (!parts_.language_code || !text.starts_with(">>") || end == std::string_view::npos || end < 3) return 0;
+    const std::string_view code = text.substr(0, end + 2);
+    push_piece(std::string(code), parts_.unknown, {0, static_cast<int>(count_code_points(code))}, type, out);
+    return code.size();
+}
+
 Status Tokenizer::encode_segment(const AlignedText& text, int type, Encoding& out) const {
     std::vector<AlignedText> words{text};
     if (parts_.pre_tokenizer) TRY_STATUS(parts_.pre_tokenizer(words));
     for (const AlignedText& word : words)
         for (ModelToken& t : parts_.model->encode(word.bytes)) {
-            const int id = parts_.renumbered.empty() ? t.id : parts_.renumbered[static_cast<size_t>(t.id)];
-            out.push(id, t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : std::move(t.text), word.covered(t.begin, t.end), type);
+            std::string piece = t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : std::move(t.text);
+            push_piece(std::move(piece), t.id, word.covered(t.begin, t.end), type, out);
         }
     return success();
 }
@@ -96,7 +115,9 @@ Result<Encoding> Tokenizer::encode_one(std::string_view text, int type) const {
     const std::string valid = valid_utf8(text);
     Encoding out;
     const auto push_added = [&](const Segment& s) { out.push(s.id, s.text.bytes, s.text.covered(0, s.text.bytes.size()), type); };
-    for (const Segment& raw : before_normalizer_.split(AlignedText::of(valid))) {
+    const AlignedText whole = AlignedText::of(valid);
+    const size_t begin = take_language_code(valid, type, out);
+    for (const Segment& raw : before_normalizer_.split(begin ? whole.slice(begin, valid.size()) : whole)) {
         if (raw.id >= 0) {
             push_added(raw);
             continue;
@@ -132,8 +153,7 @@ const AddedToken* Tokenizer::added_token(int id) const {
 
 std::string Tokenizer::spelling(int id) const {
     if (const AddedToken* added = added_token(id)) return added->content;
-    if (!parts_.renumbered.empty()) return id >= 0 && static_cast<size_t>(id) < parts_.spellings.size() ? parts_.spellings[static_cast<size_t>(id)] : "";
-    return parts_.model->vocabulary().spelling(id);
+    return vocabulary().spelling(id);
 }
 
 std::string Tokenizer::bytes(int id) const {
@@ -167,12 +187,11 @@ std::string Tokenizer::decode(const std::vector<int>& ids) const {
 int Tokenizer::id_of(std::string_view spelling) const {
     for (const AddedToken& t : parts_.added)
         if (t.content == spelling) return t.id;
-    const int id = parts_.model->vocabulary().id_of(spelling);
-    return id < 0 || parts_.renumbered.empty() ? id : parts_.renumbered[static_cast<size_t>(id)];
+    return vocabulary().id_of(spelling);
 }
 
 int Tokenizer::size() const {
-    int size = parts_.renumbered.empty() ? parts_.model->vocabulary().size() : static_cast<int>(parts_.spellings.size());
+    int size = vocabulary().size();
     for (const auto& t : parts_.added) size = std::max(size, t.id + 1);
     return size;
 }

@@ -32,8 +32,9 @@ struct TokenizerParts {
     PostProcessor post_processor; // or none
     std::vector<AddedToken> added;
     Spelling spelling = Spelling::byte_level;
-    std::vector<int> renumbered;  // piece → id, where the ids come from another file (Marian); empty: the same
-    std::vector<std::string> spellings;  // by such an id
+    std::shared_ptr<const Vocabulary> ids;  // where pieces take their ids from another file (Marian); null: the model's own
+    int unknown = -1;                       // the id of pieces which that file lacks
+    bool language_code = false;             // a text may begin with ">>de<<", a token of its own (Marian)
 };
 
 /// An open tokenizer; immutable, safe to use from several threads.
@@ -66,8 +67,11 @@ public:
 
 private:
     Result<Encoding> encode_one(std::string_view text, int type) const;
+    void push_piece(std::string piece, int id, Span offset, int type, Encoding& out) const;
+    size_t take_language_code(std::string_view text, int type, Encoding& out) const;
     Status encode_segment(const AlignedText& text, int type, Encoding& out) const;
     const AddedToken* added_token(int id) const;
+    const Vocabulary& vocabulary() const { return parts_.ids ? *parts_.ids : parts_.model->vocabulary(); }
 
     TokenizerParts parts_;
     std::unordered_map<int, size_t> added_by_id_;
