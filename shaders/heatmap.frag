@@ -2,10 +2,10 @@
 // One head's weights. The texture holds values (masked: negative), level by level the largest of 2 x 2 below it;
 // colours come from the map alone. Compiled once for each SCALE (0 linear, 1 log, 2 row) and with or without
 // MINIFY (cells under a pixel), because software renderers run both sides of a branch.
-uniform sampler2D values;      // [n, n], row = query
-uniform sampler2D row_largest; // [n, 1]
+uniform sampler2D values;      // [keys, queries], row = query
+uniform sampler2D row_largest; // [queries, 1]
 uniform sampler2D colors;      // [256, 1]
-uniform int n;
+uniform ivec2 cells;           // across, down on the screen
 uniform vec4 rect;
 uniform float largest;
 uniform int columns;           // 1: queries run along columns
@@ -30,26 +30,26 @@ float place(float weight, int query) {
 }
 
 void main() {
-    float cell_size = rect.z / float(n);
+    float cell_size = rect.z / float(cells.x);
     vec2 at = pixel / cell_size;
     ivec2 cell = oriented(ivec2(at));
 #ifdef MINIFY  // each pixel takes the largest weight that it covers
     float covered = 1.0 / cell_size;
     int level = int(floor(log2(covered)));
     vec2 first = floor(pixel) * covered, last = first + covered - 1e-3;
-    ivec2 from = ivec2(first) >> level, to = min(ivec2(last) >> level, min(from + 3, ivec2((n - 1) >> level)));
+    ivec2 from = ivec2(first) >> level, to = min(ivec2(last) >> level, min(from + 3, (cells - 1) >> level));
     float weight = -1.0;
     for (int y = from.y; y <= to.y; ++y)
         for (int x = from.x; x <= to.x; ++x) weight = max(weight, texelFetch(values, oriented(ivec2(x, y)), level).r);
     bool gap = false;
 #else
-    float weight = texelFetch(values, min(cell, ivec2(n - 1)), 0).r;
+    float weight = texelFetch(values, min(cell, oriented(cells) - 1), 0).r;
     vec2 inside = fract(at) * cell_size;
     bool gap = cell_size >= 12.0 && max(inside.x, inside.y) > cell_size - 1.0;
 #endif
     bool line = cell_size >= 12.0 && fract((gl_FragCoord.x - gl_FragCoord.y) / hatch_period) * hatch_period < 1.0;
     vec3 masked = line ? hatch : background;
-    int entry = int(clamp(place(weight, min(cell.y, n - 1)), 0.0, 1.0) * 255.0 + 0.5);
+    int entry = int(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0) * 255.0 + 0.5);
     vec3 mapped = texelFetch(colors, ivec2(entry, 0), 0).rgb;
     color = vec4(mix(gap ? background : weight < 0.0 ? masked : mapped, background, dim), 1.0);
 }

@@ -121,11 +121,11 @@ void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const I
 }
 
 void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
-    const Program& heatmap = heatmap_program(d.scale, d.rect.z < static_cast<float>(d.n));
+    const Program& heatmap = heatmap_program(d.scale, d.rect.z < static_cast<float>(d.across));
     set_style(heatmap, d.style, d.rect);
     glUniform1i(heatmap.uniform("values"), 0);
     glUniform1i(heatmap.uniform("row_largest"), 2);
-    glUniform1i(heatmap.uniform("n"), d.n);
+    glUniform2i(heatmap.uniform("cells"), d.across, d.down);
     glUniform1f(heatmap.uniform("log_floor"), kLogFloor);
     glUniform3f(heatmap.uniform("hatch"), d.style.hatch.x, d.style.hatch.y, d.style.hatch.z);
     glUniform1f(heatmap.uniform("hatch_period"), d.style.hatch_period);

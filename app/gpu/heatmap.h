@@ -29,7 +29,7 @@ struct PictureStyle {
 struct HeatmapDraw {
     PictureStyle style;
     GLuint values = 0, row_largest = 0;
-    int n = 0;
+    int across = 0, down = 0;  // cells as they lie on the screen
     Scale scale = Scale::linear;
     ImVec4 rect;  // x, y, width, height in window pixels
 };

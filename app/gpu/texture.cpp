@@ -43,6 +43,15 @@ Texture Texture::of_colormap(const Colormap& map) {
     return t;
 }
 
+Texture Texture::of_rgb(int width, int height, const unsigned char* pixels) {
+    Texture t = make();
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, width, height, 0, GL_RGB, GL_UNSIGNED_BYTE, pixels);
+    return t;
+}
+
 Texture Texture::of_argb(int width, int height, int stride, const unsigned char* pixels) {
     std::vector<unsigned char> straight(static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
     for (int y = 0; y < height; ++y)

@@ -1,7 +1,6 @@
 // The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "views/views.h"
 
@@ -11,13 +10,38 @@ namespace {
 
 struct GridLayout {
     float left, top, pitch, thumb, shown_w, shown_h;
-    int layers, heads, first_head;
+    int layers, heads;
+    int shared;  // query heads that read one key/value head
 };
 
 void select_head(ViewState& state, int layer, int head) {
-    state.layer = layer;
+    state.site = layer;
     state.head = head;
     state.choose_head = false;
+}
+
+/// "3", or "enc 3", "dec 3", "cross 3".
+std::string row_label(const ModelConfig& c, int site) {
+    constexpr const char* kinds[] = {"", "enc ", "dec ", "cross "};
+    const AttentionSite s = c.site(site);
+    return kinds[static_cast<int>(s.kind)] + std::to_string(s.layer);
+}
+
+/// Brackets over the query heads that share one key/value head.
+void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
+    Ui& ui = s.ui;
+    if (g.shared == 1) return;
+    for (int first = 0; first < g.heads; first += g.shared) {
+        const float x = g.left + g.pitch * static_cast<float>(first) - s.state.grid_scroll_x, w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - ui.px(23);
+        const bool mine = s.state.head / g.shared == first / g.shared;
+        const ImU32 color = mine ? ui.colors->accent : ui.colors->t3;
+        ui.list->AddRectFilled({x, y}, {x + w, y + ui.line()}, color);
+        for (const float end : {x, x + w - ui.line()}) ui.list->AddRectFilled({end, y}, {end + ui.line(), y + ui.px(4)}, color);
+        const Rect r{x, y - ui.px(4), w, ui.px(10)};
+        if (r.x < clip.x || r.right() > clip.x + g.shown_w + ui.px(4)) continue;
+        const std::string path = "group/" + std::to_string(first / g.shared);
+        ui.tooltip(path, ui.hit(path, r), "Query heads " + std::to_string(first) + " … " + std::to_string(first + g.shared - 1) + " share key/value head " + std::to_string(first / g.shared) + ".");
+    }
 }
 
 void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
@@ -28,12 +52,13 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
         if (g.pitch < ui.px(20) && h % 2) continue;
         ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
     }
+    draw_groups(s, g, {g.left, clip.y, 0, 0});
     ui.list->PopClipRect();
     ui.list->PushClipRect(clip.min(), clip.max(), true);
     for (int l = 0; l < g.layers; ++l) {
         const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.state.grid_scroll;
         if (g.pitch < ui.px(16) && l % 2) continue;
-        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.layer ? ui.colors->accent_text : ui.colors->t2, std::to_string(l));
+        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.site ? ui.colors->accent_text : ui.colors->t2, row_label(s.model()->config, l));
     }
     ui.list->PopClipRect();
 }
@@ -65,15 +90,15 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         ui.frame({moved.x + g.pitch * static_cast<float>(head) - grow, moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow}, color, width);
     };
     if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
-    outline(s.state.layer, s.state.head, ui.colors->accent, 2);
+    outline(s.state.site, s.state.head, ui.colors->accent, 2);
     ui.list->PopClipRect();
 }
 
 /// Scrolls a head that was chosen by key or from the list into view, once.
 void follow_selection(ViewState& state, const GridLayout& g) {
-    if (state.grid_followed == std::pair{state.layer, state.head}) return;
-    state.grid_followed = {state.layer, state.head};
-    const float x = g.pitch * static_cast<float>(state.head), y = g.pitch * static_cast<float>(state.layer);
+    if (state.grid_followed == std::pair{state.site, state.head}) return;
+    state.grid_followed = {state.site, state.head};
+    const float x = g.pitch * static_cast<float>(state.head), y = g.pitch * static_cast<float>(state.site);
     state.grid_scroll_x = std::clamp(state.grid_scroll_x, x + g.pitch - g.shown_w, x);
     state.grid_scroll = std::clamp(state.grid_scroll, y + g.pitch - g.shown_h, y);
 }
@@ -85,7 +110,7 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
         for (int head = 0; head < g.heads; ++head) {
             const float x = grid.x + g.pitch * static_cast<float>(head) - s.state.grid_scroll_x, y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
             const bool seen = y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1 && x >= grid.x - 1 && x + g.thumb <= grid.x + g.shown_w + 1;
-            if (seen) ui.name("grid/" + head_name(l, head), {x, y, g.thumb, g.thumb});
+            if (seen) ui.name("grid/" + head_name(s.model()->config, l, head), {x, y, g.thumb, g.thumb});
         }
     s.state.hovered_head.reset();
     if (!h.hovered) return;
@@ -101,9 +126,9 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     }
     if (s.sentence()) {
         const auto& stats = s.sentence()->heads[static_cast<size_t>(layer * g.heads + head)].statistics;
-        std::string tip = "Head " + head_name(layer, head);
+        std::string tip = "Head " + head_name(s.model()->config, layer, head);
         for (size_t i = 0; i < 4; ++i) tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
-        ui.tooltip("grid/" + head_name(layer, head), h, tip);
+        ui.tooltip("grid/" + head_name(s.model()->config, layer, head), h, tip);
     }
 }
 
@@ -115,16 +140,8 @@ std::vector<float> rank_values(const Scene& s) {
     return out;
 }
 
-std::vector<int> rank_order(const Scene& s, const std::vector<float>& values) {
-    std::vector<int> order(values.size());
-    std::iota(order.begin(), order.end(), 0);
-    const bool ascending = s.state.rank != kRankByCell && head_statistics()[static_cast<size_t>(s.state.rank)].ascending;
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        const float x = values[static_cast<size_t>(a)], y = values[static_cast<size_t>(b)];
-        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-        return ascending ? x < y : x > y;
-    });
-    return order;
+std::vector<size_t> rank_order(const Scene& s, const std::vector<float>& values) {
+    return order_by(values, s.state.rank != kRankByCell && head_statistics()[static_cast<size_t>(s.state.rank)].ascending);
 }
 
 void draw_rank_choice(Scene& s, Rect area, float y) {
@@ -133,8 +150,8 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
     for (const auto& st : head_statistics()) items.push_back(st.label);
     const auto cell = s.shown_cell();
     if (cell) {
-        const auto label = [&](int i) { return ui.text.fitted(kCaption, s.sentence()->labels[static_cast<size_t>(i)], ui.px(56)) + " " + std::to_string(i); };
-        items.push_back("weight " + label(cell->first) + " → " + label(cell->second));
+        const auto label = [&](const std::vector<std::string>& labels, int i) { return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], ui.px(56)) + " " + std::to_string(i); };
+        items.push_back("weight " + label(s.query_labels(), cell->first) + " → " + label(s.key_labels(), cell->second));
     }
     ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
     float width = 0;
@@ -160,20 +177,22 @@ void draw_ranked_heads(Scene& s, Rect area) {
     s.state.rank_scroll = std::clamp(s.state.rank_scroll, 0.0f, most);
     ui.list->PushClipRect(shown.min(), shown.max(), true);
     const int across = s.model()->config.heads;
+    float names = 0;
+    for (int site = 0; site < s.model()->config.sites(); ++site) names = std::max(names, ui.text.width(kBodyMono, head_name(s.model()->config, site, across - 1)) + ui.px(12));
     int hidden_below = 0;
     for (size_t i = 0; i < order.size(); ++i) {
         const Rect r{shown.x, area.y + row_h * static_cast<float>(i) - s.state.rank_scroll, shown.w, row_h};
         if (r.y + row_h > shown.bottom() + 1) ++hidden_below;
         if (r.bottom() < shown.y || r.y + row_h > shown.bottom() + 1) continue;
-        const int layer = order[i] / across, head = order[i] % across;
-        const float value = values[static_cast<size_t>(order[i])];
-        const Hit h = ui.hit("ranked/" + head_name(layer, head), r);
-        const bool selected = layer == s.state.layer && head == s.state.head;
+        const int layer = static_cast<int>(order[i]) / across, head = static_cast<int>(order[i]) % across;
+        const float value = values[order[i]];
+        const Hit h = ui.hit("ranked/" + head_name(s.model()->config, layer, head), r);
+        const bool selected = layer == s.state.site && head == s.state.head;
         if (selected || h.hovered) ui.fill(r, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
         const ImU32 ink = selected ? ui.colors->accent_text : ui.colors->t1;
-        ui.text.draw(area.x, r.middle_y(), kBodyMono, ink, head_name(layer, head));
+        ui.text.draw(area.x, r.middle_y(), kBodyMono, ink, head_name(s.model()->config, layer, head));
         ui.text.draw_right(area.right(), r.middle_y(), kBodyMono, selected ? ink : ui.colors->t2, number(value, 3));
-        if (!std::isnan(value)) ui.bar({area.x + ui.px(48), r.middle_y() - ui.px(4), area.w - ui.px(48) - ui.px(64), ui.px(8)}, value / largest, selected ? ui.colors->accent : ui.colors->t3);
+        if (!std::isnan(value)) ui.bar({area.x + std::max(ui.px(48), names), r.middle_y() - ui.px(4), area.w - std::max(ui.px(48), names) - ui.px(64), ui.px(8)}, value / largest, selected ? ui.colors->accent : ui.colors->t3);
         if (h.hovered) s.state.hovered_head = std::pair{layer, head};
         if (h.clicked) {
             select_head(s.state, layer, head);
@@ -192,24 +211,28 @@ void draw_head_list(Scene& s, Rect area) {
     const ModelConfig& c = s.model()->config;
     const float pad = ui.px(size::panel_pad), width = area.w - 2 * pad;
     GridLayout g{};
-    g.layers = c.layers;
+    g.layers = c.sites();
     g.heads = c.heads;
-    g.pitch = std::max(ui.px(14), std::floor((area.w - ui.px(56)) / static_cast<float>(c.heads)));
+    g.shared = c.heads / c.kv_heads;
+    float names = ui.px(24);
+    for (int l = 0; l < g.layers; ++l) names = std::max(names, ui.text.width(kCaptionMono, row_label(c, l)) + ui.px(8));
+    g.pitch = std::max(ui.px(14), std::floor((area.w - names - ui.px(32)) / static_cast<float>(c.heads)));
+    if (c.stacks.size() > 1) g.pitch = std::min(g.pitch, ui.px(36));  // three kinds of attention stand under each other
     g.thumb = g.pitch - ui.px(3);
-    g.left = area.x + ui.px(40);
+    g.left = area.x + pad + names;
     g.top = area.y + ui.px(60);
     const float most = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
     g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(most / g.pitch) * g.pitch);
     const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads), g.pitch * static_cast<float>(g.layers)};
-    g.shown_w = std::min(grid.w, std::floor((width - ui.px(24)) / g.pitch) * g.pitch);
+    g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);
     follow_selection(s.state, g);
     s.state.grid_scroll = std::clamp(s.state.grid_scroll, 0.0f, grid.h - g.shown_h);
     s.state.grid_scroll_x = std::clamp(s.state.grid_scroll_x, 0.0f, grid.w - g.shown_w);
 
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
-    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(c.layers) + " × " + std::to_string(c.heads));
+    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(g.layers) + " × " + std::to_string(c.heads) + (g.shared > 1 ? " · " + std::to_string(c.kv_heads) + " key/value" : ""));
     ui.list->PushClipRect(area.min(), area.max(), true);
-    draw_grid_labels(s, g, {area.x + pad, g.top, ui.px(24), g.shown_h});
+    draw_grid_labels(s, g, {area.x + pad, g.top, names, g.shown_h});
     answer_grid(s, g, grid);
     draw_thumbnails(s, g, grid);
     ui.list->PopClipRect();

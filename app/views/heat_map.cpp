@@ -13,8 +13,11 @@ struct MapLayout {
     Rect map;
     float cell = 0;
     bool turned = false;
-    int n = 0, step_across = 1, step_down = 1;
+    int down = 0, across = 0, step_across = 1, step_down = 1;
 };
+
+bool in_rows(const Scene& s) { return s.state.queries == Axis::rows; }
+const std::vector<std::string>& labels_of(const Scene& s, bool down) { return down == in_rows(s) ? s.query_labels() : s.key_labels(); }
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
@@ -32,22 +35,16 @@ void draw_toolbar(Scene& s, float x, float y) {
     if (const int c = choice("Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
 }
 
-float widest_label(Scene& s) {
-    float widest = 0;
-    const auto& labels = s.sentence()->labels;
-    for (const auto& l : labels) widest = std::max(widest, s.ui.text.width(kCaptionMono, shorten_middle(l, 14)));
-    return widest;
-}
-
 MapLayout arrange(Scene& s, Rect area) {
     Ui& ui = s.ui;
     MapLayout l;
-    l.n = s.sentence()->trace->size();
-    const float widest = widest_label(s), n = static_cast<float>(l.n);
-    float above = ui.px(146 - size::view_header);
+    l.down = static_cast<int>(labels_of(s, true).size());
+    l.across = static_cast<int>(labels_of(s, false).size());
+    float widest = 0, above = ui.px(146 - size::view_header);
+    for (const auto& label : labels_of(s, false)) widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
     const auto cell_for = [&](float top) {
-        const float room = std::min(area.w - ui.px(264), area.h - top - ui.px(42));
-        const float cell = std::min(room / n, ui.px(64));
+        const float room = std::min((area.w - ui.px(264)) / static_cast<float>(l.across), (area.h - top - ui.px(42)) / static_cast<float>(l.down));
+        const float cell = std::min(room, ui.px(64));
         return cell >= 4 ? std::floor(cell) : std::max(cell, 0.001f);  // small cells would lose too much to rounding
     };
     l.cell = cell_for(above);
@@ -58,7 +55,7 @@ MapLayout arrange(Scene& s, Rect area) {
     }
     l.step_down = label_step(l.cell, ui.px(16));
     l.step_across = label_step(l.cell, ui.px(l.turned ? 24 : 16));  // turned lines stand closer than their feet
-    l.map = {area.x + ui.px(128), area.y + std::max(above, ui.px(98)), l.cell * n, l.cell * n};
+    l.map = {area.x + ui.px(128), area.y + std::max(above, ui.px(98)), l.cell * static_cast<float>(l.across), l.cell * static_cast<float>(l.down)};
     return l;
 }
 
@@ -68,7 +65,7 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
     const ImU32 ink = on && query_axis ? ui.colors->accent_text : ui.colors->t1, faint = on && query_axis ? ui.colors->accent_text : ui.colors->t3;
     const ImU32 back = query_axis ? ui.colors->accent_fill : ui.colors->bg3;
     const float at = l.cell * (static_cast<float>(i) + 0.5f);
-    const std::string label = shorten_middle(s.sentence()->labels[static_cast<size_t>(i)], 14), index = std::to_string(i);
+    const std::string label = shorten_middle(labels_of(s, down)[static_cast<size_t>(i)], 14), index = std::to_string(i);
     if (down) {
         const float right = l.map.x - ui.px(12), room = ui.px(128 - 24 - 12 - 34), y = l.map.y + at;
         const std::string text = ui.text.fitted(kCaptionMono, label, room);
@@ -103,7 +100,7 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
 /// Every step-th label, but none under the one that is lit.
 void draw_axis(Scene& s, const MapLayout& l, bool down, int lit) {
     const float apart = s.ui.px(down || !l.turned ? 19 : 26);
-    for (int i = 0; i < l.n; i += down ? l.step_down : l.step_across)
+    for (int i = 0; i < (down ? l.down : l.across); i += down ? l.step_down : l.step_across)
         if (lit < 0 || (i != lit && std::abs(static_cast<float>(i - lit)) * l.cell >= apart) || (l.step_down == 1 && i != lit)) draw_axis_label(s, l, i, down, false);
     if (lit >= 0) draw_axis_label(s, l, lit, down, true);
 }
@@ -136,8 +133,8 @@ void draw_values(Scene& s, const MapLayout& l) {
     const Matrix& w = s.answer->picture->levels[0];
     const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
     const bool rows = s.state.queries == Axis::rows;
-    for (int q = 0; q < l.n; ++q)
-        for (int k = 0; k < l.n; ++k) {
+    for (Index q = 0; q < w.rows(); ++q)
+        for (Index k = 0; k < w.cols(); ++k) {
             if (w(q, k) < 0.10f) continue;
             const float place = scale_position(s.state.scale, w(q, k), s.answer->picture->largest, s.answer->picture->row_largest(0, q));
             const Rgb c = map[static_cast<size_t>(std::lround(place * 255))];
@@ -172,10 +169,10 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 void draw_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
     const float y = l.map.y + std::max(l.map.h, bar_height(ui, l)) + ui.px(20);
-    const bool masked = s.sentence()->trace->activations.mask.end[0] < l.n;
+    const bool masked = s.sentence()->trace->rule(s.site()).mask.hides_any();
     const std::string left = std::string("Each ") + (s.state.queries == Axis::rows ? "row" : "column") + " sums to 1." +
                              (!masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");
-    const std::string size = std::to_string(l.n) + " × " + std::to_string(l.n);
+    const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
     const int covered = static_cast<int>(std::ceil(1 / l.cell));
     const std::string right = l.cell >= 1 ? size + ", every cell shown" : size + ", each pixel is the largest of " + std::to_string(covered) + " × " + std::to_string(covered);
     const float end = std::max(l.map.right(), std::min(area.right() - ui.px(24), l.map.x + ui.text.width(kCaption, left + right) + ui.px(40)));
@@ -186,7 +183,7 @@ void draw_caption(Scene& s, const MapLayout& l, Rect area) {
 void answer_map(Scene& s, const MapLayout& l) {
     const Hit h = s.ui.hit("map", l.map);
     if (!h.hovered) return;
-    const int across = std::clamp(static_cast<int>((h.mouse.x - l.map.x) / l.cell), 0, l.n - 1), down = std::clamp(static_cast<int>((h.mouse.y - l.map.y) / l.cell), 0, l.n - 1);
+    const int across = std::clamp(static_cast<int>((h.mouse.x - l.map.x) / l.cell), 0, l.across - 1), down = std::clamp(static_cast<int>((h.mouse.y - l.map.y) / l.cell), 0, l.down - 1);
     s.state.hovered = s.state.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
     if (h.clicked) {
         s.state.locked = s.state.hovered;
@@ -211,15 +208,16 @@ void draw_heat_map(Scene& s, Rect area) {
     d.style = {s.colors, p.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), ui.px(6)};
     d.values = s.pictures.values.id();
     d.row_largest = s.pictures.row_largest.id();
-    d.n = l.n;
+    d.across = l.across;
+    d.down = l.down;
     d.scale = s.state.scale;
     d.rect = {l.map.x, l.map.y, l.map.w, l.map.h};
     ui.heat.draw(*ui.list, d);
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44)) draw_values(s, l);
     draw_labels(s, l, cell);
-    if (s.state.locked && s.state.locked->first < l.n && s.state.locked->second < l.n && s.state.locked != s.state.hovered) draw_cross(s, l, *s.state.locked, true);
-    if (s.state.hovered && s.state.hovered->first < l.n && s.state.hovered->second < l.n) draw_cross(s, l, *s.state.hovered, s.state.locked == s.state.hovered);
+    if (s.state.locked && s.holds(*s.state.locked) && s.state.locked != s.state.hovered) draw_cross(s, l, *s.state.locked, true);
+    if (s.state.hovered && s.holds(*s.state.hovered)) draw_cross(s, l, *s.state.hovered, s.state.locked == s.state.hovered);
     draw_color_scale(s, l, cell);
     draw_caption(s, l, area);
 }

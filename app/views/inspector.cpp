@@ -26,9 +26,8 @@ struct Column {
 void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26), pad = ui.px(size::inspector_pad);
-    const auto& labels = s.sentence()->labels;
-    const char* state = s.state.hovered ? "hover" : s.state.locked ? "locked" : "last token";
-    const std::string query = labels[static_cast<size_t>(cell.first)], key = labels[static_cast<size_t>(cell.second)], i = std::to_string(cell.first), j = std::to_string(cell.second);
+    const char* state = s.state.hovered ? "hover" : s.state.locked ? "locked" : cell.first + 1 == s.queries() ? "last token" : s.model()->config.kind == ModelKind::vision ? "class token" : "masked token";
+    const std::string query = s.query_labels()[static_cast<size_t>(cell.first)], key = s.key_labels()[static_cast<size_t>(cell.second)], i = std::to_string(cell.first), j = std::to_string(cell.second);
     const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - ui.px(60);
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
     float x = area.x + pad;
@@ -43,8 +42,8 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
 
 void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     Ui& ui = s.ui;
-    const auto& labels = s.sentence()->labels;
-    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Where " + labels[static_cast<size_t>(query)] + " " + std::to_string(query) + " looks", c.right - c.left - ui.px(60)));
+    const auto& labels = s.key_labels();
+    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Where " + s.query_labels()[static_cast<size_t>(query)] + " " + std::to_string(query) + " looks", c.right - c.left - ui.px(60)));
     ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
     c.y += ui.px(26 * c.tight);
     const float index_right = c.left + ui.px(22), name_room = ui.px(64), bar_left = index_right + ui.px(8) + name_room, bar_right = c.right - ui.px(62);
@@ -65,7 +64,7 @@ void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<
     ui.text.draw(c.left, c.y, kBody, ui.colors->t2, label);
     float x = c.left + ui.px(64);
     for (const int id : ids) {
-        const std::string token = token_label(*s.model(), id);
+        const std::string token = prediction_label(*s.model(), id);
         const float w = ui.text.width(kCaptionMono, token) + ui.px(16);
         if (x + w > c.right) break;
         ui.fill({x, c.y - ui.px(14), w, ui.px(28)}, ui.colors->bg2, size::corner);
@@ -83,8 +82,24 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
     const Rect share{c.left, c.y - ui.px(12), c.right - c.left, ui.px(24)};
     ui.tooltip("inspector/share", ui.hit("inspector/share", share), "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
     c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %", 32);
+    if (r.raises.empty()) {
+        c.y += ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3, "No straight path leads from here to the predictions, so no tokens are raised or lowered by it alone.");
+        return;
+    }
     draw_token_chips(s, c, "raises", r.raises, ui.colors->plus);
     draw_token_chips(s, c, "lowers", r.lowers, ui.colors->minus);
+}
+
+/// From q·k to what enters mask and softmax, in the steps that the model takes.
+void draw_score(Scene& s, Column& c, const CellReport& r) {
+    const ModelConfig& m = s.model()->config;
+    const AttentionRule& rule = s.sentence()->trace->rule(r.cell.site);
+    const bool root = m.scale == 0 && !m.scale_by_layer;
+    c.pair("q·k", number(r.dot, 2), 24);
+    if (rule.scale != 1) c.pair(root ? "÷ √" + std::to_string(m.d_head) : "× " + decimals(rule.scale, 3), number(r.scaled, 2), 24);
+    if (rule.cap > 0) c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2), 24);
+    if (rule.bias.by_key.size() || rule.bias.by_distance.size()) c.pair("with position bias", number(r.score, 2), 24);
+    if (rule.kv_heads < rule.heads) c.pair("key/value head", std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads), 24);
 }
 
 }  // namespace
@@ -106,11 +121,9 @@ void draw_inspector(Scene& s, Rect area) {
     const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
     c.pair("weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
-        const int d_head = s.model()->config.d_head;
-        c.pair("q·k", number(r->dot, 2), 24);
-        c.pair("÷ √" + std::to_string(d_head), number(r->score, 2), 24);
+        draw_score(s, c, *r);
         c.pair("mask", r->allowed ? "allowed" : "masked", 24);
-        c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.sentence()->trace->size()) : "—", 28);
+        c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.keys()) : "—", 28);
         c.rule();
         draw_row(s, c, *r, cell->first);
         c.rule();

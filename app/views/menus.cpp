@@ -92,36 +92,56 @@ float draw_error(Scene& s, float x, float y, float w) {
 }
 
 struct Listed {
-    std::string path, name, where;
+    std::string path, name, what;
+    bool readable = true;
 };
 
+/// Built in and recent ones, then those of other programs; nothing twice.
 std::vector<Listed> listed_models(const ViewState& state) {
     std::vector<Listed> out{{"stories", "stories", "built in"}};
     for (const auto& path : state.recent_models)
-        if (path != "stories") out.push_back({path, fs::path(path).filename().string(), "recent · " + fs::path(path).parent_path().string()});
+        if (path != "stories") out.push_back({path, model_name(path), "recent · " + fs::path(path).parent_path().string()});
+    for (const FoundModel& m : state.found) {
+        const bool known = std::any_of(out.begin(), out.end(), [&](const Listed& l) { return l.path == m.path.string() || l.path == m.name; });
+        const std::string family = m.family.empty() ? "" : m.family + " · ";
+        if (!known) out.push_back({m.place == "built in" ? m.name : m.path.string(), m.name, m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.place : "cannot be opened: " + m.problem, m.problem.empty()});
+    }
     return out;
+}
+
+void draw_model_row(Scene& s, const Listed& m, Rect r) {
+    Ui& ui = s.ui;
+    const float x = r.x + ui.px(8), y = r.middle_y(), name_w = r.w * 0.42f;
+    const Hit h = ui.hit("models/" + m.name, r);
+    const bool open = s.model() && s.answer->model_error.empty() && m.path == s.state.model_path;
+    if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
+    if (open) ui.list->AddCircleFilled({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
+    ui.text.draw(x + ui.px(4), y, kBody, !m.readable ? ui.colors->t3 : open ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBody, m.name, name_w - ui.px(12)));
+    ui.text.draw(x + name_w, y, kCaption, m.readable ? ui.colors->t2 : ui.colors->warning, ui.text.fitted(kCaption, m.what, r.w - name_w - ui.px(12)));
+    if (!m.readable) ui.tooltip("models/" + m.name, h, m.what);
+    if (!h.clicked) return;
+    choose_model(s.state, m.path);
+    s.state.model_menu = false;
 }
 
 void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     Ui& ui = s.ui;
     const auto models = listed_models(s.state);
-    ui.text.draw(x, y, kCaption, ui.colors->t3, "Built in and recent");
-    y += ui.px(28);
-    for (const Listed& m : models) {
-        if (y + ui.px(16) > bottom) break;
-        const Rect r{x - ui.px(8), y - ui.px(16), w + ui.px(16), ui.px(32)};
-        const Hit h = ui.hit("models/" + m.name, r);
-        const bool open = s.model() && s.answer->model_error.empty() && m.path == s.state.model_path;
-        if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-        if (open) ui.list->AddCircleFilled({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
-        ui.text.draw(x + ui.px(4), y, kBody, open ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBody, m.name, ui.px(180)));
-        ui.text.draw(x + ui.px(196), y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, m.where, w - ui.px(200)));
-        if (h.clicked) {
-            choose_model(s.state, m.path);
-            s.state.model_menu = false;
-        }
-        y += ui.px(32);
+    ui.text.draw(x, y, kCaption, ui.colors->t3, s.state.found_all ? "On this computer" : "On this computer (looking…)");
+    y += ui.px(16);
+    const Rect shown{x - ui.px(8), y, w + ui.px(16), bottom - y};
+    const float row = ui.px(32), most = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
+    if (shown.contains(ImGui::GetMousePos())) s.state.model_scroll -= ImGui::GetIO().MouseWheel * row * 2;
+    s.state.model_scroll = std::clamp(s.state.model_scroll, 0.0f, most);
+    ui.list->PushClipRect(shown.min(), shown.max(), true);
+    size_t below = 0;
+    for (size_t i = 0; i < models.size(); ++i) {
+        const Rect r{shown.x, y + row * static_cast<float>(i) - s.state.model_scroll, shown.w, row};
+        if (r.bottom() > shown.bottom() + 1) ++below;
+        else if (r.y >= shown.y - 1) draw_model_row(s, models[i], r);
     }
+    ui.list->PopClipRect();
+    if (below) ui.text.draw_right(x + w, bottom + ui.px(26), kCaption, ui.colors->t3, std::to_string(below) + " more");
 }
 
 void draw_model_menu(Scene& s, Rect window) {
@@ -134,11 +154,11 @@ void draw_model_menu(Scene& s, Rect window) {
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
-    path_field(ui, "model path", field, "Path of a model folder", s.state.path_typed);
+    path_field(ui, "model path", field, "Path of a model folder or .gguf file", s.state.path_typed);
     const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)}, "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
     if (pressed && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
-    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a model folder on the window.");
+    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a folder or a .gguf file on the window.");
 }
 
 /// Options side by side, one of them on; returns the one pressed, or -1.
@@ -185,7 +205,7 @@ void draw_save_menu(Scene& s, Rect window) {
     const Rect r{window.right() - ui.px(556), window.bottom() - ui.px(250), ui.px(540), ui.px(170)};
     Sheet sheet(s, "save menu", r, s.state.save_menu);
     const float x = r.x + ui.px(20), w = r.w - ui.px(40);
-    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save head " + head_name(s.state.layer, s.state.head));
+    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save head " + head_name(s.model()->config, s.state.site, s.state.head));
     ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(28), kCaption, ui.colors->t3, "end the name in .png, .svg or .pdf");
     const Rect field{x, r.y + ui.px(56), w - ui.px(96), ui.px(32)};
     path_field(ui, "save path", field, "file name", s.state.save_path);

@@ -2,39 +2,72 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/library.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
+/// The model's name; while another one is being opened, that one's, with what is being done and a way out.
 void draw_model_button(Scene& s, Rect r) {
     Ui& ui = s.ui;
-    const Hit h = ui.hit("model", r);
-    ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(r, s.state.model_menu ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    const float x = r.x + ui.px(18), y = r.middle_y();
+    const float y = r.middle_y();
+    const bool opening = s.opening && s.model();
+    const Rect button = opening ? Rect{r.x, r.y, r.w - ui.px(64), r.h} : r;
+    const Hit h = ui.hit("model", button);
+    ui.fill(button, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+    ui.frame(button, s.state.model_menu ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+    const float x = r.x + ui.px(18);
     ui.list->AddCircleFilled({x, y}, ui.px(5), ui.colors->accent);
     ui.list->AddTriangleFilled({x + ui.px(7), y}, {x + ui.px(14), y - ui.px(6)}, {x + ui.px(14), y + ui.px(6)}, (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
+    if (h.clicked) s.state.model_menu = !s.state.model_menu;
+    if (opening) {
+        ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1, ui.text.fitted(kCaption, "opening " + model_name(s.opening->path), button.w - ui.px(52)));
+        ui.text.draw(r.x + ui.px(44), y + ui.px(8), kCaption, ui.colors->t3, ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - ui.px(52)));
+        ui.name("opening", button);
+        if (ui.link("opening/cancel", r.right(), y, "Cancel")) choose_model(s.state, s.answer->model_path, s.answer->model_attempt);
+        return;
+    }
     const std::string name = s.model() ? s.model()->name : "opening…";
     ui.text.draw(r.x + ui.px(44), y, kBody, ui.colors->t1, ui.text.fitted(kBody, name, r.w - ui.px(76)));
     const float cx = r.right() - ui.px(16);
     const ImVec2 chevron[] = {{cx - ui.px(4), y - ui.px(2)}, {cx, y + ui.px(2.5f)}, {cx + ui.px(4), y - ui.px(2)}};
     ui.list->AddPolyline(chevron, 3, ui.colors->t3, 0, ui.px(1.5f));
-    if (h.clicked) s.state.model_menu = !s.state.model_menu;
 }
 
-void draw_field(Scene& s, Rect r) {
+void draw_field(Scene& s, TextField& field, TextField& other, const char* path, Rect r, const char* placeholder) {
     Ui& ui = s.ui;
-    const Hit h = ui.hit("sentence", r);
+    const Hit h = ui.hit(path, r);
     ui.fill(r, ui.colors->bg2, size::corner);
-    ui.frame(r, s.field.focused ? ui.colors->accent : h.hovered ? ui.colors->t3 : ui.colors->l2, 1, size::corner);
+    ui.frame(r, field.focused ? ui.colors->accent : h.hovered ? ui.colors->t3 : ui.colors->l2, 1, size::corner);
     const float pad = ui.px(14), local = h.mouse.x - r.x - pad;
-    if (h.hovered && ImGui::IsMouseDoubleClicked(0)) s.field.select_word(local);
-    else if (h.hovered && ImGui::IsMouseClicked(0)) s.field.press(local, ImGui::GetIO().KeyShift);
-    else if (h.pressed && ImGui::IsMouseDragging(0)) s.field.drag(local);
+    if (h.hovered && ImGui::IsMouseClicked(0)) other.focused = false;
+    if (h.hovered && ImGui::IsMouseDoubleClicked(0)) field.select_word(local);
+    else if (h.hovered && ImGui::IsMouseClicked(0)) field.press(local, ImGui::GetIO().KeyShift);
+    else if (h.pressed && ImGui::IsMouseDragging(0)) field.drag(local);
     if (h.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
-    s.field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors, "Type a sentence");
+    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors, placeholder);
+}
+
+/// One field, or two where the model reads two texts.
+void draw_fields(Scene& s, Rect r) {
+    Ui& ui = s.ui;
+    const ModelKind kind = s.model() ? s.model()->config.kind : ModelKind::decoder;
+    const float gap = ui.px(8);
+    if (kind == ModelKind::encoder) {
+        const float first = std::floor((r.w - gap) * 0.6f);
+        draw_field(s, s.field, s.second, "sentence", {r.x, r.y, first, r.h}, "Type a sentence; [MASK] is predicted");
+        draw_field(s, s.second, s.field, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h}, "Second sentence");
+    } else if (kind == ModelKind::encoder_decoder) {
+        const float write = ui.px(72), half = std::floor((r.w - 2 * gap - write) / 2);
+        draw_field(s, s.field, s.second, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
+        draw_field(s, s.second, s.field, "second", {r.x + half + gap, r.y, half, r.h}, "What the decoder reads");
+        const bool possible = s.sentence() && s.model()->has_logits();
+        if (ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it", possible ? Ui::Look::normal : Ui::Look::off) && possible) ++s.state.write_attempt;
+    } else {
+        draw_field(s, s.field, s.second, "sentence", r, kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
+    }
 }
 
 void draw_live(Scene& s, float left, float right, float y) {
@@ -47,77 +80,134 @@ void draw_live(Scene& s, float left, float right, float y) {
     if (s.sentence()) ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, decimals(s.answer->sentence->milliseconds, s.answer->sentence->milliseconds < 10 ? 1 : 0) + " ms");
 }
 
+/// Which tokens a row of chips shows, and on which side of the shown head they stand.
+struct ChipRow {
+    int stack = 0;
+    bool queries = true, keys = true;
+    const char* path = "chip/";
+};
+
+ChipRow chip_row(const Scene& s, int stack) {
+    const AttentionSite site = s.model()->config.site(s.site());
+    const bool decoder = stack > 0;
+    return {stack, site.stack == stack, site.key_stack() == stack, decoder ? "target/" : "chip/"};
+}
+
+/// The cell that pointing at a token means: its row, or, for a key alone, the query that looks at it most.
+std::optional<std::pair<int, int>> cell_of_token(const Scene& s, const ChipRow& row, int i) {
+    if (row.queries) return std::pair{i, s.heaviest_key(i)};
+    if (row.keys) return std::pair{s.heaviest_query(i), i};
+    return std::nullopt;
+}
+
 /// One token; hovering it previews its row, a click locks it.
-float draw_chip(Scene& s, int i, float x, float y, float high) {
+float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float high) {
     Ui& ui = s.ui;
-    const std::string& label = s.sentence()->labels[static_cast<size_t>(i)];
+    const std::string& label = s.sentence()->labels[static_cast<size_t>(row.stack)][static_cast<size_t>(i)];
+    const std::string path = row.path + std::to_string(i);
     const Rect r{x, y, ui.text.width(kCaptionMono, label) + ui.px(14), high};
-    const Hit h = ui.hit("chip/" + std::to_string(i), r);
+    const Hit h = ui.hit(path, r);
     const auto cell = s.shown_cell();
-    const bool query = cell && cell->first == i, key = cell && cell->second == i;
+    const bool query = cell && row.queries && cell->first == i, key = cell && row.keys && cell->second == i;
     ui.fill(r, query ? ui.colors->accent_fill : key ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     if (key) ui.frame(r, ui.colors->t2, 1, size::corner);
     if (query) ui.frame(r, ui.colors->accent, 1, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->hover, 1, size::corner);
     ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono, query ? ui.colors->accent_text : ui.colors->t1, label);
-    const Trace& trace = *s.sentence()->trace;
-    ui.tooltip("chip/" + std::to_string(i), h, "“" + trace.request.tokens[static_cast<size_t>(i)] + "”, id " + std::to_string(trace.request.ids[static_cast<size_t>(i)]) + ", position " + std::to_string(i));
-    if (h.hovered && s.answer->picture) s.state.hovered = std::pair{i, s.heaviest_key(i)};
+    const Sequence& sequence = s.sentence()->trace->request.inputs[static_cast<size_t>(row.stack)];
+    const auto at = static_cast<size_t>(i);
+    const std::string type = sequence.types.empty() ? "" : ", token type " + std::to_string(sequence.types[at]);
+    ui.tooltip(path, h, "“" + sequence.tokens[at] + "”, id " + std::to_string(sequence.ids[at]) + ", position " + std::to_string(i) + type);
+    if (h.hovered && s.answer->picture) s.state.hovered = cell_of_token(s, row, i);
     if (h.clicked && s.answer->picture) s.state.locked = s.state.hovered;
     return r.w;
 }
 
 constexpr size_t kShownNext = 3;
 
+/// The predictions to show: of the focused position, else the first.
+const PredictedTokens* shown_predictions(const Scene& s) {
+    const auto& all = s.sentence()->predictions;
+    if (all.empty()) return nullptr;
+    const auto cell = s.shown_cell();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const PredictedTokens& p) { return cell && p.position == cell->first; });
+    return it == all.end() ? &all[0] : &*it;
+}
+
 float next_width(Ui& ui, const NextToken& t) { return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + ui.px(8), ui.px(84)); }
 
 float next_room(Scene& s) {
+    const PredictedTokens* p = shown_predictions(s);
     float width = s.ui.px(30);
-    const auto& next = s.sentence()->next;
-    for (size_t i = 0; i < std::min(kShownNext, next.size()); ++i) width += next_width(s.ui, next[i]) + s.ui.px(18);
-    return width;
+    for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i) width += next_width(s.ui, p->tokens[i]) + s.ui.px(18);
+    if (s.model()->config.kind == ModelKind::encoder) width += s.ui.px(40);
+    return p ? width : 0;
 }
 
 void draw_next(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    const auto& next = s.sentence()->next;
+    const PredictedTokens* p = shown_predictions(s);
+    if (!p) return;
+    if (s.model()->config.kind == ModelKind::encoder) x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + ui.px(8);
     ui.text.draw(x, y, kBody, ui.colors->t3, "→");
     x += ui.px(30);
-    for (size_t i = 0; i < std::min(kShownNext, next.size()); ++i) {
+    for (size_t i = 0; i < std::min(kShownNext, p->tokens.size()); ++i) {
         const bool top = i == 0;
-        const float w = next_width(ui, next[i]);
-        const float at = ui.text.draw(x, y, kCaptionMono, top ? ui.colors->t1 : ui.colors->t2, next[i].label);
-        ui.text.draw(x + at + ui.px(6), y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2, percent(next[i].probability));
+        const NextToken& t = p->tokens[i];
+        const float w = next_width(ui, t);
+        const float at = ui.text.draw(x, y, kCaptionMono, top ? ui.colors->t1 : ui.colors->t2, t.label);
+        ui.text.draw(x + at + ui.px(6), y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2, percent(t.probability));
         const Rect track{x, y + ui.px(12), w, ui.px(2)};
         ui.fill(track, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
-        ui.fill({x, track.y, std::max(ui.px(1), w * next[i].probability), track.h}, top ? ui.colors->accent : ui.colors->t3);
+        ui.fill({x, track.y, std::max(ui.px(1), w * t.probability), track.h}, top ? ui.colors->accent : ui.colors->t3);
         ui.name("next/" + std::to_string(i), {x, y - ui.px(10), w, ui.px(24)});
         x += w + ui.px(18);
     }
 }
 
 /// Tokens from `left` on, those that do not fit as "45 more"; returns where they end.
-float draw_chips(Scene& s, float left, float right, float y, float high) {
+float draw_chips(Scene& s, const ChipRow& row, int& first, float left, float right, float y, float high) {
     Ui& ui = s.ui;
-    const int n = s.sentence()->trace->size();
+    const auto& labels = s.sentence()->labels[static_cast<size_t>(row.stack)];
+    const auto n = static_cast<int>(labels.size());
     const float gap = ui.px(4), more = ui.px(78);
-    s.state.first_chip = std::clamp(s.state.first_chip, 0, n - 1);
+    const std::string path = row.stack ? "targets" : "chips";
+    first = std::clamp(first, 0, n - 1);
     float x = left;
-    if (s.state.first_chip > 0) {
-        const std::string back = std::to_string(s.state.first_chip) + " before";
-        if (ui.link("chips/back", x + ui.text.width(kCaption, back), y + high / 2, back)) s.state.first_chip = std::max(0, s.state.first_chip - 12);
+    if (first > 0) {
+        const std::string back = std::to_string(first) + " before";
+        if (ui.link(path + "/back", x + ui.text.width(kCaption, back), y + high / 2, back)) first = std::max(0, first - 12);
         x += ui.text.width(kCaption, back) + ui.px(12);
     }
-    int i = s.state.first_chip;
+    int i = first;
     for (; i < n; ++i) {
-        const float w = ui.text.width(kCaptionMono, s.sentence()->labels[static_cast<size_t>(i)]) + ui.px(14);
+        const float w = ui.text.width(kCaptionMono, labels[static_cast<size_t>(i)]) + ui.px(14);
         if (x + w > right - (i + 1 < n ? more : 0)) break;
-        x += draw_chip(s, i, x, y, high) + gap;
+        x += draw_chip(s, row, i, x, y, high) + gap;
     }
     if (i == n) return x;
     const std::string rest = std::to_string(n - i) + " more";
-    if (ui.link("chips/more", x + ui.px(8) + ui.text.width(kCaption, rest), y + high / 2, rest)) s.state.first_chip = i;
+    if (ui.link(path + "/more", x + ui.px(8) + ui.text.width(kCaption, rest), y + high / 2, rest)) first = i;
     return right;
+}
+
+/// Source and target side by side, or the one sequence alone; returns where they end.
+float draw_tokens(Scene& s, float left, float right, float y, float high) {
+    if (s.sentence()->labels.size() == 1) return draw_chips(s, chip_row(s, 0), s.state.first_chip, left, right, y, high);
+    Ui& ui = s.ui;
+    const float middle = left + (right - left) / 2;
+    draw_chips(s, chip_row(s, 0), s.state.first_chip, left, middle - ui.px(16), y, high);
+    ui.hairline(middle - ui.px(6), y, middle - ui.px(6), y + high);
+    return draw_chips(s, chip_row(s, 1), s.state.first_target_chip, middle, right, y, high);
+}
+
+std::string count_text(const Scene& s) {
+    if (!s.sentence()) return "0 tokens";
+    const auto count = [](size_t n) { return std::to_string(n) + (n == 1 ? " token" : " tokens"); };
+    const auto& labels = s.sentence()->labels;
+    if (labels.size() > 1) return std::to_string(labels[0].size()) + " and " + count(labels[1].size());
+    if (s.model()->config.kind == ModelKind::vision) return std::to_string(labels[0].size() - 1) + " patches";
+    return count(labels[0].size());
 }
 
 }  // namespace
@@ -129,17 +219,16 @@ void draw_sentence_bar(Scene& s, Rect area) {
     const float chips_y = area.y + ui.px(low ? 54 : 62), chips_mid = chips_y + chip_h / 2, pad = ui.px(16);
     const Rect field{area.x + left, area.y + ui.px(8), area.w - left - ui.px(180), field_h};
     draw_model_button(s, {area.x + pad, field.y, left - 2 * pad, field_h});
-    draw_field(s, field);
+    draw_fields(s, field);
     draw_live(s, field.right() + ui.px(32), area.right() - pad, field.middle_y());
-    const int n = s.sentence() ? s.sentence()->trace->size() : 0;
-    ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, std::to_string(n) + (n == 1 ? " token" : " tokens"));
+    ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, count_text(s));
     if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.state.settings_menu)) s.state.settings_menu = !s.state.settings_menu;
     if (s.sentence()) {
         const float next_left = area.right() - ui.px(92) - next_room(s);
-        const float end = draw_chips(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
+        const float end = draw_tokens(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
         draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
     } else {
-        ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2, s.answer && !s.answer->text_error.empty() ? s.answer->text_error : "or choose one below");
+        ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2, s.answer && !s.answer->text_error.empty() ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - ui.px(110)) : "or choose one below");
     }
     ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
 }

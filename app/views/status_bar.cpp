@@ -1,4 +1,6 @@
 // The lowest line: what is open, which mask is in force, and what the person should know.
+#include <algorithm>
+
 #include "model/parameters.h"
 #include "views/views.h"
 
@@ -11,13 +13,17 @@ void draw_status_bar(Scene& s, Rect area) {
     float x = area.x + pad;
     if (const Model* m = s.model()) {
         const ModelConfig& c = m->config;
-        const std::string what = c.family_name + " · " + std::to_string(c.layers) + " layers · " + std::to_string(c.heads) + " heads · d_model " + std::to_string(c.d_model) + " · " +
-                                 short_count(parameter_count(c)) + " parameters";
+        const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers" : std::to_string(c.stacks[0].layers) + " + " + std::to_string(c.stacks[1].layers) + " layers";
+        const std::string shared = c.kv_heads < c.heads ? " (" + std::to_string(c.kv_heads) + " key/value)" : "";
+        const std::string what = c.family_name + " · " + layers + " · " + std::to_string(c.heads) + " heads" + shared + " · d_model " + std::to_string(c.d_model) + " · " + short_count(parameter_count(c)) + " parameters";
         x += ui.text.draw(x, y, kCaption, ui.colors->t2, what) + ui.px(32);
         float right = area.right() - pad;
         right -= ui.text.width(kCaption, "float32");
         ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
-        const std::string mask = c.causal ? "mask causal" : "mask none";
+        const AttentionSite site = c.site(std::clamp(s.state.site, 0, c.sites() - 1));
+        const StackConfig& stack = c.stacks[static_cast<size_t>(site.stack)];
+        const int window = site.kind == AttentionKind::cross ? 0 : stack.window(site.layer);
+        const std::string mask = std::string(stack.causal && site.kind != AttentionKind::cross ? "mask causal" : "mask none") + (window ? ", window " + std::to_string(window) : "");
         ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
     }
     if (!s.state.notice.empty()) {

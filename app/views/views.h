@@ -11,7 +11,7 @@ namespace headlight {
 
 /// Textures made from the last answer; remade only when that part of it changed.
 struct Pictures {
-    Texture values, row_largest, atlas;
+    Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
     const HeadPicture* of_picture = nullptr;
     const SentenceResult* of_sentence = nullptr;
     int t = 0;            // entries along a thumbnail
@@ -25,27 +25,39 @@ struct Scene {
     const WorkAnswer* answer;   // null before the first one
     const Pictures& pictures;
     TextField& field;
+    TextField& second;          // the second sentence, or the target
+    std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
     GLuint colors;              // the chosen colour map
     float dim = 0;              // 0 … 0.4: how far old pictures fade while a new one is computed
 
     const SentenceResult* sentence() const { return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr; }
     const Model* model() const { return answer && answer->sentence ? answer->sentence->model.get() : nullptr; }
+    /// The attention block that is shown, and the tokens on its two sides.
+    int site() const { return answer->picture ? answer->picture->site : answer->site; }
+    const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
+    const std::vector<std::string>& key_labels() const { return sentence()->key_labels(site()); }
+    int queries() const { return static_cast<int>(query_labels().size()); }
+    int keys() const { return static_cast<int>(key_labels().size()); }
     /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
     std::optional<std::pair<int, int>> shown_cell() const;
-    /// The heaviest key of a query in the head that is shown.
+    /// The heaviest key of a query in the head that is shown, and the other way round.
     int heaviest_key(int query) const;
+    int heaviest_query(int key) const;
     float weight(int query, int key) const;
+    bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
 };
 
 /// A row of the table of views.
 struct View {
     const char* name;  // the tab's text and its path, tab/NAME
     void (*draw)(Scene& scene, Rect area);
+    bool (*offered)(const ModelConfig& config);  // whether the tab is there for a model
 };
 
 std::span<const View> views();
 
 void draw_heat_map(Scene& scene, Rect area);
+void draw_picture(Scene& scene, Rect area);
 
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_head_list(Scene& scene, Rect area);
@@ -57,8 +69,10 @@ void draw_hints(Scene& scene, Rect window);
 
 /// Opens a model by path, remembering it.
 void choose_model(ViewState& state, const std::string& path);
+/// Goes back to the one that is open.
+void choose_model(ViewState& state, const std::string& path, uint64_t attempt);
 
-/// "2.0"
-std::string head_name(int layer, int head);
+/// The view of a model: the chosen one where it is offered, else the first that is.
+size_t view_for(const ViewState& state, const ModelConfig& config);
 
 }  // namespace headlight

@@ -13,19 +13,18 @@ namespace fs = std::filesystem;
 void Application::move_head(int layers, int heads) {
     if (!answer_ || !answer_->sentence) return;
     const ModelConfig& c = answer_->sentence->model->config;
-    state_.layer = std::clamp(state_.layer + layers, 0, c.layers - 1);
+    state_.site = std::clamp(state_.site + layers, 0, c.sites() - 1);
     state_.head = std::clamp(state_.head + heads, 0, c.heads - 1);
     state_.choose_head = false;
 }
 
 /// The locked cell (or the one that is shown) by rows and columns of the picture.
 void Application::move_cell(int down, int across) {
-    const Scene scene{*ui_, state_, answer_.get(), pictures_, field_, 0};
+    const Scene scene = make_scene();
     auto cell = scene.shown_cell();
     if (!cell) return;
     if (state_.queries == Axis::columns) std::swap(down, across);
-    const int last = answer_->sentence->trace->size() - 1;
-    state_.locked = std::pair{std::clamp(cell->first + down, 0, last), std::clamp(cell->second + across, 0, last)};
+    state_.locked = std::pair{std::clamp(cell->first + down, 0, scene.queries() - 1), std::clamp(cell->second + across, 0, scene.keys() - 1)};
 }
 
 /// What the mouse chooses from lists, by key.
@@ -46,19 +45,20 @@ void Application::copy_numbers() {
     if (!answer_ || !answer_->picture || !answer_->sentence) return;
     const Matrix& w = answer_->picture->levels[0];
     std::string out = "query\\key";
-    for (const auto& label : answer_->sentence->labels) out += "\t" + label;
+    const SentenceResult& sentence = *answer_->sentence;
+    for (const auto& label : sentence.key_labels(answer_->site)) out += "\t" + label;
     for (Index q = 0; q < w.rows(); ++q) {
-        out += "\n" + answer_->sentence->labels[static_cast<size_t>(q)];
+        out += "\n" + sentence.query_labels(answer_->site)[static_cast<size_t>(q)];
         for (Index k = 0; k < w.cols(); ++k) out += w(q, k) < 0 ? "\t" : "\t" + std::to_string(w(q, k));
     }
     glfwSetClipboardString(window_, out.c_str());
-    state_.notice = "Copied the weights of head " + head_name(answer_->layer, answer_->head) + ".";
+    state_.notice = "Copied the weights of head " + head_name(sentence.model->config, answer_->site, answer_->head) + ".";
 }
 
 void Application::save_picture() {
     if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
     FigureOptions figure;
-    figure.layer = state_.layer;
+    figure.site = state_.site;
     figure.head = state_.head;
     figure.colormap = state_.colormap;
     figure.scale = state_.scale;
@@ -83,6 +83,23 @@ void Application::finish_saving() {
     frames_wanted_ = 2;
 }
 
+/// Tab goes from the sentence to the second text, where the model reads one, and then to the heads.
+void Application::next_field() {
+    const bool two = answer_ && answer_->sentence && reads_two_texts(answer_->sentence->model->config);
+    const bool to_second = two && field_.focused;
+    field_.focused = !field_.focused && !second_.focused;
+    second_.focused = to_second;
+}
+
+/// A picture goes to the vision model that is open; everything else is a model.
+void Application::open_dropped(const std::string& path) {
+    const std::string end = fs::path(path).extension().string();
+    const bool picture = end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".bmp" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
+    if (!picture) return choose_model(state_, path);
+    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) field_.set_text(path);
+    else state_.notice = "A picture needs a vision model: open a ViT first, then drop the picture again.";
+}
+
 void Application::handle_keys() {
     const bool hinting = !state_.hints_seen;
     if (hinting && (!input_.keys.empty() || !input_.typed.empty())) state_.hints_seen = true;
@@ -97,14 +114,14 @@ void Application::handle_keys() {
         if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
         else if (hinting) {}  // closing the hints was all
         else if (state_.locked) state_.locked.reset();
-        else field_.focused = false;
+        else field_.focused = second_.focused = false;
     }
     handle_choices();
     if (state_.model_menu || state_.save_menu) entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;
-    if (input_.take(GLFW_KEY_TAB)) field_.focused = !field_.focused;
+    if (input_.take(GLFW_KEY_TAB)) next_field();
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
-    if (!field_.focused) {
+    if (!field_.focused && !second_.focused) {
         if (input_.take(GLFW_KEY_LEFT)) move_head(0, -1);
         if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
         if (input_.take(GLFW_KEY_C, true)) copy_numbers();
@@ -118,14 +135,15 @@ void Application::handle_keys() {
             const char* text = glfwGetClipboardString(window_);
             return std::string(text ? text : "");
         };
-        field_.handle(input_, clipboard, [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
+        TextField& typed = second_.focused ? second_ : field_;
+        typed.handle(input_, clipboard, [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
     }
-    for (const auto& path : input_.dropped) choose_model(state_, path);
-    if (field_.text() != last_text_) {
+    for (const auto& path : input_.dropped) open_dropped(path);
+    if (field_.text() + '\n' + second_.text() != last_text_) {
         state_.notice.clear();
         state_.locked.reset();
-        state_.first_chip = 0;
-        last_text_ = field_.text();
+        state_.first_chip = state_.first_target_chip = 0;
+        last_text_ = field_.text() + '\n' + second_.text();
     }
     input_.clear();
 }

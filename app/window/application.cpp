@@ -38,6 +38,9 @@ void Application::apply_options() {
     } else if (state_.text.empty() && !state_.hints_seen) {
         state_.text = kFirstSentence;
     }
+    if (!options_.second.empty()) state_.second = options_.second;
+    const auto view = std::find_if(views().begin(), views().end(), [&](const View& v) { return options_.view == v.name; });
+    if (view != views().end()) state_.view = static_cast<size_t>(view - views().begin());
     if (for_picture) state_.hints_seen = true;
     if (options_.hints) state_.hints_seen = false;
     if (!options_.theme.empty()) state_.dark = options_.theme == "dark";
@@ -45,7 +48,7 @@ void Application::apply_options() {
         state_.window_width = options_.width;
         state_.window_height = options_.height;
     }
-    if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.layer, &state_.head) == 2) state_.choose_head = false;
+    if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.site, &state_.head) == 2) state_.choose_head = false;
     int query = 0, key = 0;
     if (std::sscanf(options_.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
         state_.locked = std::pair{query, key};
@@ -55,7 +58,9 @@ void Application::apply_options() {
     state_.settings_menu = options_.open_menu == "settings";
     state_.help = options_.open_menu == "keys";
     field_.set_text(valid_utf8(state_.text));
-    last_text_ = field_.text();
+    second_.set_text(valid_utf8(state_.second));
+    second_.focused = false;
+    last_text_ = field_.text() + '\n' + second_.text();
 }
 
 Status Application::open_window() {
@@ -96,6 +101,7 @@ Application::~Application() {
     pictures_ = {};
     colors_.reset();
     field_ = {};
+    second_ = {};
     text_ = {};
     if (ImGui::GetCurrentContext()) {
         if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
@@ -171,7 +177,8 @@ void Application::wait_for_events() {
     if (frames_wanted_ > 0 || !input_.dropped.empty()) return glfwPollEvents();
     double wait = ui_->wake_after;
     if (worker_->busy() && dim() == 0) wait = kDimAfter;
-    if (saving_.valid()) wait = 0.05;
+    if (saving_.valid() || looking_.valid()) wait = 0.05;
+    if (worker_->opening()) wait = 0.1;
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
     if (wait > 0) {
         glfwWaitEventsTimeout(wait);
@@ -183,7 +190,7 @@ void Application::wait_for_events() {
 
 /// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
 void Application::wait_for_answer() {
-    const auto awaited = [this] { return answer_ && answer_->sentence && answer_->sentence->text != field_.text(); };
+    const auto awaited = [this] { return answer_ && answer_->sentence && (answer_->sentence->text != field_.text() || (reads_two_texts(answer_->sentence->model->config) && answer_->sentence->second != second_.text())); };
     for (double now = glfwGetTime(); awaited() && now < asked_at_ + kPatience; now = glfwGetTime()) {
         const bool last_look = !worker_->busy();  // asked before looking: an answer that came in between is seen
         if (take_answer()) continue;
@@ -213,13 +220,17 @@ bool Application::take_answer() {
     }
     if (failed) state_.model_menu = true;
     if (state_.choose_head && answer_->sentence && answer_->sentence->trace) {
-        state_.layer = answer_->layer;
+        state_.site = answer_->site;
         state_.head = answer_->head;
         state_.choose_head = false;
     }
     if (answer_->sentence) {
-        state_.layer = std::clamp(state_.layer, 0, answer_->sentence->model->config.layers - 1);
+        state_.site = std::clamp(state_.site, 0, answer_->sentence->model->config.sites() - 1);
         state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
+    }
+    if (answer_->write_attempt == state_.write_attempt && written_ != state_.write_attempt) {
+        written_ = state_.write_attempt;
+        second_.set_text(answer_->written);
     }
     note_cut();
     frames_wanted_ = std::max(frames_wanted_, 1);
@@ -230,25 +241,43 @@ bool Application::take_answer() {
 void Application::note_cut() {
     const SentenceResult* s = answer_->sentence.get();
     if (!s || !s->trace || s->text != field_.text()) return;
-    const auto kept = static_cast<size_t>(s->trace->size());
+    const auto kept = s->trace->request.inputs[0].ids.size();
     if (s->tokens_in_all <= kept) return;
     state_.notice = "Cut to the first " + std::to_string(kept) + " of " + std::to_string(s->tokens_in_all) + " tokens: " + s->model->name + " reads no more.";
     field_.set_text(s->text.substr(0, s->bytes_read));
-    last_text_ = field_.text();
+    last_text_ = field_.text() + '\n' + second_.text();
+}
+
+bool reads_two_texts(const ModelConfig& config) { return config.kind == ModelKind::encoder || config.kind == ModelKind::encoder_decoder; }
+
+Scene Application::make_scene(float dim) {
+    return {*ui_, state_, answer_.get(), pictures_, field_, second_, worker_->opening(), colors_.id(), dim};
 }
 
 void Application::ask_worker() {
-    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), state_.layer, state_.head, state_.focused(), state_.choose_head};
-    if (!r.cell && answer_ && answer_->picture && answer_->sentence && answer_->sentence->trace && answer_->picture->layer == r.layer && answer_->picture->head == r.head) {
-        const Scene scene{*ui_, state_, answer_.get(), pictures_, field_, 0};
-        r.cell = scene.shown_cell();
-    }
-    const bool same = r.model_path == asked_.model_path && r.model_attempt == asked_.model_attempt && r.text == asked_.text && r.layer == asked_.layer && r.head == asked_.head &&
-                      r.cell == asked_.cell && r.choose_head == asked_.choose_head;
-    if (same && asked_at_ > 0) return;
+    const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;
+    const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : second_.text();
+    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head};
+    if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->site == r.site && answer_->picture->head == r.head) r.cell = make_scene().shown_cell();
+    if (r == asked_ && asked_at_ > 0) return;
     asked_ = r;
     asked_at_ = glfwGetTime();
     worker_->ask(std::move(r));
+}
+
+/// Lists the models of other programs when the menu is opened for the first time.
+void Application::look_for_models() {
+    if (state_.model_menu && !state_.found_all && !looking_.valid()) {
+        looking_ = std::async(std::launch::async, [] {
+            auto found = models_on_computer();
+            glfwPostEmptyEvent();
+            return found;
+        });
+    }
+    if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    state_.found = looking_.get();
+    state_.found_all = true;
+    frames_wanted_ = std::max(frames_wanted_, 1);
 }
 
 void Application::update_pictures() {
@@ -265,7 +294,7 @@ void Application::update_pictures() {
     }
     const SentenceResult& s = *answer_->sentence;
     if (pictures_.of_sentence == &s || s.heads.empty()) return;
-    const int across = s.model->config.heads, layers = s.model->config.layers, t = static_cast<int>(s.heads[0].thumbnail.rows());
+    const int across = s.model->config.heads, layers = s.model->config.sites(), t = static_cast<int>(s.heads[0].thumbnail.rows());
     Matrix atlas(layers * t, across * t);
     pictures_.largest = 1e-6f;
     for (int i = 0; i < layers * across; ++i) {
@@ -276,6 +305,7 @@ void Application::update_pictures() {
     pictures_.atlas = Texture::of_values({&atlas, 1});
     pictures_.t = t;
     pictures_.of_sentence = &s;
+    if (const auto& picture = s.trace->request.inputs[0].picture) pictures_.photo = Texture::of_rgb(picture->image.width, picture->image.height, picture->image.rgb.data());
 }
 
 void Application::reload_shaders() {
@@ -302,20 +332,21 @@ void Application::draw_parts(Scene& s, Rect w) {
     draw_sentence_bar(s, {0, 0, w.w, top});
     draw_head_list(s, {0, top, left, middle.h});
     ui.hairline(left, top, left, w.h - bottom);
-    ui.text.draw(left + ui.px(24), top + ui.px(24), kTitle, ui.colors->t1, "Head " + head_name(s.state.layer, s.state.head));
-    float x = left + ui.px(168);
-    for (size_t i = 0; i < views().size(); ++i) {
+    const float title = s.model() ? ui.text.draw(left + ui.px(24), top + ui.px(24), kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, s.state.site, s.state.head)) : 0;
+    float x = left + std::max(ui.px(168), title + ui.px(64));
+    for (size_t i = 0; i < views().size() && s.model(); ++i) {
+        if (!views()[i].offered(s.model()->config)) continue;
         const float tab = ui.text.width(kBody, views()[i].name);
         const Hit h = ui.hit(std::string("tab/") + views()[i].name, {x - ui.px(8), top, tab + ui.px(16), ui.px(48)});
         if (h.clicked) s.state.view = i;
-        const bool on = i == s.state.view;
+        const bool on = i == view_for(s.state, s.model()->config);
         ui.text.draw(x, top + ui.px(24), kBody, on || h.hovered ? ui.colors->t1 : ui.colors->t2, views()[i].name);
         if (on) ui.fill({x - ui.px(2), top + ui.px(46), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
         x += tab + ui.px(28);
     }
     const Rect centre{middle.x, top + ui.px(48), middle.w, middle.h - ui.px(48)};
     ui.hairline(left, centre.y, left + middle.w, centre.y);
-    if (s.sentence()) views()[s.state.view].draw(s, centre);
+    if (s.sentence()) views()[view_for(s.state, s.model()->config)].draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
     if (narrow && ui.link("inspector", middle.right() - ui.px(16), top + ui.px(24), inspector ? "Hide inspector" : "Inspector", inspector)) s.state.inspector_over = !inspector;
     if (inspector) {
@@ -342,7 +373,7 @@ void Application::draw_frame() {
     ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
-    Scene scene{*ui_, state_, answer_.get(), pictures_, field_, colors_.id(), dim()};
+    Scene scene = make_scene(dim());
     draw_parts(scene, {0, 0, size.x, size.y});
     draw_hints(scene, {0, 0, size.x, size.y});
     ImGui::End();
@@ -358,7 +389,7 @@ void Application::draw_frame() {
 }
 
 bool Application::settled() const {
-    return answer_ && !worker_->busy() && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
+    return answer_ && !worker_->busy() && !worker_->opening() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
 Status Application::run() {
@@ -368,6 +399,8 @@ Status Application::run() {
         take_answer();
         reload_shaders();
         finish_saving();
+        look_for_models();
+        if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);
         if (frames_wanted_ <= 0) continue;
         --frames_wanted_;
         handle_keys();
@@ -399,6 +432,7 @@ Status Application::run() {
     }
     glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
     state_.text = field_.text();
+    state_.second = second_.text();
     if (state_.text.size() > 3 && state_.text.size() < 2000) {
         auto& recent = state_.recent_texts;
         recent.erase(std::remove(recent.begin(), recent.end(), state_.text), recent.end());

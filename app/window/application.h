@@ -36,6 +36,10 @@ private:
     void handle_keys();
     void handle_choices();
     void handle_enter();
+    void next_field();
+    void open_dropped(const std::string& path);
+    void look_for_models();
+    Scene make_scene(float dim = 0);
     void move_head(int layers, int heads);
     void move_cell(int down, int across);
     void copy_numbers();
@@ -57,7 +61,7 @@ private:
     WindowOptions options_;
     GLFWwindow* window_ = nullptr;
     ViewState state_;
-    TextField field_;
+    TextField field_, second_;
     Input input_;
     TextPainter text_;
     std::unique_ptr<HeatmapRenderer> heat_;
@@ -74,6 +78,7 @@ private:
     std::vector<double> answers_, latencies_;  // seconds from key press to the numbers, and to the finished frame
     std::future<Status> saving_;
     std::string saving_path_;
+    std::future<std::vector<FoundModel>> looking_;  // for models on this computer, while the menu is open
     std::filesystem::file_time_type shader_time_{};
     float loaded_scale_ = 0;
     int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
@@ -81,6 +86,10 @@ private:
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
+    uint64_t written_ = 0;          // the last wish to write whose answer is in the second field
 };
+
+/// Whether the window shows a second text: a second sentence, or a target.
+bool reads_two_texts(const ModelConfig& config);
 
 }  // namespace headlight

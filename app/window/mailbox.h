@@ -20,8 +20,18 @@ public:
     void put(Request request, bool supersedes) {
         {
             std::lock_guard lock(mutex_);
+            last_ = request;
             request_ = std::move(request);
             if (supersedes) cancel_.store(true, std::memory_order_relaxed);
+        }
+        wake_.notify_one();
+    }
+
+    /// Hands the last request out once more, where no newer one waits: something that it waited for has come.
+    void repeat() {
+        {
+            std::lock_guard lock(mutex_);
+            if (!request_) request_ = last_;
         }
         wake_.notify_one();
     }
@@ -69,7 +79,7 @@ public:
 private:
     mutable std::mutex mutex_;
     std::condition_variable wake_;
-    std::optional<Request> request_;
+    std::optional<Request> request_, last_;
     std::shared_ptr<const Answer> answer_;
     CancelFlag cancel_{false};
     bool closed_ = false, busy_ = false;

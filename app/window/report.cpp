@@ -74,19 +74,22 @@ void Application::write_report() {
     Json widgets = Json::object();
     for (const auto& [path, r] : ui_->widgets) widgets[path] = {r.x, r.y, r.w, r.h};
     const auto cell = [](const std::optional<std::pair<int, int>>& c) { return c ? Json({c->first, c->second}) : Json(); };
-    Json root{{"frame", frames_drawn_}, {"text", field_.text()}, {"field_focused", field_.focused}, {"layer", state_.layer}, {"head", state_.head},
+    Json root{{"frame", frames_drawn_}, {"text", field_.text()}, {"field_focused", field_.focused}, {"second", second_.text()}, {"layer", state_.site}, {"head", state_.head},
               {"hovered", cell(state_.hovered)}, {"locked", cell(state_.locked)}, {"notice", state_.notice}, {"model_menu", state_.model_menu},
-              {"busy", worker_->busy()}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
+              {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
               {"save_result", state_.save_result}};
     if (answer_) {
         root["model_error"] = answer_->model_error;
-        root["shown_head"] = {answer_->layer, answer_->head};
+        root["shown_head"] = {answer_->site, answer_->head};
         if (answer_->sentence) {
             root["model"] = answer_->sentence->model->name;
             root["milliseconds"] = answer_->sentence->milliseconds;
             root["shown_text"] = answer_->sentence->text;
-            root["tokens"] = answer_->sentence->labels;
-            if (!answer_->sentence->next.empty()) root["next"] = answer_->sentence->next[0].label;
+            const SentenceResult& s = *answer_->sentence;
+            root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
+            if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
+            if (!s.predictions.empty() && !s.predictions[0].tokens.empty()) root["next"] = s.predictions[0].tokens[0].label;
+            root["view"] = views()[view_for(state_, s.model->config)].name;
         }
         if (answer_->cell) root["weight"] = answer_->cell->weight;
     }

@@ -41,6 +41,7 @@ Result<ViewState> parse_settings(std::string_view text, const std::string& name)
     };
     TRY(s.model_path, json_string(root, "model", s.model_path, name));
     TRY(s.text, json_string(root, "text", "", name));
+    TRY(s.second, json_string(root, "second", "", name));
     TRY(s.recent_models, string_list(root, "recent_models"));
     TRY(s.recent_texts, string_list(root, "recent_texts"));
     TRY(s.dark, json_boolean(root, "dark", true, name));
@@ -57,7 +58,7 @@ Result<ViewState> parse_settings(std::string_view text, const std::string& name)
     TRY(s.hints_seen, json_boolean(root, "hints_seen", false, name));
     TRY_STATUS(integer("width", 320, 30000, s.window_width));
     TRY_STATUS(integer("height", 240, 30000, s.window_height));
-    TRY_STATUS(integer("layer", 0, 100000, s.layer));
+    TRY_STATUS(integer("layer", 0, 100000, s.site));
     TRY_STATUS(integer("head", 0, 100000, s.head));
     s.choose_head = !root.contains("layer");
     return s;
@@ -78,10 +79,10 @@ ViewState load_settings(const fs::path& path) {
 Status save_settings(const ViewState& s, const fs::path& path) {
     std::error_code ignored;
     fs::create_directories(path.parent_path(), ignored);
-    const nlohmann::ordered_json root{{"model", s.model_path}, {"text", s.text.size() <= kLongestText ? s.text : ""}, {"recent_models", s.recent_models},
+    const nlohmann::ordered_json root{{"model", s.model_path}, {"text", s.text.size() <= kLongestText ? s.text : ""}, {"second", s.second.size() <= kLongestText ? s.second : ""}, {"recent_models", s.recent_models},
                                       {"recent_texts", s.recent_texts}, {"dark", s.dark}, {"text_size", s.text_size}, {"colormap", s.colormap},
                                       {"scale", static_cast<int>(s.scale)}, {"queries", static_cast<int>(s.queries)}, {"rank", s.rank},
-                                      {"hints_seen", s.hints_seen}, {"width", s.window_width}, {"height", s.window_height}, {"layer", s.layer}, {"head", s.head}};
+                                      {"hints_seen", s.hints_seen}, {"width", s.window_width}, {"height", s.window_height}, {"layer", s.site}, {"head", s.head}};
     TRY(const auto out, OutputFile::create(path));
     out->write(root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     return out->commit();

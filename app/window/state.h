@@ -8,6 +8,7 @@
 
 #include "figure/colormap.h"
 #include "figure/figure.h"
+#include "model/library.h"
 #include "window/worker.h"
 
 namespace headlight {
@@ -18,7 +19,7 @@ constexpr int kRankByCell = -1;
 struct ViewState {
     // remembered between starts
     std::string model_path = "stories";
-    std::string text;
+    std::string text, second;        // the second sentence, or the target
     std::vector<std::string> recent_models, recent_texts;
     bool dark = true;
     float text_size = 1.0f;          // 1, 1.25, 1.5
@@ -28,21 +29,25 @@ struct ViewState {
     int rank = 0;                    // index of a statistic, or kRankByCell
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
-    int layer = 0, head = 0;
+    int site = 0, head = 0;          // which attention block (ModelConfig::site), which head
 
     // of this run
-    size_t view = 0;                 // row of the table of views
-    uint64_t model_attempt = 0;
+    std::optional<size_t> view;      // row of the table of views; none: the first that the model offers
+    uint64_t model_attempt = 0, write_attempt = 0;
+    uint64_t attempts = 0;           // model attempts so far: each new one has a number of its own
     bool choose_head = true;         // let the worker pick the most telling head once
     std::optional<std::pair<int, int>> hovered, locked;  // query, key
-    std::optional<std::pair<int, int>> hovered_head;     // layer, head
+    std::optional<std::pair<int, int>> hovered_head;     // site, head
     std::string notice;              // one sentence under the tokens
-    int first_chip = 0;
+    int first_chip = 0, first_target_chip = 0;
     float rank_scroll = 0, grid_scroll = 0, grid_scroll_x = 0;
     std::pair<int, int> grid_followed{-1, -1};  // the head that was last scrolled into view
     bool inspector_over = false;     // narrow windows: whether the inspector is shown
     bool model_menu = false, settings_menu = false, help = false, save_menu = false;
     std::string path_typed;          // in the model menu
+    std::vector<FoundModel> found;   // models on this computer, once they were looked for
+    bool found_all = false;
+    float model_scroll = 0;
     std::string save_path;
     std::string save_result;
     bool save_wanted = false;        // a picture shall be written to save_path

@@ -10,14 +10,14 @@
 namespace headlight {
 
 struct WindowOptions {
-    std::string model, text;        // not given: what was open last, or the story model
+    std::string model, text, second;  // second: the second sentence, or the target; not given: what was open last, or the story model
     CLI::Option* text_option = nullptr;
     std::string screenshot;         // draw one settled frame to this PNG and exit
     int width = 0, height = 0;      // pixels; 0: as it was last
     std::string theme;              // "dark", "light"
     std::string head;               // "2.0"
     std::string lock;               // "16,10": query and key to lock
-    std::string view = "heat map";
+    std::string view;               // a name of the table of views
     double scale = 0;               // pixels per point; 0: the monitor's
     bool hints = false;             // show the first start's hints
     std::string open_menu;          // "models": for screenshots

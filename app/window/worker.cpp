@@ -5,22 +5,29 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "model/library.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr int kThumbnail = 64, kNextTokens = 5;
+constexpr int kThumbnail = 64, kNextTokens = 5, kMostWritten = 128;
+constexpr size_t kMostPredictions = 16;
 
-/// The head whose induction score is highest; without a repeated token, the one with the sharpest rows.
+/// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
+/// read from another, the heads in between come first.
 std::pair<int, int> most_telling_head(const SentenceResult& s) {
-    const auto score = [&](const HeadSummary& h) {
+    const ModelConfig& c = s.model->config;
+    const auto score = [&](size_t index) {
+        const HeadSummary& h = s.heads[index];
         const float induction = h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
-        return std::isnan(induction) ? -h.statistics[0] : induction;
+        const bool preferred = c.stacks.size() == 1 || c.site(static_cast<int>(index) / c.heads).kind == AttentionKind::cross;
+        return preferred ? std::isnan(induction) ? -h.statistics[0] : induction : -1e9f;
     };
-    const auto best = std::max_element(s.heads.begin(), s.heads.end(), [&](const auto& a, const auto& b) { return score(a) < score(b); });
-    const int index = static_cast<int>(best - s.heads.begin()), across = s.model->config.heads;
-    return {index / across, index % across};
+    size_t best = 0;
+    for (size_t i = 1; i < s.heads.size(); ++i)
+        if (score(i) > score(best)) best = i;
+    return {static_cast<int>(best) / c.heads, static_cast<int>(best) % c.heads};
 }
 
 size_t byte_of_code_point(std::string_view text, int index) {
@@ -38,16 +45,12 @@ Matrix halve(const Matrix& v) {
     return out;
 }
 
-HeadPicture make_picture(const Trace& trace, int layer, int head) {
-    HeadPicture p{layer, head, {}, {}, 0};
-    p.levels.push_back(trace.pattern(layer, head));
-    Matrix& pattern = p.levels[0];
-    p.row_largest = pattern.rowwise().maxCoeff().transpose();
-    p.largest = pattern.maxCoeff();
-    for (int q = 0; q < trace.size(); ++q)
-        for (int k = 0; k < trace.size(); ++k)
-            if (!trace.activations.mask.allows(q, k)) pattern(q, k) = -1;
-    while (p.levels.back().rows() > 1) p.levels.push_back(halve(p.levels.back()));
+HeadPicture make_picture(const Trace& trace, int site, int head) {
+    HeadPicture p{site, head, {}, {}, 0};
+    p.levels.push_back(masked_pattern(trace, site, head));
+    p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
+    p.largest = p.levels[0].maxCoeff();
+    while (p.levels.back().size() > 1) p.levels.push_back(halve(p.levels.back()));
     return p;
 }
 
@@ -55,11 +58,13 @@ Worker::Worker(int threads, std::function<void()> done) : pool_(threads), done_(
 
 Worker::~Worker() {
     mailbox_.close();
+    if (const auto opening = opening_) opening->cancel = true;
     thread_.join();
 }
 
 void Worker::ask(WorkRequest request) {
-    const bool supersedes = request.text != last_asked_.text || request.model_path != last_asked_.model_path || request.model_attempt != last_asked_.model_attempt;
+    const WorkRequest& last = last_asked_;
+    const bool supersedes = request.text != last.text || request.second != last.second || request.model_path != last.model_path || request.model_attempt != last.model_attempt;
     last_asked_ = request;
     mailbox_.put(std::move(request), supersedes);
 }
@@ -73,22 +78,81 @@ void Worker::publish() {
     done_();
 }
 
-void Worker::open_model(const WorkRequest& r) {
-    state_.model_path = r.model_path;
-    state_.model_attempt = r.model_attempt;
+void Worker::begin_opening(const WorkRequest& r) {
+    give_up_opening();
+    auto opening = std::make_shared<Opening>();
+    opening->path = r.model_path;
+    opening->attempt = r.model_attempt;
+    {
+        std::lock_guard lock(opening_mutex_);
+        opening_ = opening;
+    }
+    opening->thread = std::thread([this, o = opening.get()] {
+        const auto path = find_model(o->path);
+        o->result = path ? Model::open(*path, &o->cancel, &o->progress) : Result<std::shared_ptr<const Model>>(path.error());
+        if (o->result && (*o->result)->config.kind != ModelKind::vision && !(*o->result)->tokenizer) o->result = Error{(*o->result)->tokenizer.error().message};
+        o->done = true;
+        mailbox_.repeat();
+    });
+}
+
+void Worker::give_up_opening() {
+    abandoned_.erase(std::remove_if(abandoned_.begin(), abandoned_.end(), [](const auto& o) { return o->done.load(); }), abandoned_.end());
+    if (!opening_) return;
+    opening_->cancel = true;
+    abandoned_.push_back(opening_);
+    std::lock_guard lock(opening_mutex_);
+    opening_ = nullptr;
+}
+
+void Worker::finish_opening() {
+    opening_->thread.join();
+    state_.model_path = opening_->path;
+    state_.model_attempt = opening_->attempt;
     state_.model_error.clear();
-    const auto path = find_model(r.model_path);
-    auto opened = path ? Model::open(*path) : Result<std::shared_ptr<const Model>>(path.error());
-    if (opened && !(*opened)->tokenizer) opened = Error{(*opened)->tokenizer.error().message};
-    if (opened) {
-        model_ = *opened;
-        state_.sentence = nullptr;
-    } else {
+    auto opened = opening_->result;
+    {
+        std::lock_guard lock(opening_mutex_);
+        opening_ = nullptr;
+    }
+    if (!opened) {
         state_.model_error = opened.error().message;
         if (model_) return;
         if (const auto built_in = find_model("stories")) opened = Model::open(*built_in);  // so that a wrong path at the start leaves no dead window
-        if (opened) model_ = *opened;
     }
+    if (!opened) return;
+    model_ = *opened;
+    state_.sentence = nullptr;
+}
+
+/// Opens what the request names, while the model that is open goes on; without one there is nothing else to do.
+void Worker::see_to_model(const WorkRequest& r) {
+    const bool is_open = r.model_path == state_.model_path && r.model_attempt == state_.model_attempt;
+    if (is_open) return give_up_opening();
+    if (!opening_ || opening_->path != r.model_path || opening_->attempt != r.model_attempt) begin_opening(r);
+    if (!model_ || opening_->done) finish_opening();
+}
+
+Result<ModelInput> Worker::read_input(const WorkRequest& r) {
+    Typed typed;
+    switch (model_->config.kind) {
+        case ModelKind::vision:
+            if (r.text.empty()) return ModelInput{};
+            if (!image_ || image_path_ != r.text) {
+                TRY(RgbImage image, open_image(r.text));
+                image_ = std::make_shared<const RgbImage>(std::move(image));
+                image_path_ = r.text;
+            }
+            typed.image = image_;
+            break;
+        case ModelKind::encoder: typed.pair = r.second; [[fallthrough]];
+        case ModelKind::decoder: typed.text = r.text; break;
+        case ModelKind::encoder_decoder:
+            typed.text = r.text;
+            typed.target = r.second;
+            break;
+    }
+    return read_typed(*model_, typed);
 }
 
 /// False when a newer request cancelled it: the old sentence stays.
@@ -97,21 +161,27 @@ bool Worker::read_sentence(const WorkRequest& r) {
     auto s = std::make_shared<SentenceResult>();
     s->model = model_;
     s->text = r.text;
+    s->second = r.second;
     state_.text_error.clear();
-    auto input = encode_for(*model_, r.text);
+    auto input = read_input(r);
     if (!input) state_.text_error = input.error().message;
-    if (input && !input->encoding.ids.empty()) {
+    if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
+        const size_t kept = input->sequences[0].ids.size();
         s->tokens_in_all = input->tokens_in_all;
-        s->bytes_read = s->tokens_in_all > input->encoding.size() ? byte_of_code_point(r.text, input->encoding.offsets.back().end) : r.text.size();
-        for (const int id : input->encoding.ids) s->labels.push_back(token_label(*model_, id));
-        auto trace = run_trace(model_, {std::move(input->encoding.ids), std::move(input->encoding.tokens), {}}, pool_, &mailbox_.cancel(),
-                               state_.sentence ? state_.sentence->trace.get() : nullptr);
+        s->bytes_read = s->tokens_in_all > kept ? byte_of_code_point(r.text, input->offsets.back().end) : r.text.size();
+        for (size_t i = 0; i < input->sequences.size(); ++i) s->labels.push_back(token_labels(*model_, input->sequences[i], static_cast<int>(i)));
+        auto trace = run_trace(model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.sentence ? state_.sentence->trace.get() : nullptr);
         if (!trace) return false;
         s->trace = *trace;
         auto heads = summarize_heads(*s->trace, kThumbnail, pool_, &mailbox_.cancel());
         if (!heads) return false;
         s->heads = std::move(*heads);
-        for (const Prediction& p : next_tokens(*s->trace, s->trace->size() - 1, kNextTokens, pool_)) s->next.push_back({token_label(*model_, p.id), p.probability});
+        for (const int position : predicting_positions(*s->trace)) {
+            if (s->predictions.size() >= kMostPredictions) break;
+            PredictedTokens row{position, {}};
+            for (const Prediction& p : predictions(*s->trace, position, kNextTokens, pool_)) row.tokens.push_back({prediction_label(*model_, p.id), p.probability});
+            s->predictions.push_back(std::move(row));
+        }
     }
     s->milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     state_.sentence = std::move(s);
@@ -120,31 +190,45 @@ bool Worker::read_sentence(const WorkRequest& r) {
     return true;
 }
 
+/// Greedily, from the start token on.
+void Worker::write_target(const WorkRequest& r) {
+    state_.write_attempt = r.write_attempt;
+    state_.written.clear();
+    if (model_->config.kind != ModelKind::encoder_decoder || r.text.empty()) return;
+    auto input = read_typed(*model_, {r.text, "", "", {}, {}, {}, nullptr});
+    if (!input) return;
+    const auto ids = generate(model_, std::move(input->sequences), kMostWritten, {}, pool_);
+    if (ids) state_.written = model_->target_tokenizer()->decode(*ids);
+    else state_.text_error = ids.error().message;
+}
+
+void Worker::report_focus(const WorkRequest& r) {
+    const Trace& trace = *state_.sentence->trace;
+    const Cell cell{state_.site, state_.head, std::min(r.cell->first, trace.query_count(state_.site) - 1), std::min(r.cell->second, trace.key_count(state_.site) - 1)};
+    if (!state_.cell || state_.cell->cell != cell) state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
+}
+
 void Worker::handle(const WorkRequest& r) {
-    if (r.model_path != state_.model_path || r.model_attempt != state_.model_attempt) open_model(r);
+    see_to_model(r);
     if (!model_) return publish();
-    const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text;
+    const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text || state_.sentence->second != r.second;
     if (fresh && !read_sentence(r)) return;
+    if (r.write_attempt != state_.write_attempt) write_target(r);
     const SentenceResult& s = *state_.sentence;
     if (!s.trace) {
         state_.picture = nullptr;
         state_.cell = nullptr;
         return publish();
     }
-    const auto [layer, head] = r.choose_head ? most_telling_head(s) : std::pair{std::clamp(r.layer, 0, model_->config.layers - 1), std::clamp(r.head, 0, model_->config.heads - 1)};
-    state_.layer = layer;
-    state_.head = head;
-    if (!state_.picture || state_.picture->layer != layer || state_.picture->head != head) {
-        state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, layer, head));
+    const ModelConfig& c = model_->config;
+    std::tie(state_.site, state_.head) = r.choose_head ? most_telling_head(s) : std::pair{std::clamp(r.site, 0, c.sites() - 1), std::clamp(r.head, 0, c.heads - 1)};
+    if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head) {
+        state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head));
         state_.cell = nullptr;
         publish();
     }
-    if (!r.cell) {
-        state_.cell = nullptr;
-        return publish();
-    }
-    const Cell cell{layer, head, std::min(r.cell->first, s.trace->size() - 1), std::min(r.cell->second, s.trace->size() - 1)};
-    if (!state_.cell || state_.cell->cell != cell) state_.cell = std::make_shared<const CellReport>(report_cell(*s.trace, cell, pool_));
+    if (r.cell) report_focus(r);
+    else state_.cell = nullptr;
     publish();
 }
 

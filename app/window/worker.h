@@ -9,25 +9,31 @@
 
 #include "analysis/cell.h"
 #include "analysis/head_stats.h"
+#include "model/input.h"
+#include "model/model.h"
 #include "window/mailbox.h"
 
 namespace headlight {
 
 /// What the window wants to see: its whole wish, not a step.
 struct WorkRequest {
-    std::string model_path;   // as typed, dropped or remembered
+    std::string model_path;      // as typed, dropped or remembered
     uint64_t model_attempt = 0;  // grows when the same path shall be tried again
-    std::string text;
-    int layer = 0, head = 0;
+    std::string text;            // or the path of a picture, for vision models
+    std::string second;          // the second sentence, or the target
+    uint64_t write_attempt = 0;  // grows when the model shall write the target itself
+    int site = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;    // pick the most telling head for this text
+
+    bool operator==(const WorkRequest&) const = default;
 };
 
 /// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the largest of 2 × 2.
 struct HeadPicture {
-    int layer = 0, head = 0;
+    int site = 0, head = 0;
     std::vector<Matrix> levels;
-    Matrix row_largest;  // [1, n]
+    Matrix row_largest;  // [1, queries]
     float largest = 0;
 };
 
@@ -36,17 +42,26 @@ struct NextToken {
     float probability;
 };
 
+/// What the model predicts at one position: the next token, a masked one, or a class.
+struct PredictedTokens {
+    int position = 0;
+    std::vector<NextToken> tokens;  // most probable first
+};
+
 /// What belongs to one sentence in one model.
 struct SentenceResult {
     std::shared_ptr<const Model> model;
-    std::string text;
-    std::shared_ptr<const Trace> trace;     // null for an empty sentence
-    std::vector<std::string> labels;        // one per token
-    std::vector<HeadSummary> heads;         // [layer · heads + head]
-    std::vector<NextToken> next;
-    size_t tokens_in_all = 0;               // before the context's cut
-    size_t bytes_read = 0;                  // of the text, up to the last token kept
-    double milliseconds = 0;                // tokenizing, forward pass, summaries
+    std::string text, second;
+    std::shared_ptr<const Trace> trace;            // null for an empty sentence
+    std::vector<std::vector<std::string>> labels;  // one per token, for each stack
+    std::vector<HeadSummary> heads;                // [site · heads + head]
+    std::vector<PredictedTokens> predictions;      // one for each place where the model predicts
+    size_t tokens_in_all = 0;                      // before the context's cut
+    size_t bytes_read = 0;                         // of the text, up to the last token kept
+    double milliseconds = 0;                       // tokenizing, forward pass, summaries
+
+    const std::vector<std::string>& query_labels(int site) const { return labels[static_cast<size_t>(model->config.site(site).stack)]; }
+    const std::vector<std::string>& key_labels(int site) const { return labels[static_cast<size_t>(model->config.site(site).key_stack())]; }
 };
 
 /// An immutable snapshot for the window; parts are shared with earlier ones where they did not change.
@@ -54,17 +69,33 @@ struct WorkAnswer {
     std::shared_ptr<const SentenceResult> sentence;
     std::shared_ptr<const HeadPicture> picture;
     std::shared_ptr<const CellReport> cell;
-    int layer = 0, head = 0;
+    int site = 0, head = 0;
     std::string model_path;                 // the path that was asked for
     uint64_t model_attempt = 0;
     std::string model_error;                // why it was not opened; the old model stays
     std::string text_error;
+    std::string written;                    // the target that the model wrote
+    uint64_t write_attempt = 0;             // … for this wish
+};
+
+/// A model that is being opened, on a thread of its own, while the old one goes on working.
+struct Opening {
+    std::string path;
+    uint64_t attempt = 0;
+    CancelFlag cancel{false};
+    OpeningProgress progress;
+    std::atomic<bool> done{false};
+    Result<std::shared_ptr<const Model>> result = Error{"Cancelled."};
+    std::thread thread;
+    ~Opening() {
+        if (thread.joinable()) thread.join();
+    }
 };
 
 /// The largest of each 2 × 2 block; an odd last row or column stands alone.
 Matrix halve(const Matrix& values);
 
-HeadPicture make_picture(const Trace& trace, int layer, int head);
+HeadPicture make_picture(const Trace& trace, int site, int head);
 
 class Worker {
 public:
@@ -75,12 +106,23 @@ public:
     void ask(WorkRequest request);
     std::shared_ptr<const WorkAnswer> poll() { return mailbox_.poll(); }
     bool busy() const { return mailbox_.busy(); }
+    /// What is being opened at the moment, or null.
+    std::shared_ptr<const Opening> opening() const {
+        std::lock_guard lock(opening_mutex_);
+        return opening_;
+    }
 
 private:
     void work();
     void handle(const WorkRequest& request);
-    void open_model(const WorkRequest& request);
+    void see_to_model(const WorkRequest& request);
+    void begin_opening(const WorkRequest& request);
+    void give_up_opening();
+    void finish_opening();
+    Result<ModelInput> read_input(const WorkRequest& request);
     bool read_sentence(const WorkRequest& request);
+    void write_target(const WorkRequest& request);
+    void report_focus(const WorkRequest& request);
     void publish();
 
     ThreadPool pool_;
@@ -89,6 +131,11 @@ private:
     WorkRequest last_asked_;              // the window's thread
     std::shared_ptr<const Model> model_;  // the worker's thread, as all below
     WorkAnswer state_;
+    std::string image_path_;
+    std::shared_ptr<const RgbImage> image_;
+    std::vector<std::shared_ptr<Opening>> abandoned_;  // openings that were cancelled and have not ended yet
+    mutable std::mutex opening_mutex_;
+    std::shared_ptr<Opening> opening_;    // read by the window's thread
     std::thread thread_;                  // last: starts when the rest stands
 };
 

@@ -71,8 +71,10 @@ void resample(const uint8_t* in, uint8_t* out, const std::vector<Taps>& taps, in
 
 Result<RgbImage> open_image(const std::filesystem::path& path) {
     TRY(const auto file, MappedFile::open(path));
-    const std::string name = display_path(path);
-    const auto bytes = file->bytes();
+    return decode_image(file->bytes(), display_path(path));
+}
+
+Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::string& name) {
     if (static_cast<int64_t>(bytes.size()) > kMostBytes) return Error{name + " is larger than 256 MB; make the picture smaller first."};
     const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
     const auto length = static_cast<int>(bytes.size());

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +19,9 @@ struct RgbImage {
 
 /// Reads a PNG, JPEG, BMP or other common file of at most 64 megapixels. Grey becomes RGB, alpha is dropped.
 Result<RgbImage> open_image(const std::filesystem::path& path);
+
+/// The same from bytes in memory; `name` is what messages call them. For tests and fuzzing.
+Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::string& name);
 
 enum class Resampling { bilinear, bicubic };
 

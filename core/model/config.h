@@ -21,6 +21,7 @@ enum class Activation { gelu, gelu_tanh, relu, silu, quick_gelu };
 
 /// Layers that follow one another over one sequence. Layers and heads are numbered from 0.
 struct StackConfig {
+    bool operator==(const StackConfig&) const = default;
     std::string name = "blocks";  // what trace files call it: blocks, encoder, decoder
     int layers = 0, d_mlp = 0;
     int vocab = 0;                // ids it reads; 0: no ids (patches)
@@ -45,11 +46,13 @@ struct AttentionSite {
 
 /// How T5 sorts distances into buckets (Raffel et al. 2020).
 struct RelativeBuckets {
+    bool operator==(const RelativeBuckets&) const = default;
     int count = 0, max_distance = 128;
 };
 
 /// How a picture becomes patches (Dosovitskiy et al. 2021).
 struct VisionConfig {
+    bool operator==(const VisionConfig&) const = default;
     int image = 0, patch = 0, channels = 3;
     std::array<float, 3> mean{0.5f, 0.5f, 0.5f}, deviation{0.5f, 0.5f, 0.5f};  // of values 0 … 1
     float rescale = 1.0f / 255;
@@ -60,6 +63,7 @@ struct VisionConfig {
 
 /// Numbers read from config.json. Widths in floats, counts from 1.
 struct ModelConfig {
+    bool operator==(const ModelConfig&) const = default;
     std::string family;       // the row of families.h, "gpt2"
     std::string family_name;  // for people, "GPT-2"
     ModelKind kind = ModelKind::decoder;

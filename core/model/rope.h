@@ -12,6 +12,7 @@ namespace headlight {
 enum class RopeScaling { none, linear, dynamic, llama3, yarn };
 
 struct Rope {
+    bool operator==(const Rope&) const = default;
     int dims = 0;           // components of each head that are rotated, from the first on; 0: no rotation
     double theta = 10000;
     RopeScaling scaling = RopeScaling::none;

@@ -11,26 +11,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Shard names of an index file. A name that leaves the folder is refused: an index may come from anywhere.
-Result<std::set<std::string>> shard_names(const fs::path& index) {
-    TRY(const Json root, read_json(index));
-    const auto map = root.is_object() ? root.find("weight_map") : root.end();
-    if (map == root.end() || !map->is_object() || map->empty()) return Error{display_path(index) + " has no weight_map; download it again."};
-    std::set<std::string> names;
-    for (const auto& [tensor, file] : map->items()) {
-        if (!file.is_string()) return Error{display_path(index) + ": the file of tensor " + tensor.substr(0, 100) + " is no name; download it again."};
-        const fs::path shard(file.get<std::string>());
-        if (shard.empty() || shard.is_absolute() || shard.has_parent_path() || shard == "..")
-            return Error{display_path(index) + ": the shard \"" + shard.string().substr(0, 100) + "\" lies outside the model's folder; use only files of that folder."};
-        names.insert(shard.string());
-    }
-    if (names.size() > 10'000) return Error{display_path(index) + " lists more than 10,000 shards; download it again."};
-    return names;
-}
-
 bool is_aligned(const StoredTensor& t) { return t.dtype->block > 1 || reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0; }
 
 }  // namespace
+
+Result<std::vector<std::string>> shard_names(std::string_view index, const std::string& name) {
+    TRY(const Json root, parse_json(index, name));
+    const auto map = root.is_object() ? root.find("weight_map") : root.end();
+    if (!root.is_object() || map == root.end() || !map->is_object() || map->empty()) return Error{name + " has no weight_map; download it again."};
+    std::set<std::string> names;
+    for (const auto& [tensor, file] : map->items()) {
+        if (!file.is_string()) return Error{name + ": the file of tensor " + tensor.substr(0, 100) + " is no name; download it again."};
+        const fs::path shard(file.get<std::string>());
+        if (shard.empty() || shard.is_absolute() || shard.has_parent_path() || shard == "..")
+            return Error{name + ": the shard \"" + shard.string().substr(0, 100) + "\" lies outside the model's folder; use only files of that folder."};
+        names.insert(shard.string());
+    }
+    if (names.size() > 10'000) return Error{name + " lists more than 10,000 shards; download it again."};
+    return std::vector<std::string>(names.begin(), names.end());
+}
 
 Status WeightStore::add_file(const fs::path& path) {
     TRY(Safetensors file, open_safetensors(path));
@@ -48,7 +47,8 @@ Result<WeightStore> WeightStore::open(const fs::path& folder) {
     }
     const fs::path index = folder / "model.safetensors.index.json";
     if (fs::exists(index, ignored)) {
-        TRY(const auto names, shard_names(index));
+        TRY(const auto text, MappedFile::open(index));
+        TRY(const auto names, shard_names(text->text(), display_path(index)));
         for (const auto& name : names) {
             if (!fs::exists(folder / name, ignored)) return Error{display_path(folder / name) + " is missing, but the index names it; download that shard."};
             TRY_STATUS(store.add_file(folder / name));

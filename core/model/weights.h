@@ -53,6 +53,10 @@ struct ModelWeights {
     const float* class_token = nullptr; // [d_model]
 };
 
+/// The shards that the text of an index file names, each once and in order. A name that leaves the folder is refused: an
+/// index may come from anywhere.
+Result<std::vector<std::string>> shard_names(std::string_view index, const std::string& name);
+
 /// All tensors of a folder or of a GGUF file. Whole matrices stay as they are mapped and are decoded where they are used;
 /// vectors, tables that must change, and matrices stored [in, out] are decoded to float32 when first asked for.
 /// Not for use by several threads; a model binds everything when it opens.

@@ -28,10 +28,10 @@ std::shared_ptr<const Model> model() {
 }
 
 ForwardRequest request(int n) {
-    ForwardRequest r;
-    for (int i = 0; i < n; ++i) r.ids.push_back(static_cast<int>((7919LL * i + 13) % model()->config.vocab));
-    r.tokens.resize(r.ids.size());
-    return r;
+    Sequence s;
+    for (int i = 0; i < n; ++i) s.ids.push_back(static_cast<int>((7919LL * i + 13) % model()->config.vocab));
+    s.tokens.resize(s.ids.size());
+    return {{s}, {}};
 }
 
 bool too_long(benchmark::State& state) {
@@ -47,7 +47,7 @@ void trace_and_next(benchmark::State& state) {
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
     for (auto _ : state) {
         const auto trace = *run_trace(model(), r, pool);
-        benchmark::DoNotOptimize(next_tokens(*trace, trace->size() - 1, 5, pool));
+        benchmark::DoNotOptimize(predictions(*trace, trace->output().size() - 1, 5, pool));
     }
 }
 
@@ -57,11 +57,11 @@ void everything(benchmark::State& state) {
     ThreadPool pool(threads());
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
     const int heads = model()->config.heads;
-    std::vector<Matrix> patterns(static_cast<size_t>(model()->config.layers * heads));
+    std::vector<Matrix> patterns(static_cast<size_t>(model()->config.sites() * heads));
     for (auto _ : state) {
         const auto trace = *run_trace(model(), r, pool);
         pool.run(static_cast<int>(patterns.size()), [&](int i) { patterns[static_cast<size_t>(i)] = trace->pattern(i / heads, i % heads); });
-        benchmark::DoNotOptimize(unembed(*model(), trace->activations.normalized, pool));
+        benchmark::DoNotOptimize(unembed(*model(), trace->normalized(), pool));
     }
 }
 
@@ -73,7 +73,7 @@ void window_update(benchmark::State& state) {
     for (auto _ : state) {
         const auto trace = *run_trace(model(), r, pool);
         benchmark::DoNotOptimize(summarize_heads(*trace, 64, pool));
-        benchmark::DoNotOptimize(next_tokens(*trace, trace->size() - 1, 5, pool));
+        benchmark::DoNotOptimize(predictions(*trace, trace->output().size() - 1, 5, pool));
     }
 }
 

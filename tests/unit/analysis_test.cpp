@@ -44,7 +44,8 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
         CHECK(t.rows() == 8);
         for (int r = 0; r < 8; ++r)
             for (int c = 0; c < 8; ++c) {
-                const auto block = p.block(cover(r, 8, 45), cover(c, 8, 45), cover(r + 1, 8, 45) - cover(r, 8, 45), cover(c + 1, 8, 45) - cover(c, 8, 45));
+                const auto first = [](int entry) { return entry * 45 / 8; };
+                const auto block = p.block(first(r), first(c), first(r + 1) - first(r), first(c + 1) - first(c));
                 if (c > r) CHECK(t(r, c) == -1.0f);
                 else CHECK(t(r, c) == doctest::Approx(block.maxCoeff()));
             }
@@ -76,7 +77,8 @@ TEST_CASE("the inspector's numbers agree with the trace") {
     CHECK(!report_cell(*trace, {1, 2, 3, 4}, pool).allowed);
     CHECK(r.row.size() == 5);
     CHECK(r.row[0].probability == doctest::Approx(p.row(4).maxCoeff()));
-    CHECK(r.delta_norm == doctest::Approx(trace->result(1, 2, 4).norm()));
+    CHECK(r.scaled == doctest::Approx(r.score));
+    CHECK(r.delta_norm == doctest::Approx(trace->results(1, 4, pool).row(2).norm()));
     CHECK(r.weight_by_head.size() == 12);
     CHECK(r.weight_by_head[6] == doctest::Approx(r.weight));
     float shares = 0;
@@ -88,16 +90,17 @@ TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the firs
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
     const auto trace = trace_of(model, {5, 9, 200}, pool);
-    const auto next = next_tokens(*trace, 2, 420, pool);
+    CHECK(predicting_positions(*trace) == std::vector<int>{2});
+    const auto next = predictions(*trace, 2, 420, pool);
     float sum = 0;
     for (size_t i = 0; i < next.size(); ++i) {
         sum += next[i].probability;
         if (i) CHECK(next[i - 1].probability >= next[i].probability);
     }
     CHECK(sum == doctest::Approx(1));
-    CHECK((*generate(model, {5, 9, 200}, 3, {}, pool))[0] == next[0].id);
-    CHECK(*generate(model, {5, 9, 200}, 8, {1.0f, 20, 0.9f, 7}, pool) == *generate(model, {5, 9, 200}, 8, {1.0f, 20, 0.9f, 7}, pool));
-    CHECK(generate(model, std::vector<int>(47, 1), 9, {}, pool)->size() == 1);  // the context holds 48
+    CHECK((*generate(model, request_of({5, 9, 200}).inputs, 3, {}, pool))[0] == next[0].id);
+    CHECK(*generate(model, request_of({5, 9, 200}).inputs, 8, {1.0f, 20, 0.9f, 7}, pool) == *generate(model, request_of({5, 9, 200}).inputs, 8, {1.0f, 20, 0.9f, 7}, pool));
+    CHECK(generate(model, request_of(std::vector<int>(47, 1)).inputs, 9, {}, pool)->size() == 1);  // the context holds 48
 }
 
 TEST_CASE("scales lead into the colour map") {
@@ -161,14 +164,14 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
         return std::shared_ptr<const WorkAnswer>();
     };
     const auto has = [](const char* text) { return [text](const WorkAnswer& a) { return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell; }; };
-    WorkRequest r{good, 0, "The cat", 1, 2, std::pair{0, 0}, false};
+    WorkRequest r{good, 0, "The cat", "", 0, 1, 2, std::pair{0, 0}, false};
     for (const char* typed : {"T", "Th", "The"}) {
         r.text = typed;
         worker.ask(r);
     }
     r.text = "The cat";
     const auto first = answer(r, has("The cat"));
-    CHECK(first->layer == 1);
+    CHECK(first->site == 1);
     CHECK(first->picture->levels.back().rows() == 1);
     r.model_path = "/nowhere/at all";
     const auto failed = answer(r, [](const WorkAnswer& a) { return !a.model_error.empty(); });
@@ -178,7 +181,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     CHECK(answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.empty(); })->picture == nullptr);
     r.text = std::string(100'000, 'x');
     const auto longest = answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.size() == 100'000 && a.sentence->trace; });
-    CHECK(longest->sentence->trace->size() == 48);
+    CHECK(longest->sentence->trace->query_count(0) == 48);
     CHECK(longest->sentence->tokens_in_all > 48);
     CHECK(longest->sentence->bytes_read < 100'000);
 }
@@ -189,13 +192,13 @@ TEST_CASE("settings: saved and read back; a broken file is set aside") {
     ViewState s;
     s.text = "naïve 😀";
     s.dark = false;
-    s.layer = 3;
+    s.site = 3;
     s.recent_models = {"/a b/c"};
     REQUIRE(save_settings(s, path));
     const ViewState back = load_settings(path);
     CHECK(back.text == s.text);
     CHECK(!back.dark);
-    CHECK(back.layer == 3);
+    CHECK(back.site == 3);
     CHECK(!back.choose_head);
     CHECK(back.recent_models == s.recent_models);
     for (const char* broken : {"", "{", "[]", "{\"dark\": 5}", "{\"width\": -3}"}) {

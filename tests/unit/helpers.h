@@ -48,10 +48,14 @@ inline std::shared_ptr<const Model> reference_model(const std::string& name) {
     return *model;
 }
 
+inline ForwardRequest request_of(std::vector<int> ids, const Mask& mask = {}) {
+    Sequence s{std::move(ids), {}, {}, nullptr};
+    s.tokens.resize(s.ids.size());
+    return {{std::move(s)}, mask};
+}
+
 inline std::shared_ptr<const Trace> trace_of(const std::shared_ptr<const Model>& model, std::vector<int> ids, ThreadPool& pool, const Mask& mask = {}) {
-    ForwardRequest request{std::move(ids), {}, mask};
-    request.tokens.resize(request.ids.size());
-    return *run_trace(model, request, pool);
+    return *run_trace(model, request_of(std::move(ids), mask), pool);
 }
 
 }  // namespace headlight

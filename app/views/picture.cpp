@@ -1,0 +1,98 @@
+// What a vision model reads: the picture with its patches, and beside it the attention of one of them laid over it.
+#include <algorithm>
+#include <cmath>
+
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+struct Patches {
+    Rect place;
+    int across = 0;
+    float side() const { return place.w / static_cast<float>(across); }
+    Rect patch(int token) const {  // token 0 is the class token
+        const int i = token - 1;
+        return {place.x + side() * static_cast<float>(i % across), place.y + side() * static_cast<float>(i / across), side(), side()};
+    }
+};
+
+void draw_photo(Scene& s, Rect r) {
+    s.ui.list->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(s.pictures.photo.id())), r.min(), r.max());
+    s.ui.frame({r.x - s.ui.line(), r.y - s.ui.line(), r.w + 2 * s.ui.line(), r.h + 2 * s.ui.line()}, s.ui.colors->l2);
+}
+
+void draw_grid_lines(Ui& ui, const Patches& p) {
+    const ImU32 line = IM_COL32(255, 255, 255, p.side() >= ui.px(10) ? 70 : 34);
+    for (int i = 1; i < p.across; ++i) {
+        const float at = std::floor(p.side() * static_cast<float>(i));
+        ui.list->AddRectFilled({p.place.x + at, p.place.y}, {p.place.x + at + ui.line(), p.place.bottom()}, line);
+        ui.list->AddRectFilled({p.place.x, p.place.y + at}, {p.place.right(), p.place.y + at + ui.line()}, line);
+    }
+}
+
+/// Colours of the map over each patch: the heavier, the denser.
+void draw_weights_over(Scene& s, const Patches& p, int query) {
+    const Matrix& w = s.answer->picture->levels[0];
+    const Colormap& map = colormap(s.state.colormap, true);
+    const float row_largest = s.answer->picture->row_largest(0, query);
+    for (int key = 1; key < s.keys(); ++key) {
+        const float place = scale_position(s.state.scale == Scale::linear ? Scale::row : s.state.scale, w(query, key), s.answer->picture->largest, row_largest);
+        const Rgb c = map[static_cast<size_t>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255))];
+        s.ui.fill(p.patch(key), IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * place)));
+    }
+}
+
+/// The patch under the mouse, as a token; 0: none.
+int pointed_token(const Patches& p, const Hit& h) {
+    if (!h.hovered) return 0;
+    const int column = std::clamp(static_cast<int>((h.mouse.x - p.place.x) / p.side()), 0, p.across - 1), row = std::clamp(static_cast<int>((h.mouse.y - p.place.y) / p.side()), 0, p.across - 1);
+    return 1 + row * p.across + column;
+}
+
+void draw_classes(Scene& s, float x, float y, float w) {
+    Ui& ui = s.ui;
+    if (s.sentence()->predictions.empty()) return;
+    ui.text.draw(x, y, kCaption, ui.colors->t3, "What the model sees (class token)");
+    for (const NextToken& t : s.sentence()->predictions[0].tokens) {
+        y += ui.px(26);
+        ui.text.draw(x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, t.label, w * 0.5f - ui.px(12)));
+        ui.bar({x + w * 0.5f, y - ui.px(4), w * 0.5f - ui.px(72), ui.px(8)}, t.probability, ui.colors->accent);
+        ui.text.draw_right(x + w, y, kBodyMono, ui.colors->t2, percent(t.probability));
+    }
+}
+
+}  // namespace
+
+void draw_picture(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    if (!s.answer->picture || !s.pictures.photo) return;
+    const bool known = s.state.locked && s.holds(*s.state.locked);
+    const int query = known ? s.state.locked->first : 0, across = s.model()->config.vision.image / s.model()->config.vision.patch;
+    const float gap = ui.px(24), top = area.y + ui.px(72);
+    const float side = std::floor(std::min((area.w - 3 * gap) / 2, area.h - ui.px(72 + 190)));
+    const Patches left{{area.x + gap, top, side, side}, across}, right{{area.x + 2 * gap + side, top, side, side}, across};
+    const std::string from = query == 0 ? "the class token" : "patch " + s.query_labels()[static_cast<size_t>(query)];
+    ui.text.draw(left.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Picture and patches");
+    ui.text.draw(left.place.x, area.y + ui.px(52), kCaption, ui.colors->t3, std::to_string(across) + " × " + std::to_string(across) + " patches; click one to read the picture from it");
+    ui.text.draw(right.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Where " + from + " looks");
+    ui.text.draw(right.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
+                 "weight 0 … " + decimals(s.answer->picture->row_largest(0, query), 3) + ", on itself " + decimals(s.weight(query, query), 3) + (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : ""));
+    draw_photo(s, left.place);
+    draw_grid_lines(ui, left);
+    draw_photo(s, right.place);
+    draw_weights_over(s, right, query);
+    const Hit on_left = ui.hit("patches", left.place), on_right = ui.hit("overlay", right.place);
+    const int token = std::max(pointed_token(left, on_left), pointed_token(right, on_right));
+    if (token > 0) s.state.hovered = std::pair{query, token};
+    if (on_left.clicked && token > 0) s.state.locked = query == token ? std::pair{0, token} : std::pair{token, token};
+    if (on_right.clicked && token > 0) s.state.locked = std::pair{query, token};
+    if (on_left.clicked || on_right.clicked) s.field.focused = false;
+    if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);
+    if (const auto cell = s.shown_cell(); cell && cell->second > 0)
+        for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);
+    draw_classes(s, left.place.x, left.place.bottom() + ui.px(28), side);
+}
+
+}  // namespace headlight

@@ -1,0 +1,162 @@
+// What families differ in, by hand.
+#include <cmath>
+
+#include "analysis/predict.h"
+#include "helpers.h"
+#include "model/attention.h"
+#include "model/input.h"
+#include "model/parameters.h"
+#include "model/rope.h"
+
+using namespace headlight;
+
+TEST_CASE("rotary positions by hand: halves and neighbours") {
+    ThreadPool pool(1);
+    Rope rope;
+    rope.dims = 4;
+    rope.theta = 100;  // frequencies 1 and 1/10
+    CHECK(rope_frequencies(rope, 8)[1] == doctest::Approx(0.1));
+    const RopeTable table = make_rope_table(rope, 8, 3, 1);  // position 3
+    Matrix x(1, 5);
+    x << 1, 2, 3, 4, 5;  // the fifth component is not turned
+    apply_rope(rope, table, 1, pool, x);
+    CHECK(x(0, 0) == doctest::Approx(std::cos(3.0) - 3 * std::sin(3.0)));
+    CHECK(x(0, 2) == doctest::Approx(3 * std::cos(3.0) + std::sin(3.0)));
+    CHECK(x(0, 1) == doctest::Approx(2 * std::cos(0.3) - 4 * std::sin(0.3)));
+    CHECK(x(0, 4) == 5);
+    rope.neighbours = true;
+    x << 1, 2, 3, 4, 5;
+    apply_rope(rope, table, 1, pool, x);
+    CHECK(x(0, 0) == doctest::Approx(std::cos(3.0) - 2 * std::sin(3.0)));
+    CHECK(x(0, 3) == doctest::Approx(4 * std::cos(0.3) + 3 * std::sin(0.3)));
+}
+
+TEST_CASE("rotary scalings: linear divides, llama3 keeps short waves, dynamic waits for long texts, yarn blends") {
+    Rope rope;
+    rope.dims = 64;
+    rope.original_context = 64;
+    const auto plain = rope_frequencies(rope, 32);
+    rope.factor = 4;
+    rope.scaling = RopeScaling::linear;
+    CHECK(rope_frequencies(rope, 32)[7] == doctest::Approx(plain[7] / 4));
+    rope.scaling = RopeScaling::llama3;
+    CHECK(rope_frequencies(rope, 32)[0] == plain[0]);                               // a wave of 2π, shorter than 64 / 4
+    CHECK(rope_frequencies(rope, 32)[31] == doctest::Approx(plain[31] / 4));        // longer than 64
+    rope.scaling = RopeScaling::dynamic;
+    CHECK(rope_frequencies(rope, 64) == plain);
+    CHECK(rope_frequencies(rope, 128)[31] == doctest::Approx(plain[31] / 5));       // the base grows so that the longest wave stretches by factor · n / context − (factor − 1)
+    rope.scaling = RopeScaling::yarn;
+    CHECK(rope_frequencies(rope, 32)[31] == doctest::Approx(plain[31] / 4));
+}
+
+TEST_CASE("ALiBi slopes: powers of two, and the odd ones between where heads are no power of two") {
+    const PositionBias eight = alibi_bias(8, 3);
+    CHECK(eight.by_key(0, 2) == doctest::Approx(2 * 0.5));
+    CHECK(eight.by_key(7, 1) == doctest::Approx(1.0 / 256));
+    const PositionBias six = alibi_bias(6, 2);  // 2^-2, 2^-4, 2^-6, 2^-8, then 2^-1, 2^-3
+    CHECK(six.by_key(3, 1) == doctest::Approx(1.0 / 256));
+    CHECK(six.by_key(4, 1) == doctest::Approx(0.5));
+    CHECK(six.by_key(5, 1) == doctest::Approx(0.125));
+}
+
+TEST_CASE("T5's buckets: near distances exactly, far ones by their logarithm, the two sides apart") {
+    Matrix table(32, 1);
+    for (int b = 0; b < 32; ++b) table(b, 0) = static_cast<float>(b);
+    const auto bucket = [&](int key_minus_query, bool causal) { return bucket_bias({32, 128}, table.data(), causal, 1, 200).by_distance(0, key_minus_query + 199); };
+    CHECK(bucket(0, false) == 0);
+    CHECK(bucket(-3, false) == 3);
+    CHECK(bucket(3, false) == 19);     // 16 + 3
+    CHECK(bucket(-8, false) == 8);
+    CHECK(bucket(-100, false) == 15);
+    CHECK(bucket(150, false) == 31);
+    CHECK(bucket(5, true) == 0);       // a later key
+    CHECK(bucket(-15, true) == 15);
+    CHECK(bucket(-64, true) == 26);    // 16 + floor(16 · log 4 / log 8)
+    CHECK(bucket(-199, true) == 31);
+}
+
+TEST_CASE("norms by hand") {
+    ThreadPool pool(1);
+    Matrix x(1, 2);
+    x << 3, 5;
+    const float gain[] = {2, 2}, bias[] = {1, 1};
+    ModelConfig c;
+    c.norm_eps = 0;
+    const Matrix layer = apply_norm(c, {gain, bias}, x, pool);
+    CHECK(layer(0, 0) == doctest::Approx(-1));
+    CHECK(layer(0, 1) == doctest::Approx(3));
+    c.norm = NormKind::rms_norm;
+    CHECK(apply_norm(c, {gain, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
+}
+
+TEST_CASE("query heads that share a key/value head read the same keys") {
+    ThreadPool pool(1);
+    const auto model = reference_model("llama");  // four query heads, two key/value heads
+    const auto trace = trace_of(model, {1, 5, 9, 33}, pool);
+    CHECK(trace->attention(0).k.cols() == 2 * model->config.d_head);
+    CHECK(Matrix(trace->k(0, 0)) == Matrix(trace->k(0, 1)));
+    CHECK(Matrix(trace->k(0, 1)) != Matrix(trace->k(0, 2)));
+    CHECK(trace->rule(0).kv_head(3) == 1);
+}
+
+TEST_CASE("encoder-decoder models: three kinds of attention, numbered one after another") {
+    const auto model = reference_model("marian");
+    const ModelConfig& c = model->config;
+    CHECK(c.sites() == 6);
+    CHECK(site_path(c, 0) == "encoder.0");
+    CHECK(site_path(c, 3) == "decoder.1");
+    CHECK(head_name(c, 5, 2) == "cross 1.2");
+    CHECK(c.site(5).key_stack() == 0);
+    ThreadPool pool(1);
+    const auto input = read_typed(*model, {"The cat", "", "Die", {}, {}, {}, nullptr});
+    REQUIRE(input);
+    CHECK(input->sequences[0].tokens.back() == "</s>");
+    CHECK(input->sequences[1].tokens == std::vector<std::string>{"<pad>", "▁Die"});
+    const auto trace = *run_trace(model, {input->sequences, {}}, pool);
+    CHECK(trace->pattern(5, 0).rows() == 2);
+    CHECK(trace->pattern(5, 0).cols() == trace->key_count(5));
+    CHECK(predicting_positions(*trace) == std::vector<int>{1});
+}
+
+TEST_CASE("masked models predict at their mask tokens; vision models at the class token") {
+    ThreadPool pool(1);
+    const auto bert = reference_model("bert");
+    const auto input = read_typed(*bert, {"The [MASK] sat on the [MASK].", "", "", {}, {}, {}, nullptr});
+    const auto trace = *run_trace(bert, {input->sequences, {}}, pool);
+    const auto places = predicting_positions(*trace);
+    REQUIRE(places.size() == 2);
+    for (const int p : places) CHECK(trace->output().tokens[static_cast<size_t>(p)] == "[MASK]");
+    const auto filled = generate(bert, input->sequences, 1, {}, pool);
+    REQUIRE(filled);
+    CHECK((*filled)[static_cast<size_t>(places[1])] == predictions(*trace, places[1], 1, pool)[0].id);
+    const auto vit = reference_model("vit");
+    CHECK(!read_typed(*vit, {"text", "", "", {}, {}, {}, nullptr}));
+    Typed picture;
+    picture.image = std::make_shared<const RgbImage>(*open_image(kTests / "reference/models/vit/gray.png"));
+    const auto seen = *run_trace(vit, {read_typed(*vit, picture)->sequences, {}}, pool);
+    CHECK(predicting_positions(*seen) == std::vector<int>{0});
+    CHECK(prediction_label(*vit, predictions(*seen, 0, 1, pool)[0].id).starts_with("LABEL_"));
+}
+
+TEST_CASE("a second sentence has token type 1, and what a model cannot read is said") {
+    const auto bert = reference_model("bert");
+    const auto pair = read_typed(*bert, {"the cat", "the mat", "", {}, {}, {}, nullptr});
+    REQUIRE(pair);
+    CHECK(pair->sequences[0].types.front() == 0);
+    CHECK(pair->sequences[0].types.back() == 1);
+    CHECK(!read_typed(*bert, {"", "", "", {1, 2}, {}, {0}, nullptr}));
+    CHECK(!read_typed(*bert, {"", "", "", {1, 2}, {}, {0, 2}, nullptr}));
+    CHECK(!read_typed(*bert, {"the", "", "target", {}, {}, {}, nullptr}));
+    Typed picture;
+    picture.image = std::make_shared<const RgbImage>(RgbImage{1, 1, {0, 0, 0}});
+    CHECK(!read_typed(*bert, picture));
+}
+
+TEST_CASE("parameters from a configuration alone, for models that everybody knows") {
+    const auto count = [](const char* json) { return parameter_count(*parse_config(Json::parse(json), "x")); };
+    CHECK(count(R"({"model_type":"bert"})") == 109'514'298);  // bert-base with its masked-language head
+    CHECK(count(R"({"model_type":"llama","num_hidden_layers":32,"hidden_size":4096})") == 6'738'415'616);  // Llama 2 7B
+    CHECK(count(R"({"model_type":"mistral"})") == 7'241'732'096);  // Mistral 7B
+    CHECK(count(R"({"model_type":"gpt2","n_embd":12288,"n_head":96,"n_layer":96,"n_positions":2048})") == 174'604'259'328);  // GPT-3
+    CHECK(count(R"({"model_type":"t5","d_model":512})") == 60'506'624);  // t5-small
+}
