@@ -57,7 +57,7 @@ void draw_fields(Scene& s, Rect r) {
     const float gap = ui.px(8);
     if (kind == ModelKind::encoder) {
         const float first = std::floor((r.w - gap) * 0.6f);
-        draw_field(s, s.field, s.second, "sentence", {r.x, r.y, first, r.h}, "Type a sentence; [MASK] is predicted");
+        draw_field(s, s.field, s.second, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
         draw_field(s, s.second, s.field, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h}, "Second sentence");
     } else if (kind == ModelKind::encoder_decoder) {
         const float write = ui.px(72), half = std::floor((r.w - 2 * gap - write) / 2);
@@ -141,13 +141,17 @@ float next_room(Scene& s) {
     float width = s.ui.px(30);
     for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i) width += next_width(s.ui, p->tokens[i]) + s.ui.px(18);
     if (s.model()->config.kind == ModelKind::encoder) width += s.ui.px(40);
-    return p ? width : 0;
+    return p ? width : s.ui.px(200);
 }
 
 void draw_next(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     const PredictedTokens* p = shown_predictions(s);
-    if (!p) return;
+    if (!p) {
+        const bool could = s.model()->config.kind == ModelKind::encoder && s.model()->has_logits();
+        if (could) ui.text.draw(x, y, kCaption, ui.colors->t3, "type " + s.sentence()->mask + " for a prediction");
+        return;
+    }
     if (s.model()->config.kind == ModelKind::encoder) x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + ui.px(8);
     ui.text.draw(x, y, kBody, ui.colors->t3, "→");
     x += ui.px(30);

@@ -22,7 +22,8 @@ std::pair<int, int> most_telling_head(const SentenceResult& s) {
         const HeadSummary& h = s.heads[index];
         const float induction = h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
         const bool preferred = c.stacks.size() == 1 || c.site(static_cast<int>(index) / c.heads).kind == AttentionKind::cross;
-        return preferred ? std::isnan(induction) ? -h.statistics[0] : induction : -1e9f;
+        const bool copies = c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
+        return preferred ? copies ? induction : -h.statistics[0] : -1e9f;
     };
     size_t best = 0;
     for (size_t i = 1; i < s.heads.size(); ++i)
@@ -162,6 +163,7 @@ bool Worker::read_sentence(const WorkRequest& r) {
     s->model = model_;
     s->text = r.text;
     s->second = r.second;
+    if (model_->tokenizer && model_->config.mask_id >= 0) s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
     state_.text_error.clear();
     auto input = read_input(r);
     if (!input) state_.text_error = input.error().message;

@@ -55,6 +55,7 @@ struct SentenceResult {
     std::shared_ptr<const Trace> trace;            // null for an empty sentence
     std::vector<std::vector<std::string>> labels;  // one per token, for each stack
     std::vector<HeadSummary> heads;                // [site · heads + head]
+    std::string mask;                              // how the model spells its mask token, if it has one
     std::vector<PredictedTokens> predictions;      // one for each place where the model predicts
     size_t tokens_in_all = 0;                      // before the context's cut
     size_t bytes_read = 0;                         // of the text, up to the last token kept

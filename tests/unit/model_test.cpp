@@ -127,7 +127,7 @@ void check_model(const std::shared_ptr<const Model>& model, const std::filesyste
     std::string figures;
     for (const auto& [kind, error] : worst) figures += " " + kind + " " + std::to_string(error * 1e6f).substr(0, 5) + "e-6";
     MESSAGE(model->name << ": largest error of" << figures);
-    CHECK(worst.size() >= 6);
+    CHECK(worst.size() >= 5);  // base models have no logits
 }
 
 }  // namespace

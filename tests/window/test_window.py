@@ -15,7 +15,8 @@ from drive import Display, Window  # noqa: E402
 
 PROGRAM = Path(sys.argv[1]).resolve()
 TESTS = Path(__file__).parents[1]
-GPT2 = TESTS / "reference/models/gpt2"
+REFERENCE, MALFORMED = TESTS / "reference/models", TESTS / "reference/malformed"
+GPT2 = REFERENCE / "gpt2"
 
 
 def first_start(display):
@@ -193,6 +194,88 @@ def dropping(display):
         w.click("models/stories")
         w.wait(lambda r: r.get("model") == "stories")
     shutil.rmtree(folder.parent)
+
+
+def masked_models_and_a_second_sentence(display):
+    with Window(PROGRAM, display, "--model", REFERENCE / "bert", "--text", "the cat") as w:
+        r = w.settled()
+        assert r["tokens"][0] == "[CLS]" and "next" not in r and "second" in r["widgets"]
+        w.type(" [MASK]")
+        r = w.wait(lambda r: r.get("next") and not r["busy"])
+        assert r["tokens"][-2] == "[MASK]"
+        w.key("Tab")
+        w.type("the mat")
+        r = w.wait(lambda r: r["second"] == "the mat" and r["tokens"].count("[SEP]") == 2)
+        assert r["text"] == "the cat [MASK]" and not r["field_focused"]
+        w.key("Tab")
+        w.key("Down")
+        w.wait(lambda r: r["layer"] != 0 or r["head"] >= 0)
+
+
+def source_target_and_three_kinds_of_attention(display):
+    with Window(PROGRAM, display, "--model", REFERENCE / "marian", "--text", "The cat sat", "--target", "Die Katze") as w:
+        r = w.settled()
+        assert r["target_tokens"][0] == "<pad>" and len(r["target_tokens"]) > 2
+        assert "grid/encoder 0.0" in r["widgets"] and "grid/decoder 1.3" in r["widgets"] and "grid/cross 1.3" in r["widgets"]
+        w.click("grid/cross 1.2")
+        r = w.wait(lambda r: r["shown_head"] == [5, 2] and not r["busy"])
+        w.point("target/1")
+        w.wait(lambda r: r["hovered"] and r["hovered"][0] == 1)
+        w.click("grid/encoder 0.0")
+        w.wait(lambda r: r["shown_head"] == [0, 0] and not r["busy"])
+        w.point("chip/2")
+        w.wait(lambda r: r["hovered"] and r["hovered"][0] == 2)
+        w.click("write")
+        w.wait(lambda r: r["second"] != "Die Katze" and not r["busy"], 30)
+
+
+def a_picture_and_its_patches(display):
+    with Window(PROGRAM, display, "--model", REFERENCE / "vit", "--text", "") as w:
+        assert w.report()["view"] == "Picture"
+        w.drop(REFERENCE / "vit/gradient_rgb.png")
+        r = w.wait(lambda r: len(r.get("tokens", [])) == 17 and "overlay" in r["widgets"] and not r["busy"])
+        assert r["next"].startswith("LABEL_")
+        w.point("overlay", 0.9, 0.9)
+        w.wait(lambda r: r["hovered"] == [0, 16])
+        w.click("patches", 0.1, 0.1)
+        w.wait(lambda r: r["locked"] == [1, 1])
+        w.key("Escape")
+        w.wait(lambda r: r["locked"] is None)
+        w.click("tab/Heat map")
+        w.wait(lambda r: r["view"] == "Heat map" and "map" in r["widgets"])
+        w.drop(MALFORMED / "png_truncated.png")
+        w.wait(lambda r: r["text"].endswith("truncated.png") and r.get("shown_text") == r["text"])
+
+
+def a_gguf_file_shows_its_shared_heads(display):
+    with Window(PROGRAM, display, "--text", "The cat sat") as w:
+        w.settled()
+        w.drop(REFERENCE / "llama_gguf/llama-q8_0.gguf")
+        r = w.wait(lambda r: r.get("model") == "llama-q8_0" and not r["busy"])
+        assert r["tokens"][0] == "<s>" and "group/1" in r["widgets"] and "group/2" not in r["widgets"]
+
+
+def the_old_model_works_while_another_opens(display):
+    """A FIFO in place of the tokenizer would hang an opening for ever; a large tokenizer only takes its time."""
+    folder = Path(tempfile.mkdtemp())
+    slow = folder / "slow"
+    shutil.copytree(GPT2, slow)
+    vocabulary = {f"token {i}": i for i in range(900_000)}
+    (slow / "tokenizer.json").write_text(json.dumps({"model": {"type": "BPE", "vocab": vocabulary, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}}))
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.drop(slow)
+        w.wait(lambda r: r["opening"] == str(slow) and "opening/cancel" in r["widgets"])
+        w.type(" and")
+        r = w.wait(lambda r: r.get("shown_text") == "Lily had a red ball and")
+        assert r["model"] == "stories"
+        if r["opening"]:
+            w.click("opening/cancel")
+            r = w.wait(lambda r: not r["opening"] and not r["busy"])
+            assert r["model"] == "stories" and not r["model_error"]
+        w.drop(slow)
+        w.wait(lambda r: r.get("model") == "slow" and not r["busy"], 30)
+    shutil.rmtree(folder)
 
 
 def a_wrong_path_at_the_start(display):

@@ -70,7 +70,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     }
     s.final_norm = b.norm("final_norm");
     ModelWeights w;
-    if (b.has("decoder.bias") || b.has("decoder.weight")) {
+    if (b.has(c.head_bias ? "decoder.bias" : "head.dense.weight") && !b.has("classifier.weight")) {
         w.head_dense = b.linear("head.dense", d, d, c.head_dense_bias);
         w.head_norm = b.norm("head.norm");
         w.unembedding = b.unembedding(s.token_embedding, "decoder", d, c.head_bias ? "decoder.bias" : "");
