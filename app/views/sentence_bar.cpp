@@ -206,7 +206,7 @@ float draw_tokens(Scene& s, float left, float right, float y, float high) {
 }
 
 std::string count_text(const Scene& s) {
-    if (!s.sentence()) return "0 tokens";
+    if (!s.sentence()) return s.model() && s.model()->config.kind == ModelKind::vision ? "no picture" : "0 tokens";
     const auto count = [](size_t n) { return std::to_string(n) + (n == 1 ? " token" : " tokens"); };
     const auto& labels = s.sentence()->labels;
     if (labels.size() > 1) return std::to_string(labels[0].size()) + " and " + count(labels[1].size());
@@ -232,7 +232,8 @@ void draw_sentence_bar(Scene& s, Rect area) {
         const float end = draw_tokens(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
         draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
     } else {
-        ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2, s.answer && !s.answer->text_error.empty() ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - ui.px(110)) : "or choose one below");
+        const bool picture = s.model() && s.model()->config.kind == ModelKind::vision;
+        if (!picture) ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2, s.answer && !s.answer->text_error.empty() ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - ui.px(110)) : "or choose one below");
     }
     ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
 }

@@ -52,10 +52,23 @@ void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
     ui.cover(r);
 }
 
+/// What to do while a vision model has no picture.
+void draw_start_picture(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const float w = std::min(ui.px(520), area.w - ui.px(48)), h = ui.px(150);
+    const Rect r{area.middle_x() - w / 2, area.y + ui.px(80), w, h};
+    ui.frame(r, ui.colors->l2, 1, size::popup_corner);
+    ui.text.draw_centred(r.middle_x(), r.y + ui.px(52), kTitle, ui.colors->t1, "Drop a picture here");
+    ui.text.draw_centred(r.middle_x(), r.y + ui.px(84), kBody, ui.colors->t2, "or type its path above. PNG and JPEG are read.");
+    if (!s.answer->text_error.empty()) ui.text.draw_wrapped(r.x, r.bottom() + ui.px(16), w, kBody, ui.colors->warning, s.answer->text_error);
+    ui.name("start picture", r);
+}
+
 }  // namespace
 
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
+    if (s.model() && s.model()->config.kind == ModelKind::vision) return draw_start_picture(s, area);
     const float width = std::min(ui.px(680), area.w - ui.px(48)), left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
     float y = area.y + ui.px(54);
     ui.text.draw(left, y, kBody, ui.colors->t1, "Sentences to start from");

@@ -2,7 +2,9 @@
 // makes one and runs PyTorch and ONNX Runtime on it in the same run.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 
 #include "analysis/head_stats.h"
@@ -76,6 +78,27 @@ void window_update(benchmark::State& state) {
         benchmark::DoNotOptimize(predictions(*trace, trace->output().size() - 1, 5, pool));
     }
 }
+
+/// Bytes of this process in memory.
+double resident() {
+    long pages = 0, resident_pages = 0;
+    std::ifstream("/proc/self/statm") >> pages >> resident_pages;
+    return static_cast<double>(resident_pages) * 4096;
+}
+
+/// Opening the model whose files are in the system's cache, and what the process grows by.
+void open_model(benchmark::State& state) {
+    const char* path = std::getenv("HEADLIGHT_BENCH_MODEL");
+    double grown = 0;
+    for (auto _ : state) {
+        const double before = resident();
+        const auto opened = Model::open(path ? path : "models/stories");
+        if (!opened) return state.SkipWithError(opened.error().message.c_str());
+        grown = std::max(grown, resident() - before);
+    }
+    state.counters["grown_MB"] = grown / 1e6;
+}
+BENCHMARK(open_model)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(5);
 
 #define LENGTHS ->Arg(8)->Arg(16)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly()
 BENCHMARK(trace_and_next) LENGTHS;
