@@ -1,7 +1,10 @@
+#include <algorithm>
+
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
 #include "model/library.h"
+#include "window/state.h"
 
 namespace headlight {
 
@@ -23,7 +26,7 @@ std::string as_text(const std::vector<FoundModel>& models) {
     }
     const auto line = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& d, const std::string& e) {
         const auto pad = [](std::string s, size_t to) { return s.append(to - std::min(to, s.size()), ' '); };
-        return pad(a, name) + "  " + pad(b, family) + "  " + std::string(9 - std::min<size_t>(9, c.size()), ' ') + c + "  " + pad(d, place) + "  " + e + "\n";
+        return pad(a, name) + "  " + pad(b, family) + "  " + std::string(9 - std::min<size_t>(9, c.size()), ' ') + c + "  " + (e.empty() ? d : pad(d, place) + "  " + e) + "\n";
     };
     std::string out = line("name", "family", "size", "place", "");
     for (const auto& m : models) out += line(m.name, m.family.empty() ? "-" : m.family, short_bytes(m.bytes), m.place, m.problem.empty() ? "" : "cannot be opened: " + m.problem);
@@ -36,7 +39,11 @@ std::function<Status()> declare_models(CLI::App& app) {
     auto json = std::make_shared<bool>(false);
     app.add_flag("--json", *json, "JSON instead of a table");
     return [json]() -> Status {
-        const auto models = models_on_computer();
+        auto models = models_on_computer();
+        for (const std::string& path : recent_models(settings_path())) {
+            const bool listed = std::any_of(models.begin(), models.end(), [&](const FoundModel& m) { return m.path == path || m.name == path; });
+            if (!listed) models.push_back(examine_model(path, model_name(path), "recent"));
+        }
         return print(*json ? as_json(models) : as_text(models));
     };
 }

@@ -76,6 +76,14 @@ ViewState load_settings(const fs::path& path) {
     return fresh;
 }
 
+std::vector<std::string> recent_models(const fs::path& path) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return {};
+    const auto file = MappedFile::open(path);
+    const auto settings = file ? parse_settings((*file)->text(), display_path(path)) : Result<ViewState>(file.error());
+    return settings ? settings->recent_models : std::vector<std::string>();
+}
+
 Status save_settings(const ViewState& s, const fs::path& path) {
     std::error_code ignored;
     fs::create_directories(path.parent_path(), ignored);

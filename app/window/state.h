@@ -65,6 +65,9 @@ ViewState load_settings(const std::filesystem::path& path);
 
 Status save_settings(const ViewState& state, const std::filesystem::path& path);
 
+/// Paths of the models that were opened lately, newest first; none where the settings cannot be read.
+std::vector<std::string> recent_models(const std::filesystem::path& path);
+
 /// From the text of a settings file. For tests and fuzzing.
 Result<ViewState> parse_settings(std::string_view text, const std::string& name);
 

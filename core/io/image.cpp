@@ -12,7 +12,7 @@
 #define STBI_MAX_DIMENSIONS 32768
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include <stb/stb_image.h>
+#include <stb_image.h>
 #pragma GCC diagnostic pop
 
 namespace headlight {

@@ -104,6 +104,8 @@ Json rope_scaling(const Gguf& file, const std::string& prefix) {
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     TRY(const ArchitectureRow* row, architecture(file, name));
+    if (const Json& parts = file.value("split.count"); parts.is_number() && parts.get<double>() > 1)
+        return Error{name + " is one of " + parts.dump() + " parts; join them to one file first (llama-gguf-split --merge)."};
     const std::string prefix = std::string(row->name) + ".";
     Json config{{"model_type", row->model_type}, {"tie_word_embeddings", !file.tensors.count("output.weight")}, {"rope_scaling", rope_scaling(file, prefix)}};
     for (const auto& [ours, theirs] : row->keys)

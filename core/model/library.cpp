@@ -164,6 +164,12 @@ void examine(FoundModel& m) {
 
 }  // namespace
 
+FoundModel examine_model(const fs::path& path, const std::string& name, const std::string& place) {
+    FoundModel m = found(name, path, place);
+    examine(m);
+    return m;
+}
+
 std::vector<FoundModel> models_on_computer() {
     Found out;
     for (const Find find : kPlaces) find(out);

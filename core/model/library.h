@@ -22,6 +22,9 @@ struct FoundModel {
 /// Ollama (OLLAMA_MODELS), llama.cpp's cache (LLAMA_CACHE). Reads configurations and headers, no weights.
 std::vector<FoundModel> models_on_computer();
 
+/// What can be said of a model without reading its weights.
+FoundModel examine_model(const std::filesystem::path& path, const std::string& name, const std::string& place);
+
 /// The folder or file of a model by path, by built-in name ("stories"), or by the name that models_on_computer gives it.
 Result<std::filesystem::path> find_model(const std::string& path_or_name);
 
