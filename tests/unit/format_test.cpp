@@ -37,7 +37,9 @@ TEST_CASE("every block format of GGUF decodes to the reference's numbers") {
     const auto expected = open_safetensors(kTests / "reference/gguf_blocks/expected.safetensors");
     REQUIRE(expected);
     size_t formats = 0;
-    for (const auto& [name, want] : expected->tensors) {
+    for (const auto& row : expected->tensors) {
+        const std::string& name = row.first;
+        const StoredTensor& want = row.second;
         CAPTURE(name);
         const auto it = file->tensors.find(name);
         REQUIRE(it != file->tensors.end());
@@ -75,8 +77,9 @@ TEST_CASE("dense product: weights in every format give what their decoded values
     ThreadPool pool(2);
     const auto file = open_gguf(kTests / "reference/gguf_blocks/blocks.gguf");
     REQUIRE(file);
-    for (const auto& [name, t] : file->tensors) {
-        CAPTURE(name);
+    for (const auto& row : file->tensors) {
+        const StoredTensor& t = row.second;
+        CAPTURE(row.first);
         const int64_t out = t.shape[0], in = t.shape[1];
         const Linear stored{t.bytes.data(), nullptr, in, out, t.dtype->size(in), WeightLayout::out_in, t.dtype};
         Matrix plain(out, in);
