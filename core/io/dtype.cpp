@@ -14,7 +14,9 @@ void decode_half(const std::byte* in, int64_t n, float* out) {
     Eigen::Map<Eigen::ArrayXf>(out, n) = Eigen::Map<const Eigen::Array<Half, Eigen::Dynamic, 1>>(reinterpret_cast<const Half*>(in), n).template cast<float>();
 }
 
-void decode_f32(const std::byte* in, int64_t n, float* out) { std::memcpy(out, in, static_cast<size_t>(n) * sizeof(float)); }
+void decode_f32(const std::byte* in, int64_t n, float* out) {
+    if (n > 0) std::memcpy(out, in, static_cast<size_t>(n) * sizeof(float));
+}
 
 float half_at(const std::byte* p) {
     Eigen::half h;

@@ -75,6 +75,7 @@ Result<RgbImage> open_image(const std::filesystem::path& path) {
 }
 
 Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::string& name) {
+    if (bytes.empty()) return Error{name + " is empty; save the picture again as PNG or JPEG."};
     if (static_cast<int64_t>(bytes.size()) > kMostBytes) return Error{name + " is larger than 256 MB; make the picture smaller first."};
     const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
     const auto length = static_cast<int>(bytes.size());

@@ -14,7 +14,7 @@ Result<Charsmap> Charsmap::parse(std::string_view blob, const std::string& name)
     Charsmap map;
     uint32_t size = 0;
     if (blob.size() >= 4) std::memcpy(&size, blob.data(), 4);
-    if (blob.size() < 4 || size % 4 != 0 || size > blob.size() - 4) return Error{name + ": the precompiled character map is cut off; download it again."};
+    if (blob.size() < 4 || size < 4 || size % 4 != 0 || size > blob.size() - 4) return Error{name + ": the precompiled character map is cut off; download it again."};
     map.units_.resize(size / 4);
     std::memcpy(map.units_.data(), blob.data() + 4, size);
     map.replacements_ = blob.substr(4 + size);
