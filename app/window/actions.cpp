@@ -94,7 +94,7 @@ void Application::next_field() {
 /// A picture goes to the vision model that is open; everything else is a model.
 void Application::open_dropped(const std::string& path) {
     const std::string end = fs::path(path).extension().string();
-    const bool picture = end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".bmp" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
+    const bool picture = end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
     if (!picture) return choose_model(state_, path);
     if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) field_.set_text(path);
     else state_.notice = "A picture needs a vision model: open a ViT first, then drop the picture again.";

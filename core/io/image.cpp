@@ -1,25 +1,22 @@
-// stb_image decodes; sizes are read and bounded before it may allocate.
+// libspng and libjpeg-turbo decode; sizes are read and bounded before they may allocate.
 #include "io/image.h"
+
+#include <spng.h>
+#include <turbojpeg.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <memory>
 
 #include "io/mapped_file.h"
-
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_NO_STDIO
-#define STBI_MAX_DIMENSIONS 32768
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#include <stb_image.h>
-#pragma GCC diagnostic pop
 
 namespace headlight {
 
 namespace {
 
-constexpr int64_t kMostPixels = 64 << 20, kMostBytes = 256 << 20;
+constexpr int64_t kMostPixels = 32 << 20;
+constexpr size_t kMostBytes = 256 << 20;
 
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
 
@@ -74,21 +71,57 @@ Result<RgbImage> open_image(const std::filesystem::path& path) {
     return decode_image(file->bytes(), display_path(path));
 }
 
+namespace {
+
+Error too_large(const std::string& name, int64_t width, int64_t height) {
+    return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) + " pixels; make it smaller than 32 megapixels first."};
+}
+
+Error damaged(const std::string& name, const char* why) { return Error{name + " is damaged (" + why + "); save the picture again as PNG or JPEG."}; }
+
+Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string& name) {
+    const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> png(spng_ctx_new(0), spng_ctx_free);
+    if (!png) return damaged(name, "there is no memory for it");
+    spng_set_chunk_limits(png.get(), 1 << 20, 4 << 20);
+    spng_set_png_buffer(png.get(), bytes.data(), bytes.size());
+    spng_ihdr header{};
+    if (const int problem = spng_get_ihdr(png.get(), &header)) return damaged(name, spng_strerror(problem));
+    if (int64_t{header.width} * header.height > kMostPixels) return too_large(name, header.width, header.height);
+    const auto pixels = static_cast<size_t>(header.width) * header.height;
+    std::vector<uint8_t> rgba(pixels * 4);
+    if (const int problem = spng_decode_image(png.get(), rgba.data(), rgba.size(), SPNG_FMT_RGBA8, 0)) return damaged(name, spng_strerror(problem));
+    RgbImage out{static_cast<int>(header.width), static_cast<int>(header.height), std::vector<uint8_t>(pixels * 3)};
+    for (size_t i = 0; i < pixels; ++i) std::copy_n(rgba.begin() + static_cast<std::ptrdiff_t>(4 * i), 3, out.rgb.begin() + static_cast<std::ptrdiff_t>(3 * i));
+    return out;
+}
+
+Result<RgbImage> decode_jpeg(std::span<const std::byte> bytes, const std::string& name) {
+    const std::unique_ptr<void, int (*)(void*)> jpeg(tjInitDecompress(), tjDestroy);
+    if (!jpeg) return damaged(name, "there is no memory for it");
+    const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+    int width = 0, height = 0, sampling = 0, colors = 0;
+    if (tjDecompressHeader3(jpeg.get(), data, bytes.size(), &width, &height, &sampling, &colors) != 0 || width <= 0 || height <= 0) return damaged(name, tjGetErrorStr2(jpeg.get()));
+    if (int64_t{width} * height > kMostPixels) return too_large(name, width, height);
+    RgbImage out{width, height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
+    if (tjDecompress2(jpeg.get(), data, bytes.size(), out.rgb.data(), width, 0, height, TJPF_RGB, TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0) return damaged(name, tjGetErrorStr2(jpeg.get()));
+    return out;
+}
+
+/// How a kind of file begins, and what decodes it.
+struct ImageKind {
+    std::string_view signature;
+    Result<RgbImage> (*decode)(std::span<const std::byte> bytes, const std::string& name);
+};
+constexpr ImageKind kKinds[] = {{"\x89PNG", decode_png}, {"\xFF\xD8", decode_jpeg}};
+
+}  // namespace
+
 Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::string& name) {
-    if (bytes.empty()) return Error{name + " is empty; save the picture again as PNG or JPEG."};
-    if (static_cast<int64_t>(bytes.size()) > kMostBytes) return Error{name + " is larger than 256 MB; make the picture smaller first."};
-    const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
-    const auto length = static_cast<int>(bytes.size());
-    int width = 0, height = 0, channels = 0;
-    if (!stbi_info_from_memory(data, length, &width, &height, &channels) || width <= 0 || height <= 0)
-        return Error{name + " is no picture that Headlight reads, or has impossible sizes; save it as PNG or JPEG."};
-    if (int64_t{width} * height > kMostPixels)
-        return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) + " pixels; make it smaller than 64 megapixels first."};
-    stbi_uc* pixels = stbi_load_from_memory(data, length, &width, &height, &channels, 3);
-    if (!pixels) return Error{name + " is damaged (" + stbi_failure_reason() + "); save the picture again as PNG or JPEG."};
-    RgbImage image{width, height, {pixels, pixels + int64_t{width} * height * 3}};
-    stbi_image_free(pixels);
-    return image;
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (all.size() > kMostBytes) return Error{name + " is larger than 256 MB; make the picture smaller first."};
+    for (const ImageKind& kind : kKinds)
+        if (all.starts_with(kind.signature)) return kind.decode(bytes, name);
+    return Error{name + " is neither a PNG nor a JPEG picture; save it as one of these."};
 }
 
 RgbImage resize(const RgbImage& image, int width, int height, Resampling filter) {

@@ -17,7 +17,7 @@ struct RgbImage {
     std::vector<uint8_t> rgb;
 };
 
-/// Reads a PNG, JPEG, BMP or other common file of at most 64 megapixels. Grey becomes RGB, alpha is dropped.
+/// Reads a PNG or JPEG file of at most 32 megapixels. Grey becomes RGB, alpha is dropped.
 Result<RgbImage> open_image(const std::filesystem::path& path);
 
 /// The same from bytes in memory; `name` is what messages call them. For tests and fuzzing.
