@@ -3,8 +3,11 @@
 namespace headlight {
 
 std::span<const Family> families() {
-    static const Family table[] = {kGpt2, kGptNeox,    kLlama,   kMistral, kQwen2,  kQwen3,      kGemma2, kPhi,  kOpt, kBloom,
-                                   kBert, kDistilBert, kRoberta, kElectra, kAlbert, kModernBert, kMarian, kBart, kT5,  kVit};
+    static const Family table[] = {
+        kGpt2, kGptNeox, kLlama, kMistral, kQwen2, kQwen3, kGemma, kGemma2, kPhi, kOpt, kBloom,
+        kBert, kDistilBert, kRoberta, kXlmRoberta, kCamembert, kElectra, kAlbert, kModernBert,
+        kMarian, kBart, kT5, kMt5, kVit,
+    };
     return table;
 }
 

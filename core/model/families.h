@@ -25,9 +25,9 @@ const Family* find_family(const std::string& model_type);
 std::string family_list();
 
 // One file per family, or per group of families with the same layers; each defines its rows.
-extern const Family kGpt2, kGptNeox, kLlama, kMistral, kQwen2, kQwen3, kGemma2, kPhi, kOpt, kBloom;
-extern const Family kBert, kDistilBert, kRoberta, kElectra, kAlbert, kModernBert;
-extern const Family kMarian, kBart, kT5;
+extern const Family kGpt2, kGptNeox, kLlama, kMistral, kQwen2, kQwen3, kGemma, kGemma2, kPhi, kOpt, kBloom;
+extern const Family kBert, kDistilBert, kRoberta, kXlmRoberta, kCamembert, kElectra, kAlbert, kModernBert;
+extern const Family kMarian, kBart, kT5, kMt5;
 extern const Family kVit;
 
 }  // namespace headlight

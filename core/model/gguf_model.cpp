@@ -45,6 +45,7 @@ struct ArchitectureRow {
 
 constexpr ArchitectureRow kArchitectures[] = {
     {"llama", "llama", kUsualKeys, kLlamaTensors, {}, true},           {"qwen2", "qwen2", kUsualKeys, kLlamaTensors, {}, false}, {"qwen3", "qwen3", kUsualKeys, kLlamaTensors, {}, false},
+    {"gemma", "gemma", kUsualKeys, kLlamaTensors, {}, false},
     {"gemma2", "gemma2", kUsualKeys, kGemma2Tensors, kLlamaTensors, false}, {"gpt2", "gpt2", kGpt2Keys, kGpt2Tensors, {}, false},     {"phi2", "phi", kUsualKeys, kPhiTensors, kLlamaTensors, false},
     {"bert", "bert", kUsualKeys, kBertTensors, {}, false},
 };

@@ -80,6 +80,10 @@ def make_qwen3(d):
     return llama_like(d, transformers.Qwen3Config, transformers.Qwen3ForCausalLM, attention_bias=d.flag())
 
 
+def make_gemma(d):
+    return llama_like(d, transformers.GemmaConfig, transformers.GemmaForCausalLM, attention_bias=d.flag())
+
+
 def make_gemma2(d):
     return llama_like(d, transformers.Gemma2Config, transformers.Gemma2ForCausalLM, tie_word_embeddings=True, query_pre_attn_scalar=d.choice([8, 20]), sliding_window=d.choice([4, 9]),
                       attn_logit_softcapping=d.choice([None, 6.0]), final_logit_softcapping=d.choice([None, 5.0]), attention_bias=d.flag())
@@ -133,6 +137,14 @@ def make_roberta(d):
     return bert_like(d, transformers.RobertaConfig, transformers.RobertaForMaskedLM, pad_token_id=d.choice([1, 3]))
 
 
+def make_xlm_roberta(d):
+    return bert_like(d, transformers.XLMRobertaConfig, transformers.XLMRobertaForMaskedLM, pad_token_id=1)
+
+
+def make_camembert(d):
+    return bert_like(d, transformers.CamembertConfig, transformers.CamembertForMaskedLM, pad_token_id=1)
+
+
 def make_electra(d):
     return bert_like(d, transformers.ElectraConfig, transformers.ElectraForMaskedLM, embedding_size=d.choice([20, 36]))
 
@@ -175,6 +187,11 @@ def make_t5(d):
                                  relative_attention_max_distance=d.choice([40, 128])), transformers.T5ForConditionalGeneration
 
 
+def make_mt5(d):
+    return transformers.MT5Config(d_model=40, d_kv=d.choice([8, 16]), num_heads=d.choice([2, 4]), num_layers=d.choice([1, 2]), num_decoder_layers=2, d_ff=60, vocab_size=110,
+                                  feed_forward_proj=d.choice(["relu", "gated-gelu"]), tie_word_embeddings=d.flag()), transformers.MT5ForConditionalGeneration
+
+
 def make_vit(d):
     heads = d.choice([2, 4])
     patch = d.choice([4, 8])
@@ -185,10 +202,10 @@ def make_vit(d):
 # Modules whose output is what a block adds to the residual stream, in the order in which they run.
 ATTN_OUT = {
     "gpt2": r"h\.\d+\.attn$", "gpt_neox": r"layers\.\d+\.attention$", "gemma2": r"post_attention_layernorm$", "bloom": r"self_attention\.dense$", "distilbert": r"out_lin$",
-    "albert": r"attention\.dense$", "modernbert": r"attn\.Wo$", "t5": r"SelfAttention$", "marian": r"self_attn$", "bart": r"self_attn$",
-    "bert": r"attention\.output\.dense$", "roberta": r"attention\.output\.dense$", "electra": r"attention\.output\.dense$", "vit": r"attention\.(output\.dense|o_proj)$",
+    "albert": r"attention\.dense$", "modernbert": r"attn\.Wo$", "t5": r"SelfAttention$", "mt5": r"SelfAttention$", "marian": r"self_attn$", "bart": r"self_attn$",
+    "bert": r"attention\.output\.dense$", "roberta": r"attention\.output\.dense$", "xlm_roberta": r"attention\.output\.dense$", "camembert": r"attention\.output\.dense$", "electra": r"attention\.output\.dense$", "vit": r"attention\.(output\.dense|o_proj)$",
 }
-CROSS_OUT = {"t5": r"EncDecAttention$", "marian": r"encoder_attn$", "bart": r"encoder_attn$"}
+CROSS_OUT = {"t5": r"EncDecAttention$", "mt5": r"EncDecAttention$", "marian": r"encoder_attn$", "bart": r"encoder_attn$"}
 
 
 def randomize(model, generator):
@@ -203,7 +220,7 @@ def randomize(model, generator):
             elif "embed" in name or "wte" in name or "wpe" in name or "shared" in name or "relative_attention_bias" in name:
                 p.copy_(0.7 * noise)
             else:
-                p.copy_(noise * 1.3 / p[0].numel() ** 0.5)
+                p.copy_(noise * 1.0 / p[0].numel() ** 0.5)
                 if name.endswith("Attention.q.weight"):  # T5 does not scale its scores
                     p.div_(model.config.d_kv ** 0.5)
         for name, b in model.named_buffers():
@@ -258,10 +275,10 @@ def inputs_of(kind, model, d, folder):
         Image.fromarray(pixels).save(folder / "picture.png")
         values = torch.tensor((pixels / 255.0 - 0.5) / 0.5, dtype=torch.float32).permute(2, 0, 1)[None]
         return {"pixel_values": values}, ["--image", folder / "picture.png"]
-    longest = 60 if kind not in ("t5",) else 90
+    longest = 60 if "t5" not in kind else 90
     if getattr(c, "rope_parameters", None) and c.rope_parameters.get("rope_type") == "dynamic":
         longest = 100  # beyond the context, where the scaling sets in
-    if kind == "roberta":
+    if "roberta" in kind or kind == "camembert":
         longest = 50
     ids = [d.randrange(4, 90) for _ in range(d.choice([1, 9, longest]))]
     inputs = {"input_ids": torch.tensor([ids])}

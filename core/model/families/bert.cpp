@@ -102,6 +102,8 @@ Result<ModelWeights> bind_electra(WeightStore& store, const ModelConfig& c) {
 
 const Family kBert{"bert", "BERT", read_bert, bind_bert};
 const Family kRoberta{"roberta", "RoBERTa", read_roberta, bind_roberta};
+const Family kXlmRoberta{"xlm-roberta", "XLM-RoBERTa", read_roberta, bind_roberta};
+const Family kCamembert{"camembert", "CamemBERT", read_roberta, bind_roberta};
 const Family kElectra{"electra", "ELECTRA", read_electra, bind_electra};
 
 }  // namespace headlight

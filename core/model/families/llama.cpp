@@ -1,6 +1,6 @@
 // Llama and its relatives (Touvron et al. 2023): RMSNorm, rotary positions, gated MLP, shared key/value heads.
-// Mistral adds a sliding window, Qwen2 biases on q, k and v, Qwen3 a norm on q and k, Gemma 2 norms on what the blocks
-// add, a window in every other layer, and soft caps.
+// Mistral adds a sliding window, Qwen2 biases on q, k and v, Qwen3 a norm on q and k, Gemma scaled embeddings, Gemma 2
+// also norms on what the blocks add, a window in every other layer, and soft caps.
 #include <cmath>
 
 #include "model/families.h"
@@ -83,19 +83,33 @@ Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
-    ConfigReader r(root, file);
-    ModelConfig c = read_common(r, 4);
+/// What both generations of Gemma share: gains stored less 1, embeddings scaled by the root of the width.
+void make_gemma(ConfigReader& r, ModelConfig& c) {
     c.d_head = r.integer({"head_dim"}, 256, 1, 1 << 14);
-    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
     c.stacks[0].vocab = c.vocab = r.vocabulary(256000);
     c.context = r.context({"max_position_embeddings"}, 8192);
     c.activation = r.activation({"hidden_activation"}, "gelu_pytorch_tanh");
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    c.branch_norm = true;
     c.gain_offset = 1;
     c.embed_scale = std::sqrt(static_cast<float>(c.d_model));
+}
+
+Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r, 16);
+    make_gemma(r, c);
+    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 24576);
+    c.rope = r.rope(c);
+    return r.finish(c);
+}
+
+Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_common(r, 4);
+    make_gemma(r, c);
+    c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
+    c.branch_norm = true;
     c.scale = 1 / std::sqrt(static_cast<float>(r.positive(root, "query_pre_attn_scalar", 256)));
     const auto cap = [&](const char* key, double usual) { return root.contains(key) && root[key].is_null() ? 0.0f : static_cast<float>(r.positive(root, key, usual)); };
     c.score_cap = cap("attn_logit_softcapping", 50);
@@ -142,6 +156,7 @@ const Family kLlama{"llama", "Llama", read_llama, bind};
 const Family kMistral{"mistral", "Mistral", read_mistral, bind};
 const Family kQwen2{"qwen2", "Qwen2", read_qwen2, bind};
 const Family kQwen3{"qwen3", "Qwen3", read_qwen3, bind};
+const Family kGemma{"gemma", "Gemma", read_gemma, bind};
 const Family kGemma2{"gemma2", "Gemma 2", read_gemma2, bind};
 
 }  // namespace headlight

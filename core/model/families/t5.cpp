@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kNoLimit = 1 << 15;  // relative positions set no longest text
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_logits) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
@@ -39,11 +39,14 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     const std::string name = c.gated ? mlp.substr(6) : mlp;
     c.activation = mlp == "gated-gelu" ? Activation::gelu_tanh : r.activation_named(name);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    if (r.boolean({"scale_decoder_outputs"}, c.tied_unembedding)) c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
+    if (r.boolean({"scale_decoder_outputs"}, scales_logits && c.tied_unembedding)) c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
     c.start_id = r.integer({"decoder_start_token_id", "pad_token_id"}, 0, 0, 1 << 23);
     c.end_id = r.integer({"eos_token_id"}, 1, -1, 1 << 23);
     return r.finish(c);
 }
+
+Result<ModelConfig> read_t5(const Json& root, const std::string& file) { return read(root, file, true); }
+Result<ModelConfig> read_mt5(const Json& root, const std::string& file) { return read(root, file, false); }
 
 StackWeights bind_stack(Binder& b, const StackConfig& stack) {
     const ModelConfig& c = b.config();
@@ -79,6 +82,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kT5{"t5", "T5", read, bind};
+const Family kT5{"t5", "T5", read_t5, bind};
+const Family kMt5{"mt5", "mT5", read_mt5, bind};
 
 }  // namespace headlight
