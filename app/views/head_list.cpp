@@ -90,7 +90,12 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         ui.frame({moved.x + g.pitch * static_cast<float>(head) - grow, moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow}, color, width);
     };
     if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
-    outline(s.state.site, s.state.head, ui.colors->accent, 2);
+    if (views()[view_for(s.state, s.model()->config)].whole_layer) {
+        const float grow = ui.px(2);
+        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow, g.pitch * static_cast<float>(g.heads - 1) + g.thumb + 2 * grow, g.thumb + 2 * grow}, ui.colors->accent, 2);
+    } else {
+        outline(s.state.site, s.state.head, ui.colors->accent, 2);
+    }
     ui.list->PopClipRect();
 }
 
@@ -244,6 +249,8 @@ void draw_head_list(Scene& s, Rect area) {
         ui.text.draw(rest.x, below + ui.px(22), kCaption, ui.colors->t3, "Ranking needs a sentence.");
         return;
     }
+    const View& view = views()[view_for(s.state, c)];
+    if (view.list) return view.list(s, rest);
     draw_rank_choice(s, rest, below + ui.px(22));
     draw_ranked_heads(s, {rest.x, below + ui.px(44), rest.w, rest.bottom() - below - ui.px(44)});
 }

@@ -217,7 +217,7 @@ void draw_save_menu(Scene& s, Rect window) {
 
 constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
-    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"Ctrl R", "rank heads by the next statistic"},
+    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"Ctrl 1, Ctrl 2", "the views, from left to right"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab", "between the sentence and the heads"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
     {"Ctrl S", "save the picture"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},

@@ -8,6 +8,7 @@ std::span<const View> views() {
     static const View table[] = {
         {"Picture", draw_picture, [](const ModelConfig& c) { return c.kind == ModelKind::vision; }},
         {"Heat map", draw_heat_map, [](const ModelConfig&) { return true; }},
+        {"Lines", draw_lines, [](const ModelConfig& c) { return c.kind != ModelKind::vision; }, draw_lines_list, draw_lines_inspector, true},
     };
     return table;
 }

@@ -52,12 +52,18 @@ struct View {
     const char* name;  // the tab's text and its path, tab/NAME
     void (*draw)(Scene& scene, Rect area);
     bool (*offered)(const ModelConfig& config);  // whether the tab is there for a model
+    void (*list)(Scene& scene, Rect area) = nullptr;     // in place of the ranked heads
+    void (*inspect)(Scene& scene, Rect area) = nullptr;  // in place of the inspector
+    bool whole_layer = false;                    // shows all heads of a layer
 };
 
 std::span<const View> views();
 
 void draw_heat_map(Scene& scene, Rect area);
 void draw_picture(Scene& scene, Rect area);
+void draw_lines(Scene& scene, Rect area);
+void draw_lines_list(Scene& scene, Rect area);
+void draw_lines_inspector(Scene& scene, Rect area);
 
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_head_list(Scene& scene, Rect area);

@@ -34,6 +34,8 @@ void Application::handle_choices() {
     if (input_.take(GLFW_KEY_T, true)) state_.queries = state_.queries == Axis::rows ? Axis::columns : Axis::rows;
     if (input_.take(GLFW_KEY_I, true)) state_.inspector_over = !state_.inspector_over;
     if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
+    for (size_t i = 0, nth = 0; answer_ && answer_->sentence && i < views().size(); ++i)
+        if (views()[i].offered(answer_->sentence->model->config) && input_.take(GLFW_KEY_1 + static_cast<int>(nth++), true)) state_.view = i;
     if (input_.take(GLFW_KEY_K, true)) {
         const auto names = colormap_names();
         const auto now = std::find(names.begin(), names.end(), state_.colormap);

@@ -39,7 +39,7 @@ void Application::apply_options() {
         state_.text = kFirstSentence;
     }
     if (!options_.second.empty()) state_.second = options_.second;
-    const auto view = std::find_if(views().begin(), views().end(), [&](const View& v) { return options_.view == v.name; });
+    const auto view = std::find_if(views().begin(), views().end(), [&](const View& v) { return CLI::detail::to_lower(options_.view) == CLI::detail::to_lower(v.name); });
     if (view != views().end()) state_.view = static_cast<size_t>(view - views().begin());
     if (for_picture) state_.hints_seen = true;
     if (options_.hints) state_.hints_seen = false;
@@ -258,6 +258,8 @@ void Application::ask_worker() {
     const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;
     const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : second_.text();
     WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head};
+    const bool lines = shown && views()[view_for(state_, shown->model->config)].whole_layer;
+    r.link_share = lines ? state_.link_share : 0;
     if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->site == r.site && answer_->picture->head == r.head) r.cell = make_scene().shown_cell();
     if (r == asked_ && asked_at_ > 0) return;
     asked_ = r;
@@ -321,6 +323,13 @@ void Application::reload_shaders() {
 
 float Application::dim() const { return worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter ? 0.4f : 0.0f; }
 
+namespace {
+std::string shown_title(const Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    return views()[view_for(s.state, c)].whole_layer ? "Layer " + site_name(c, s.state.site) : "Head " + head_name(c, s.state.site, s.state.head);
+}
+}  // namespace
+
 void Application::draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
     const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180);
@@ -332,7 +341,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     draw_sentence_bar(s, {0, 0, w.w, top});
     draw_head_list(s, {0, top, left, middle.h});
     ui.hairline(left, top, left, w.h - bottom);
-    const float title = s.model() ? ui.text.draw(left + ui.px(24), top + ui.px(24), kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, s.state.site, s.state.head)) : 0;
+    const float title = s.model() ? ui.text.draw(left + ui.px(24), top + ui.px(24), kTitle, ui.colors->t1, shown_title(s)) : 0;
     float x = left + std::max(ui.px(168), title + ui.px(64));
     for (size_t i = 0; i < views().size() && s.model(); ++i) {
         if (!views()[i].offered(s.model()->config)) continue;
@@ -351,7 +360,8 @@ void Application::draw_parts(Scene& s, Rect w) {
     if (narrow && ui.link("inspector", middle.right() - ui.px(16), top + ui.px(24), inspector ? "Hide inspector" : "Inspector", inspector)) s.state.inspector_over = !inspector;
     if (inspector) {
         ui.hairline(w.w - right, top, w.w - right, w.h - bottom);
-        draw_inspector(s, {w.w - right, top, right, middle.h});
+        const View* view = s.sentence() ? &views()[view_for(s.state, s.model()->config)] : nullptr;
+        (view && view->inspect ? view->inspect : draw_inspector)(s, {w.w - right, top, right, middle.h});
     }
     draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
 }
@@ -389,7 +399,7 @@ void Application::draw_frame() {
 }
 
 bool Application::settled() const {
-    return answer_ && !worker_->busy() && !worker_->opening() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
+    return answer_ && !worker_->busy() && !worker_->opening() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture) && (asked_.link_share == 0 || answer_->links);
 }
 
 Status Application::run() {

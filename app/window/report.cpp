@@ -77,7 +77,7 @@ void Application::write_report() {
     Json root{{"frame", frames_drawn_}, {"text", field_.text()}, {"field_focused", field_.focused}, {"second", second_.text()}, {"layer", state_.site}, {"head", state_.head},
               {"hovered", cell(state_.hovered)}, {"locked", cell(state_.locked)}, {"notice", state_.notice}, {"model_menu", state_.model_menu},
               {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
-              {"save_result", state_.save_result}};
+              {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}};
     if (answer_) {
         root["model_error"] = answer_->model_error;
         root["shown_head"] = {answer_->site, answer_->head};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,10 @@ struct ViewState {
     bool choose_head = true;         // let the worker pick the most telling head once
     std::optional<std::pair<int, int>> hovered, locked;  // query, key
     std::optional<std::pair<int, int>> hovered_head;     // site, head
+    float link_share = 0.7f;         // of each row's mass, in the view of lines
+    std::set<int> hidden_heads;      // not drawn there
+    float lines_scroll = 0;
+    std::optional<int> hovered_key;  // a key pointed at there
     std::string notice;              // one sentence under the tokens
     int first_chip = 0, first_target_chip = 0;
     float rank_scroll = 0, grid_scroll = 0, grid_scroll_x = 0;

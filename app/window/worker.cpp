@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kThumbnail = 64, kNextTokens = 5, kMostWritten = 128;
+constexpr int kThumbnail = 64, kNextTokens = 5, kMostWritten = 128, kMostLinks = 32;
 constexpr size_t kMostPredictions = 16;
 
 /// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
@@ -189,6 +189,7 @@ bool Worker::read_sentence(const WorkRequest& r) {
     state_.sentence = std::move(s);
     state_.picture = nullptr;
     state_.cell = nullptr;
+    state_.links = nullptr;
     return true;
 }
 
@@ -210,6 +211,16 @@ void Worker::report_focus(const WorkRequest& r) {
     if (!state_.cell || state_.cell->cell != cell) state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
 
+/// False when a newer request cancelled it.
+bool Worker::find_links(const WorkRequest& r) {
+    if (r.link_share <= 0) return true;
+    if (state_.links && state_.links->site == state_.site && state_.links->share == r.link_share) return true;
+    auto links = strongest_links(*state_.sentence->trace, state_.site, r.link_share, kMostLinks, pool_, &mailbox_.cancel());
+    if (!links) return false;
+    state_.links = std::make_shared<const LayerLinks>(std::move(*links));
+    return true;
+}
+
 void Worker::handle(const WorkRequest& r) {
     see_to_model(r);
     if (!model_) return publish();
@@ -229,6 +240,7 @@ void Worker::handle(const WorkRequest& r) {
         state_.cell = nullptr;
         publish();
     }
+    if (!find_links(r)) return;
     if (r.cell) report_focus(r);
     else state_.cell = nullptr;
     publish();

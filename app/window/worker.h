@@ -9,6 +9,7 @@
 
 #include "analysis/cell.h"
 #include "analysis/head_stats.h"
+#include "analysis/links.h"
 #include "model/input.h"
 #include "model/model.h"
 #include "window/mailbox.h"
@@ -25,6 +26,7 @@ struct WorkRequest {
     int site = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;    // pick the most telling head for this text
+    float link_share = 0;        // of each row's mass, for the view that draws lines; 0: no lines are drawn
 
     bool operator==(const WorkRequest&) const = default;
 };
@@ -70,6 +72,7 @@ struct WorkAnswer {
     std::shared_ptr<const SentenceResult> sentence;
     std::shared_ptr<const HeadPicture> picture;
     std::shared_ptr<const CellReport> cell;
+    std::shared_ptr<const LayerLinks> links;
     int site = 0, head = 0;
     std::string model_path;                 // the path that was asked for
     uint64_t model_attempt = 0;
@@ -124,6 +127,7 @@ private:
     bool read_sentence(const WorkRequest& request);
     void write_target(const WorkRequest& request);
     void report_focus(const WorkRequest& request);
+    bool find_links(const WorkRequest& request);
     void publish();
 
     ThreadPool pool_;

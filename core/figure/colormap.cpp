@@ -46,6 +46,30 @@ float scale_position(Scale scale, float weight, float largest, float row_largest
     return std::clamp(weight / top, 0.0f, 1.0f);
 }
 
+namespace {
+
+uint8_t srgb_byte(double linear) {
+    const double x = std::clamp(linear, 0.0, 1.0), encoded = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
+    return static_cast<uint8_t>(std::lround(encoded * 255));
+}
+
+Rgb oklch(double lightness, double chroma, double hue_degrees) {
+    const double a = chroma * std::cos(hue_degrees * M_PI / 180), b = chroma * std::sin(hue_degrees * M_PI / 180);
+    const auto cube = [](double x) { return x * x * x; };
+    const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b), m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b), s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
+    return {srgb_byte(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s), srgb_byte(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+            srgb_byte(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
+}
+
+}  // namespace
+
+Rgb head_color(int head, int heads, bool dark) {
+    constexpr int kMany = 12;
+    const bool lighter = heads > kMany && head % 2 == 1;
+    const double lightness = dark ? lighter ? 0.86 : 0.76 : lighter ? 0.61 : 0.52;
+    return oklch(lightness, dark ? 0.13 : 0.14, 25 + 360.0 * head / heads);
+}
+
 Rgb parse_hex(std::string_view hex) {
     const auto channel = [&](size_t at) {
         unsigned value = 0;

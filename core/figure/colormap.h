@@ -31,6 +31,9 @@ constexpr float kLogFloor = 1e-4f;  // weights below this are shown as zero on t
 /// Place in [0, 1] of a weight, given the largest weight of the picture and of its row.
 float scale_position(Scale scale, float weight, float largest, float row_largest);
 
+/// The colour of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where there are many.
+Rgb head_color(int head, int heads, bool dark);
+
 /// "#101317" to a colour.
 Rgb parse_hex(std::string_view hex);
 

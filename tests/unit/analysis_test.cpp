@@ -3,6 +3,7 @@
 
 #include "analysis/cell.h"
 #include "analysis/head_stats.h"
+#include "analysis/links.h"
 #include "analysis/predict.h"
 #include "figure/figure.h"
 #include "helpers.h"
@@ -53,6 +54,40 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
         for (int q = 1; q < 45; ++q) previous += p(q, q - 1);
         CHECK((*heads)[static_cast<size_t>(i)].statistics[1] == doctest::Approx(previous / 44).epsilon(1e-4));
     }
+}
+
+TEST_CASE("links: the heaviest keys that make up the share, and no more of them than asked") {
+    ThreadPool pool(2);
+    const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9, 77, 300}, pool);
+    const auto links = strongest_links(*trace, 1, 0.7f, 4, pool);
+    REQUIRE(links);
+    for (int h = 0; h < 4; ++h) {
+        const Matrix p = trace->pattern(1, h);
+        for (int q = 0; q < 8; ++q) {
+            const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(q)];
+            float mass = 0, before_last = 0;
+            for (const Link& link : row) {
+                CHECK(link.weight == p(q, link.key));
+                before_last = mass;
+                mass += link.weight;
+            }
+            CHECK(row[0].weight == p.row(q).maxCoeff());
+            CHECK(before_last < 0.7f);
+            CHECK((mass >= 0.7f || row.size() == 4));
+        }
+    }
+}
+
+TEST_CASE("head colours are the design's, dark and light") {
+    const char* dark[] = {"#F98F87", "#E5A14B", "#AFBB52", "#5ACA94", "#00C8D8", "#6DB6FF", "#B7A0FB", "#E88FCB"};
+    const char* light[] = {"#AB413E", "#9A5600", "#687100", "#00804C", "#007E8F", "#116BB5", "#7055B0", "#9B4382"};
+    for (int h = 0; h < 8; ++h)
+        for (const bool on_dark : {true, false}) {
+            const Rgb c = head_color(h, 8, on_dark), want = parse_hex(on_dark ? dark[h] : light[h]);
+            CHECK(std::abs(c.r - want.r) <= 1);
+            CHECK(std::abs(c.g - want.g) <= 1);
+            CHECK(std::abs(c.b - want.b) <= 1);
+        }
 }
 
 TEST_CASE("halving keeps the largest, odd ends included") {
@@ -164,7 +199,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
         return std::shared_ptr<const WorkAnswer>();
     };
     const auto has = [](const char* text) { return [text](const WorkAnswer& a) { return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell; }; };
-    WorkRequest r{good, 0, "The cat", "", 0, 1, 2, std::pair{0, 0}, false};
+    WorkRequest r{good, 0, "The cat", "", 0, 1, 2, std::pair{0, 0}, false, 0};
     for (const char* typed : {"T", "Th", "The"}) {
         r.text = typed;
         worker.ask(r);

@@ -196,6 +196,28 @@ def dropping(display):
     shutil.rmtree(folder.parent)
 
 
+def lines_of_a_layer(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball. Tom had") as w:
+        w.settled()
+        w.click("tab/Lines")
+        w.wait(lambda r: r["view"] == "Lines" and "lines/query/3" in r["widgets"])
+        w.point("lines/query/3")
+        w.wait(lambda r: r["hovered"] and r["hovered"][0] == 3)
+        w.click("lines/query/2")
+        w.wait(lambda r: r["locked"] and r["locked"][0] == 2)
+        w.click("lines/head/4")
+        w.wait(lambda r: r["hidden_heads"] == [4])
+        time.sleep(0.6)  # not a double click
+        w.click("lines/head/4")
+        w.wait(lambda r: r["hidden_heads"] == [])
+        w.key("Down")
+        w.wait(lambda r: not r["busy"] and "lines/key/0" in r["widgets"])
+        w.type(" a")
+        w.wait(lambda r: r.get("shown_text", "").endswith("had a") and "lines/query/8" in r["widgets"])
+        w.key("ctrl+1")
+        w.wait(lambda r: r["view"] == "Heat map")
+
+
 def masked_models_and_a_second_sentence(display):
     with Window(PROGRAM, display, "--model", REFERENCE / "bert", "--text", "the cat") as w:
         r = w.settled()

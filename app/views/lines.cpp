@@ -1,0 +1,248 @@
+// Attention of a whole layer as lines between two columns of tokens, one colour a head.
+#include <algorithm>
+#include <cmath>
+
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f}, {"strongest 70 % of each row", 0.7f}, {"strongest 90 % of each row", 0.9f}, {"all but the faintest 1 %", 0.99f}};
+constexpr float kBarPitch = 18, kRowMost = 54, kRowLeast = 20;
+
+struct LinesLayout {
+    Rect area;                 // where tokens and lines are
+    float left, right, pitch;  // ends of the lines, distance of rows
+    float bars;                // where the bars beside the keys begin; 0: there is no room for them
+    float y(int row, float scroll) const { return area.y + pitch * (static_cast<float>(row) + 0.5f) - scroll; }
+};
+
+ImU32 color_of(const Scene& s, int head, float alpha = 1) {
+    const Rgb c = head_color(head, s.model()->config.heads, s.ui.colors->dark);
+    return IM_COL32(c.r, c.g, c.b, static_cast<int>(std::clamp(alpha, 0.0f, 1.0f) * 255));
+}
+
+std::vector<int> drawn_heads(const Scene& s) {
+    std::vector<int> out;
+    for (int h = 0; h < s.model()->config.heads; ++h)
+        if (!s.state.hidden_heads.count(h)) out.push_back(h);
+    return out;
+}
+
+/// The links of the layer that is shown; null for an instant after another one was chosen.
+const LayerLinks* shown_links(const Scene& s) {
+    const LayerLinks* links = s.answer->links.get();
+    const bool fits = links && links->site == s.site() && !links->of_head.empty() && static_cast<int>(links->of_head[0].size()) == s.queries();
+    return fits ? links : nullptr;
+}
+
+LinesLayout arrange(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    LinesLayout l{};
+    const float bars_w = ui.px(kBarPitch + 2) * static_cast<float>(drawn_heads(s).size());
+    const bool bars = bars_w < area.w * 0.25f;
+    l.area = {area.x, area.y + ui.px(72), area.w, area.h - ui.px(72 + 48)};
+    l.left = area.x + std::min(ui.px(264), area.w * 0.28f);
+    l.right = area.right() - ui.px(160) - (bars ? bars_w : 0);
+    l.bars = bars ? l.right + ui.px(136) : 0;
+    const auto rows = static_cast<float>(std::max(s.queries(), s.keys()));
+    l.pitch = std::clamp(l.area.h / rows, ui.px(kRowLeast), ui.px(kRowMost));
+    const float most = std::max(0.0f, l.pitch * rows - l.area.h);
+    if (l.area.contains(ImGui::GetMousePos())) s.state.lines_scroll -= ImGui::GetIO().MouseWheel * l.pitch * 3;
+    s.state.lines_scroll = std::clamp(s.state.lines_scroll, 0.0f, most);
+    return l;
+}
+
+void draw_toolbar(Scene& s, float x, float y) {
+    Ui& ui = s.ui;
+    std::vector<std::string> items;
+    int current = 0;
+    for (size_t i = 0; i < std::size(kShares); ++i) {
+        items.push_back(kShares[i].first);
+        if (s.state.link_share == kShares[i].second) current = static_cast<int>(i);
+    }
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Keep") + ui.px(8);
+    float width = 0;
+    if (const int c = ui.drop_down("keep", x, y, items, current, width); c >= 0) s.state.link_share = kShares[c].second;
+    x += width + ui.px(18);
+    std::vector<std::string> layers;
+    for (int site = 0; site < s.model()->config.sites(); ++site) layers.push_back(site_name(s.model()->config, site));
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Layer") + ui.px(8);
+    if (const int c = ui.drop_down("layer", x, y, layers, s.state.site, width); c >= 0) s.state.site = c;
+}
+
+/// One side's tokens; pointing at one focuses it.
+void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
+    Ui& ui = s.ui;
+    const auto& labels = queries ? s.query_labels() : s.key_labels();
+    const auto cell = s.shown_cell();
+    const bool hovering = s.state.hovered || s.state.locked;
+    for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
+        const float y = l.y(i, s.state.lines_scroll), half = l.pitch / 2;
+        if (y < l.area.y || y > l.area.bottom()) continue;
+        const Rect r = queries ? Rect{l.area.x + ui.px(24), y - half, l.left - l.area.x - ui.px(24), l.pitch} : Rect{l.right, y - half, ui.px(136), l.pitch};
+        const std::string path = std::string(queries ? "lines/query/" : "lines/key/") + std::to_string(i);
+        const Hit h = ui.hit(path, r);
+        const bool on = cell && (queries ? cell->first == i && hovering : s.state.hovered_key == i);
+        const std::string label = ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(96));
+        const float w = ui.text.width(kBodyMono, label), x = queries ? l.left - ui.px(24) - w : l.right + ui.px(24);
+        if (on) {
+            const Rect box{x - ui.px(10), y - ui.px(14), w + ui.px(20), ui.px(28)};
+            ui.fill(box, queries ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
+            if (queries) ui.frame(box, ui.colors->accent, 1, size::corner);
+        }
+        ui.text.draw(x, y, kBodyMono, on && queries ? ui.colors->accent_text : ui.colors->t1, label);
+        if (queries) ui.text.draw_right(x - ui.px(14), y, kCaptionMono, ui.colors->t3, std::to_string(i));
+        else ui.text.draw_right(l.right + ui.px(126), y, kCaptionMono, ui.colors->t3, std::to_string(i));
+        if (h.hovered && queries) s.state.hovered = std::pair{i, s.heaviest_key(i)};
+        if (h.hovered && !queries) s.state.hovered_key = i;
+        if (h.clicked && queries) {
+            s.state.locked = s.state.hovered;
+            s.field.focused = s.second.focused = false;
+        }
+    }
+}
+
+/// Draws the lines of one query; those whose key is out of sight lead towards it.
+void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, bool lit, bool others_step_back) {
+    Ui& ui = s.ui;
+    const auto heads = drawn_heads(s);
+    const float y0 = l.y(query, s.state.lines_scroll);
+    for (size_t i = 0; i < heads.size(); ++i) {
+        const float apart = (static_cast<float>(i) - static_cast<float>(heads.size() - 1) / 2) * ui.px(1.5f);
+        for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(query)]) {
+            const bool to_focus = s.state.hovered_key == link.key;
+            const float alpha = lit || to_focus ? 0.35f + 0.6f * link.weight : others_step_back ? 0.13f + 0.12f * link.weight : 0.25f + 0.6f * link.weight;
+            const float y1 = std::clamp(l.y(link.key, s.state.lines_scroll), l.area.y - ui.px(8), l.area.bottom() + ui.px(8));
+            const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
+            const float bend = (to.x - from.x) * 0.45f;
+            ui.list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color_of(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight), 24);
+        }
+    }
+}
+
+void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links) {
+    Ui& ui = s.ui;
+    const auto cell = s.shown_cell();
+    const bool focused = s.state.hovered || s.state.locked, step_back = focused || s.state.hovered_key;
+    ui.list->PushClipRect({l.left, l.area.y - ui.px(8)}, {l.right, l.area.bottom() + ui.px(8)}, true);
+    for (int q = 0; q < s.queries(); ++q) {
+        const float y = l.y(q, s.state.lines_scroll);
+        if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q)) draw_row(s, l, links, q, false, step_back);
+    }
+    if (focused && cell) draw_row(s, l, links, cell->first, true, false);
+    ui.list->PopClipRect();
+}
+
+/// Beside each key: how heavily each drawn head of the focused query looks at it.
+void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
+    Ui& ui = s.ui;
+    const auto cell = s.shown_cell();
+    if (!l.bars || !cell) return;
+    const auto heads = drawn_heads(s);
+    const float w = ui.px(kBarPitch), high = std::min(ui.px(20), l.pitch - ui.px(4));
+    for (size_t i = 0; i < heads.size(); ++i) {
+        const float x = l.bars + (w + ui.px(2)) * static_cast<float>(i);
+        ui.text.draw_centred(x + w / 2, l.area.y - ui.px(16), kCaptionMono, color_of(s, heads[i]), std::to_string(heads[i]));
+        for (int k = 0; k < s.keys(); ++k) {
+            const float y = l.y(k, s.state.lines_scroll);
+            if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y - high / 2, w, high}, ui.colors->bg2);
+        }
+        for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(cell->first)]) {
+            const float y = l.y(link.key, s.state.lines_scroll), full = std::max(ui.line(), high * link.weight);
+            if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y + high / 2 - full, w, full}, color_of(s, heads[i]));
+        }
+    }
+}
+
+}  // namespace
+
+void draw_lines(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    draw_toolbar(s, area.x + ui.px(24), area.y + ui.px(24));
+    const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
+    if (!links) return;
+    const LinesLayout l = arrange(s, area);
+    s.state.hovered_key.reset();
+    ui.text.draw_right(l.left - ui.px(14), l.area.y - ui.px(16), kCaption, ui.colors->t3, "query");
+    ui.text.draw(l.right + ui.px(14), l.area.y - ui.px(16), kCaption, ui.colors->t3, "key");
+    draw_tokens(s, l, true);
+    draw_tokens(s, l, false);
+    draw_all_lines(s, l, *links);
+    draw_bars(s, l, *links);
+    const auto cell = s.shown_cell();
+    const bool focused = (s.state.hovered || s.state.locked) && cell;
+    const std::string of = cell ? s.query_labels()[static_cast<size_t>(cell->first)] + " " + std::to_string(cell->first) : "";
+    const std::string bars = l.bars && cell ? " Bars right: weight per head" + (focused ? std::string(".") : ", from " + of + ".") : "";
+    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3, (focused ? "From " + of + "; other rows step back." : "Point at a token to follow its lines.") + bars);
+}
+
+void draw_lines_list(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const int heads = s.model()->config.heads;
+    const auto cell = s.shown_cell();
+    const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
+    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads drawn");
+    ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t2, std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
+    float y = area.y + ui.px(54);
+    for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(48); ++h, y += ui.px(28)) {
+        const Rect r{area.x - ui.px(8), y - ui.px(14), area.w + ui.px(16), ui.px(28)};
+        const Hit hit = ui.hit("lines/head/" + std::to_string(h), r);
+        const bool on = !s.state.hidden_heads.count(h);
+        if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
+        const Rect swatch{area.x, y - ui.px(8), ui.px(16), ui.px(16)};
+        if (on) ui.fill(swatch, color_of(s, h), size::corner);
+        else ui.frame(swatch, color_of(s, h), 2, size::corner);
+        ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3, head_name(s.model()->config, s.state.site, h));
+        if (links && cell)
+            if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)]; !row.empty()) {
+                ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3, number(row[0].weight, 2));
+                const float name = ui.text.width(kBodyMono, head_name(s.model()->config, s.state.site, h)) + ui.px(44);
+                ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3, ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)], area.w - name - ui.px(56)));
+            }
+        if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
+            for (int other = 0; other < heads; ++other) s.state.hidden_heads.insert(other);
+            s.state.hidden_heads.erase(h);
+        } else if (hit.clicked && !s.state.hidden_heads.insert(h).second) {
+            s.state.hidden_heads.erase(h);
+        }
+        if (hit.clicked) s.state.head = h;
+    }
+    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(40), "Draw all")) s.state.hidden_heads.clear();
+    ui.text.draw(area.x, area.bottom() - ui.px(16), kCaption, ui.colors->t3, "Click switches, double click shows one alone.");
+}
+
+void draw_lines_inspector(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const float pad = ui.px(size::inspector_pad), left = area.x + pad, right = area.right() - pad;
+    ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
+    const auto cell = s.shown_cell();
+    const LayerLinks* links = cell ? shown_links(s) : nullptr;
+    if (!links) return;
+    const std::string& query = s.query_labels()[static_cast<size_t>(cell->first)];
+    const float w = ui.text.draw(left, area.y + ui.px(26), kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, query, right - left - ui.px(120)));
+    ui.text.draw(left + w + ui.px(6), area.y + ui.px(28), kCaptionMono, ui.colors->t3, std::to_string(cell->first));
+    ui.text.draw_right(right, area.y + ui.px(28), kCaption, ui.colors->t3, s.state.hovered ? "hover" : s.state.locked ? "locked" : "last token");
+    ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
+    float y = area.y + ui.px(74);
+    ui.text.draw(left, y, kCaption, ui.colors->t3, "Where each head looks from here");
+    for (const int h : drawn_heads(s)) {
+        y += ui.px(30);
+        if (y + ui.px(80) > area.bottom()) return;
+        const size_t summary = static_cast<size_t>(s.site() * s.model()->config.heads + h);
+        ui.list->AddCircleFilled({left + ui.px(4), y}, ui.px(4), color_of(s, h));
+        ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.site(), h));
+        ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3, number(s.sentence()->heads[summary].statistics[0], 2) + " bits on average");
+        const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
+        for (size_t i = 0; i < std::min<size_t>(3, row.size()); ++i) {
+            y += ui.px(22);
+            ui.text.draw_right(left + ui.px(22), y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
+            ui.text.draw(left + ui.px(30), y, kCaptionMono, ui.colors->t2, ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], ui.px(72)));
+            ui.bar({left + ui.px(108), y - ui.px(4), right - left - ui.px(108 + 48), ui.px(8)}, row[i].weight, color_of(s, h));
+            ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
+        }
+    }
+}
+
+}  // namespace headlight

@@ -1,0 +1,44 @@
+#include "analysis/links.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headlight {
+
+namespace {
+
+std::vector<Link> heaviest(const float* row, const KeyRange& seen, float share, int most) {
+    std::vector<int> order(static_cast<size_t>(seen.size()));
+    std::iota(order.begin(), order.end(), seen.begin);
+    const auto middle = order.begin() + std::min<std::ptrdiff_t>(most, seen.size());
+    std::partial_sort(order.begin(), middle, order.end(), [&](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+    std::vector<Link> out;
+    float mass = 0;
+    for (auto it = order.begin(); it != middle && mass < share; ++it) {
+        out.push_back({*it, row[*it]});
+        mass += row[*it];
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<LayerLinks> strongest_links(const Trace& trace, int site, float share, int most, ThreadPool& pool, const CancelFlag* cancel) {
+    constexpr int kBlock = 64;
+    const int n = trace.query_count(site), heads = trace.config().heads;
+    const MaskPlan& mask = trace.rule(site).mask;
+    LayerLinks links{site, share, {}};
+    links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
+    pool.run(heads, [&](int h) {
+        for (int first = 0; first < n; first += kBlock) {
+            if (cancel && cancel->load(std::memory_order_relaxed)) return;
+            const Matrix rows = trace.pattern_rows(site, h, first, std::min(kBlock, n - first));
+            for (int i = 0; i < rows.rows(); ++i)
+                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest(rows.row(i).data(), mask.seen[static_cast<size_t>(first + i)], share, most);
+        }
+    });
+    if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+    return links;
+}
+
+}  // namespace headlight
