@@ -186,7 +186,7 @@ void draw_lines_list(Scene& s, Rect area) {
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads drawn");
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t2, std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
     float y = area.y + ui.px(54);
-    for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(48); ++h, y += ui.px(28)) {
+    for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(66); ++h, y += ui.px(28)) {
         const Rect r{area.x - ui.px(8), y - ui.px(14), area.w + ui.px(16), ui.px(28)};
         const Hit hit = ui.hit("lines/head/" + std::to_string(h), r);
         const bool on = !s.state.hidden_heads.count(h);
@@ -209,8 +209,8 @@ void draw_lines_list(Scene& s, Rect area) {
         }
         if (hit.clicked) s.state.head = h;
     }
-    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(40), "Draw all")) s.state.hidden_heads.clear();
-    ui.text.draw(area.x, area.bottom() - ui.px(16), kCaption, ui.colors->t3, "Click switches, double click shows one alone.");
+    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Draw all")) s.state.hidden_heads.clear();
+    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(42), area.w, kCaption, ui.colors->t3, "Click switches a head, double click shows it alone.");
 }
 
 void draw_lines_inspector(Scene& s, Rect area) {
@@ -233,7 +233,8 @@ void draw_lines_inspector(Scene& s, Rect area) {
         const size_t summary = static_cast<size_t>(s.site() * s.model()->config.heads + h);
         ui.list->AddCircleFilled({left + ui.px(4), y}, ui.px(4), color_of(s, h));
         ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.site(), h));
-        ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3, number(s.sentence()->heads[summary].statistics[0], 2) + " bits on average");
+        ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3, number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
+        ui.tooltip("lines/entropy/" + std::to_string(h), ui.hit("lines/entropy/" + std::to_string(h), {right - ui.px(80), y - ui.px(10), ui.px(80), ui.px(20)}), head_statistics()[0].definition);
         const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
         for (size_t i = 0; i < std::min<size_t>(3, row.size()); ++i) {
             y += ui.px(22);
