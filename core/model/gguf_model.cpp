@@ -101,6 +101,14 @@ Json rope_scaling(const Gguf& file, const std::string& prefix) {
     return out;
 }
 
+/// What Gemma 2's scores are divided by (its root), which GGUF does not say: the width of a head, but in the 27B model,
+/// known by its 46 layers, the model's width over its heads.
+Json gemma2_scalar(const Json& config) {
+    const auto number = [&](const char* key) { return config.contains(key) && config[key].is_number() ? config[key].get<double>() : 0.0; };
+    const bool largest = number("num_hidden_layers") == 46 && number("num_attention_heads") > 0;
+    return largest ? Json(number("hidden_size") / number("num_attention_heads")) : config["head_dim"];
+}
+
 }  // namespace
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
@@ -115,7 +123,7 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     if (embedding == file.tensors.end() || embedding->second.shape.size() != 2) return Error{name + " has no usable token_embd.weight; download the file again."};
     config["vocab_size"] = embedding->second.shape[0];
     if (const auto types = file.tensors.find("token_types.weight"); types != file.tensors.end() && types->second.shape.size() == 2) config["type_vocab_size"] = types->second.shape[0];
-    if (config.contains("head_dim") && row->model_type == std::string_view("gemma2")) config["query_pre_attn_scalar"] = config["head_dim"];
+    if (config.contains("head_dim") && row->model_type == std::string_view("gemma2")) config["query_pre_attn_scalar"] = gemma2_scalar(config);
     if (const Json& dims = file.value(prefix + "rope.dimension_count"), &width = config["head_dim"]; dims.is_number() && width.is_number() && width.get<double>() > 0)
         config["partial_rotary_factor"] = dims.get<double>() / width.get<double>();
     TRY(ModelConfig c, parse_config(config, name));
