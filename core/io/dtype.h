@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,9 +21,6 @@ struct DType {
     /// Bytes of n values; n must be whole blocks.
     int64_t size(int64_t n) const { return n / block * bytes; }
 };
-
-/// The table of storage formats: the only place to add one.
-std::span<const DType> dtypes();
 
 /// The formats by their names in a safetensors header and their numbers in a GGUF file, or nullptr.
 const DType* find_dtype(std::string_view name);

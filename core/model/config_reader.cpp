@@ -219,4 +219,22 @@ Result<ModelWeights> Binder::finish(ModelWeights weights) const {
     return weights;
 }
 
+Result<ModelWeights> Binder::finish(StackWeights stack, const Linear& unembedding) const {
+    ModelWeights w;
+    w.unembedding = unembedding;
+    w.stacks.push_back(std::move(stack));
+    return finish(std::move(w));
+}
+
+Result<ModelWeights> Binder::finish(StackWeights stack, const MaskedHeadNames& names, bool has_head) {
+    ModelWeights w;
+    if (has_head) {
+        w.head_dense = linear(names.dense, c_.d_model, c_.d_embed, c_.head_dense_bias);
+        w.head_norm = norm(names.norm, c_.d_embed, c_.norm_bias);
+        w.unembedding = unembedding(stack.token_embedding, names.decoder, c_.d_embed, c_.head_bias ? names.bias : "");
+    }
+    w.stacks.push_back(std::move(stack));
+    return finish(std::move(w));
+}
+
 }  // namespace headlight

@@ -56,6 +56,11 @@ private:
     std::string file_, error_;
 };
 
+/// Where a masked-language head keeps its tensors.
+struct MaskedHeadNames {
+    std::string dense, norm, decoder, bias;
+};
+
 /// Asks a store for tensors.
 class Binder {
 public:
@@ -83,6 +88,10 @@ public:
     WeightStore& store() { return store_; }
     const ModelConfig& config() const { return c_; }
     Result<ModelWeights> finish(ModelWeights weights) const;
+    /// A single stack with its unembedding.
+    Result<ModelWeights> finish(StackWeights stack, const Linear& unembedding) const;
+    /// A single stack with a masked-language head, or without one where the file holds a base model.
+    Result<ModelWeights> finish(StackWeights stack, const MaskedHeadNames& names, bool has_head);
 
 private:
     WeightStore& store_;

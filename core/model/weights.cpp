@@ -124,12 +124,6 @@ int64_t WeightStore::bytes_in_use(bool decodes_matrices) const {
     return bytes;
 }
 
-int64_t WeightStore::file_bytes() const {
-    int64_t bytes = 0;
-    for (const auto& f : files_) bytes += static_cast<int64_t>(f.file->bytes().size());
-    return bytes;
-}
-
 int64_t WeightStore::parameters() const {
     int64_t count = 0;
     for (const auto& f : files_)

@@ -84,8 +84,7 @@ public:
 
     /// Bytes that a pass reads: the mapped files, with 16-bit matrices as float32 where they are decoded.
     int64_t bytes_in_use(bool decodes_matrices) const;
-    /// Bytes of the files, and the number of parameters in them.
-    int64_t file_bytes() const;
+    /// The number of parameters in the files.
     int64_t parameters() const;
 
 private:

@@ -81,11 +81,10 @@ struct SplitRow {
     const char* pattern;
     bool digits_apart;
 };
-constexpr const char* kGpt2Split = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr const char* kLlama3Split = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kQwen2Split = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr SplitRow kSplits[] = {{"gpt-2", kGpt2Split, false}, {"default", kGpt2Split, false}, {"phi-2", kGpt2Split, false},    {"llama-bpe", kLlama3Split, false}, {"llama3", kLlama3Split, false},
-                                {"qwen2", kQwen2Split, false}, {"smollm", kGpt2Split, true},  {"smaug-bpe", kLlama3Split, false}};
+constexpr SplitRow kSplits[] = {{"gpt-2", kGpt2Pattern, false}, {"default", kGpt2Pattern, false}, {"phi-2", kGpt2Pattern, false},    {"llama-bpe", kLlama3Split, false}, {"llama3", kLlama3Split, false},
+                                {"qwen2", kQwen2Split, false}, {"smollm", kGpt2Pattern, true},  {"smaug-bpe", kLlama3Split, false}};
 
 Result<TokenizerParts> make_gpt2(const Entries& e) {
     const Json &merges = e.value("merges"), &pre = e.value("pre");

@@ -11,8 +11,6 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 /// What becomes of the text that a Split pattern matched.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 

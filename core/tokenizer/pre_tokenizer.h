@@ -28,6 +28,9 @@ enum class Prepend { always, first, never };
 /// Blanks become `blank` ("▁"); with `cut`, a piece begins at each of them.
 Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, bool cut);
 
+/// GPT-2's regular expression (Radford et al. 2019).
+inline constexpr const char* kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
 /// GPT-2's own: an optional blank in front, then its regular expression (Radford et al. 2019).
 Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex);
 

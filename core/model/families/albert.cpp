@@ -52,14 +52,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     std::vector<LayerWeights> kinds;
     for (int g = 0; g < groups; ++g) kinds.push_back(bind_group(b, c, g));
     for (int l = 0; l < layers; ++l) s.layers.push_back(kinds[static_cast<size_t>(int64_t{l} * groups / layers)]);
-    ModelWeights w;
-    if (b.has("predictions.dense.weight")) {
-        w.head_dense = b.linear("predictions.dense", c.d_model, c.d_embed, true);
-        w.head_norm = b.norm("predictions.LayerNorm", c.d_embed, true);
-        w.unembedding = b.unembedding(s.token_embedding, "predictions.decoder", c.d_embed, "predictions.bias");
-    }
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+    return b.finish(std::move(s), {"predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"}, b.has("predictions.dense.weight"));
 }
 
 }  // namespace

@@ -55,12 +55,7 @@ Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-/// Where the masked-language head of a family keeps its tensors.
-struct HeadNames {
-    const char *dense, *norm, *decoder, *bias;
-};
-
-Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix, const HeadNames& head) {
+Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix, const MaskedHeadNames& head) {
     store.set_prefixes({prefix, ""});
     Binder b(store, c);
     StackWeights s;
@@ -78,14 +73,7 @@ Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const
         w.mlp_norm = b.norm(at + "output.LayerNorm");
         s.layers.push_back(w);
     }
-    ModelWeights w;
-    if (b.has(std::string(head.dense) + ".weight")) {
-        w.head_dense = b.linear(head.dense, c.d_model, c.d_embed, true);
-        w.head_norm = b.norm(head.norm, c.d_embed, true);
-        w.unembedding = b.unembedding(s.token_embedding, head.decoder, c.d_embed, head.bias);
-    }
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+    return b.finish(std::move(s), head, b.has(head.dense + ".weight"));
 }
 
 Result<ModelWeights> bind_bert(WeightStore& store, const ModelConfig& c) {

@@ -41,14 +41,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         w.mlp_norm = b.norm(at + "output_layer_norm");
         s.layers.push_back(w);
     }
-    ModelWeights w;
-    if (b.has("vocab_transform.weight")) {
-        w.head_dense = b.linear("vocab_transform", c.d_model, c.d_model, true);
-        w.head_norm = b.norm("vocab_layer_norm");
-        w.unembedding = b.unembedding(s.token_embedding, "vocab_projector", c.d_model, "vocab_projector.bias");
-    }
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+    return b.finish(std::move(s), {"vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"}, b.has("vocab_transform.weight"));
 }
 
 }  // namespace

@@ -39,10 +39,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         s.layers.push_back(w);
     }
     s.final_norm = b.norm("final_layer_norm");
-    ModelWeights w;
-    w.unembedding = b.unembedding(s.token_embedding, "embed_out", c.d_model);
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+    const Linear unembedding = b.unembedding(s.token_embedding, "embed_out", c.d_model);
+    return b.finish(std::move(s), unembedding);
 }
 
 }  // namespace

@@ -144,10 +144,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         s.layers.push_back(w);
     }
     s.final_norm = b.norm("norm");
-    ModelWeights w;
-    w.unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+    const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
+    return b.finish(std::move(s), unembedding);
 }
 
 }  // namespace

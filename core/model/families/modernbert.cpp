@@ -69,14 +69,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         s.layers.push_back(w);
     }
     s.final_norm = b.norm("final_norm");
-    ModelWeights w;
-    if (b.has(c.head_bias ? "decoder.bias" : "head.dense.weight") && !b.has("classifier.weight")) {
-        w.head_dense = b.linear("head.dense", d, d, c.head_dense_bias);
-        w.head_norm = b.norm("head.norm");
-        w.unembedding = b.unembedding(s.token_embedding, "decoder", d, c.head_bias ? "decoder.bias" : "");
-    }
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+    const bool has_head = b.has(c.head_bias ? "decoder.bias" : "head.dense.weight") && !b.has("classifier.weight");
+    return b.finish(std::move(s), {"head.dense", "head.norm", "decoder", "decoder.bias"}, has_head);
 }
 
 }  // namespace

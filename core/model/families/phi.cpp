@@ -43,10 +43,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         s.layers.push_back(w);
     }
     s.final_norm = b.norm("final_layernorm");
-    ModelWeights w;
-    w.unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model, b.has("lm_head.bias") ? "lm_head.bias" : "");
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+    const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model, b.has("lm_head.bias") ? "lm_head.bias" : "");
+    return b.finish(std::move(s), unembedding);
 }
 
 }  // namespace
