@@ -35,8 +35,8 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
         const float x = g.left + g.pitch * static_cast<float>(first) - s.state.grid_scroll_x, w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - ui.px(23);
         const bool mine = s.state.head / g.shared == first / g.shared;
         const ImU32 color = mine ? ui.colors->accent : ui.colors->t3;
-        ui.list->AddRectFilled({x, y}, {x + w, y + ui.line()}, color);
-        for (const float end : {x, x + w - ui.line()}) ui.list->AddRectFilled({end, y}, {end + ui.line(), y + ui.px(4)}, color);
+        ui.fill({x, y, w, ui.line()}, color);
+        for (const float end : {x, x + w - ui.line()}) ui.fill({end, y, ui.line(), ui.px(4)}, color);
         const Rect r{x, y - ui.px(4), w, ui.px(10)};
         if (r.x < clip.x || r.right() > clip.x + g.shown_w + ui.px(4)) continue;
         const std::string path = "group/" + std::to_string(first / g.shared);
@@ -46,26 +46,26 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
 
 void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
-    ui.list->PushClipRect({g.left - ui.px(2), clip.y - ui.px(30)}, {g.left + g.shown_w + ui.px(2), clip.y}, true);
+    ui.clip({g.left - ui.px(2), clip.y - ui.px(30), g.shown_w + ui.px(4), ui.px(30)});
     for (int h = 0; h < g.heads; ++h) {
         const float x = g.left + g.pitch * static_cast<float>(h) + g.thumb / 2 - s.state.grid_scroll_x;
         if (g.pitch < ui.px(20) && h % 2) continue;
         ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
     }
     draw_groups(s, g, {g.left, clip.y, 0, 0});
-    ui.list->PopClipRect();
-    ui.list->PushClipRect(clip.min(), clip.max(), true);
+    ui.unclip();
+    ui.clip(clip);
     for (int l = 0; l < g.layers; ++l) {
         const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.state.grid_scroll;
         if (g.pitch < ui.px(16) && l % 2) continue;
         ui.text.draw(clip.x, y, kCaptionMono, l == s.state.site ? ui.colors->accent_text : ui.colors->t2, row_label(s.model()->config, l));
     }
-    ui.list->PopClipRect();
+    ui.unclip();
 }
 
 void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     Ui& ui = s.ui;
-    ui.list->PushClipRect({grid.x - ui.px(2), grid.y - ui.px(2)}, {grid.x + g.shown_w + ui.px(2), grid.y + g.shown_h + ui.px(2)}, true);
+    ui.clip({grid.x - ui.px(2), grid.y - ui.px(2), g.shown_w + ui.px(4), g.shown_h + ui.px(4)});
     const Rect moved{grid.x - s.state.grid_scroll_x, grid.y - s.state.grid_scroll, grid.w, grid.h};
     if (s.sentence() && s.pictures.atlas) {
         GridDraw d;
@@ -77,7 +77,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.pitch = g.pitch;
         d.side = g.thumb;
         d.rect = {moved.x, moved.y, moved.w, moved.h};
-        ui.heat.draw(*ui.list, d);
+        ui.heat->draw(*ui.list, d);
     } else {
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const Rect cell{moved.x + g.pitch * static_cast<float>(i % g.heads), moved.y + g.pitch * static_cast<float>(i / g.heads), g.thumb, g.thumb};
@@ -90,13 +90,13 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         ui.frame({moved.x + g.pitch * static_cast<float>(head) - grow, moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow}, color, width);
     };
     if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
-    if (views()[view_for(s.state, s.model()->config)].whole_layer) {
+    if (views()[view_for(s.state, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
         ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow, g.pitch * static_cast<float>(g.heads - 1) + g.thumb + 2 * grow, g.thumb + 2 * grow}, ui.colors->accent, 2);
     } else {
         outline(s.state.site, s.state.head, ui.colors->accent, 2);
     }
-    ui.list->PopClipRect();
+    ui.unclip();
 }
 
 /// Scrolls a head that was chosen by key or from the list into view, once.
@@ -119,9 +119,8 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
         }
     s.state.hovered_head.reset();
     if (!h.hovered) return;
-    const ImGuiIO& io = ImGui::GetIO();
-    s.state.grid_scroll -= io.KeyShift ? 0 : io.MouseWheel * g.pitch * 2;
-    s.state.grid_scroll_x -= (io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0)) * g.pitch * 2;
+    s.state.grid_scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
+    s.state.grid_scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
     const int head = static_cast<int>((h.mouse.x - grid.x + s.state.grid_scroll_x) / g.pitch), layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
     if (head < 0 || head >= g.heads || layer < 0 || layer >= g.layers) return;
     s.state.hovered_head = std::pair{layer, head};
@@ -178,9 +177,9 @@ void draw_ranked_heads(Scene& s, Rect area) {
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
     const float row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34), most = std::max(0.0f, row_h * static_cast<float>(order.size()) - list_h);
     const Rect shown{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
-    if (shown.contains(ImGui::GetMousePos())) s.state.rank_scroll -= ImGui::GetIO().MouseWheel * row_h * 2;
+    s.state.rank_scroll -= ui.take_wheel(shown) * row_h * 2;
     s.state.rank_scroll = std::clamp(s.state.rank_scroll, 0.0f, most);
-    ui.list->PushClipRect(shown.min(), shown.max(), true);
+    ui.clip(shown);
     const int across = s.model()->config.heads;
     float names = 0;
     for (int site = 0; site < s.model()->config.sites(); ++site) names = std::max(names, ui.text.width(kBodyMono, head_name(s.model()->config, site, across - 1)) + ui.px(12));
@@ -204,7 +203,7 @@ void draw_ranked_heads(Scene& s, Rect area) {
             s.field.focused = false;
         }
     }
-    ui.list->PopClipRect();
+    ui.unclip();
     if (hidden_below > 0) ui.text.draw(area.x, area.bottom() - ui.px(14), kCaption, ui.colors->t3, std::to_string(hidden_below) + " more");
 }
 
@@ -236,11 +235,11 @@ void draw_head_list(Scene& s, Rect area) {
 
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
     ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(g.layers) + " × " + std::to_string(c.heads) + (g.shared > 1 ? " · " + std::to_string(c.kv_heads) + " key/value" : ""));
-    ui.list->PushClipRect(area.min(), area.max(), true);
+    ui.clip(area);
     draw_grid_labels(s, g, {area.x + pad, g.top, names, g.shown_h});
     answer_grid(s, g, grid);
     draw_thumbnails(s, g, grid);
-    ui.list->PopClipRect();
+    ui.unclip();
 
     const float below = g.top + g.shown_h + ui.px(12);
     ui.hairline(area.x + pad, below, area.x + pad + width, below);
@@ -249,7 +248,7 @@ void draw_head_list(Scene& s, Rect area) {
         ui.text.draw(rest.x, below + ui.px(22), kCaption, ui.colors->t3, "Ranking needs a sentence.");
         return;
     }
-    const View& view = views()[view_for(s.state, c)];
+    const View& view = views()[view_for(s.state, *s.model())];
     if (view.list) return view.list(s, rest);
     draw_rank_choice(s, rest, below + ui.px(22));
     draw_ranked_heads(s, {rest.x, below + ui.px(44), rest.w, rest.bottom() - below - ui.px(44)});

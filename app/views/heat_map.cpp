@@ -21,18 +21,11 @@ const std::vector<std::string>& labels_of(const Scene& s, bool down) { return do
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    const auto choice = [&](const char* label, const std::string& path, const std::vector<std::string>& items, int current) {
-        x += ui.text.draw(x, y, kCaption, ui.colors->t3, label) + ui.px(8);
-        float width = 0;
-        const int chosen = ui.drop_down(path, x, y, items, current, width);
-        x += width + ui.px(18);
-        return chosen;
-    };
-    if (const int c = choice("Scale", "scale", {"linear", "log", "row"}, static_cast<int>(s.state.scale)); c >= 0) s.state.scale = static_cast<Scale>(c);
+    if (const int c = ui.choice(x, y, "Scale", "scale", {"linear", "log", "row"}, static_cast<int>(s.state.scale)); c >= 0) s.state.scale = static_cast<Scale>(c);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current = static_cast<int>(std::find(maps.begin(), maps.end(), s.state.colormap) - maps.begin());
-    if (const int c = choice("Colours", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
-    if (const int c = choice("Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
+    if (const int c = ui.choice(x, y, "Colours", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
+    if (const int c = ui.choice(x, y, "Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
 }
 
 MapLayout arrange(Scene& s, Rect area) {
@@ -83,8 +76,9 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
         if (on) {
             const float w = ui.text.width(kCaptionMono, label) + ui.px(10), h = ui.px(18), c = 0.7071f;
             const ImVec2 o{x, l.map.y - ui.px(10)}, u{w * c, -w * c}, v{h / 2 * c, h / 2 * c};
-            ui.list->AddQuadFilled({o.x - v.x, o.y - v.y}, {o.x + u.x - v.x, o.y + u.y - v.y}, {o.x + u.x + v.x, o.y + u.y + v.y}, {o.x + v.x, o.y + v.y}, ui.colors->bg1);
-            ui.list->AddQuadFilled({o.x - v.x, o.y - v.y}, {o.x + u.x - v.x, o.y + u.y - v.y}, {o.x + u.x + v.x, o.y + u.y + v.y}, {o.x + v.x, o.y + v.y}, back);
+            const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y}, {o.x + u.x - v.x, o.y + u.y - v.y}, {o.x + u.x + v.x, o.y + u.y + v.y}, {o.x + v.x, o.y + v.y}}};
+            ui.polygon(box, ui.colors->bg1);
+            ui.polygon(box, back);
         }
         ui.text.draw(x + ui.px(2), l.map.y - ui.px(11), kCaptionMono, ink, label, -0.7854f);
         return;
@@ -117,8 +111,8 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
     const int across = rows ? cell.second : cell.first, down = rows ? cell.first : cell.second;
     const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover, key_line = locked ? ui.colors->t2 : ui.colors->hover;
     const float size = std::max(l.cell, 1.0f), x = l.map.x + l.cell * static_cast<float>(across), y = l.map.y + l.cell * static_cast<float>(down), t = ui.line();
-    const auto horizontal = [&](float at, ImU32 c) { ui.list->AddRectFilled({l.map.x, at}, {l.map.right(), at + t}, c); };
-    const auto vertical = [&](float at, ImU32 c) { ui.list->AddRectFilled({at, l.map.y}, {at + t, l.map.bottom()}, c); };
+    const auto horizontal = [&](float at, ImU32 c) { ui.fill({l.map.x, at, l.map.w, t}, c); };
+    const auto vertical = [&](float at, ImU32 c) { ui.fill({at, l.map.y, t, l.map.h}, c); };
     horizontal(y - t, rows ? query_line : key_line);
     horizontal(y + size - t, rows ? query_line : key_line);
     vertical(x - t, rows ? key_line : query_line);
@@ -150,20 +144,19 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
     const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), bar_height(ui, l)};
-    ui.list->AddImageQuad(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(s.colors)), {bar.x, bar.bottom()}, {bar.x, bar.y}, {bar.right(), bar.y}, {bar.right(), bar.bottom()},
-                          {0, 0.5f}, {1, 0.5f}, {1, 0.5f}, {0, 0.5f});
+    ui.gradient(bar, colormap(s.state.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
     const char* label = s.state.scale == Scale::row ? "of row’s largest" : s.state.scale == Scale::log ? "weight, log" : "weight";
     ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3, label);
     for (int i = 0; i <= 4; ++i) {
         const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
         const double value = s.state.scale == Scale::row ? share : s.state.scale == Scale::log ? kLogFloor * std::pow(p.largest / kLogFloor, share) : p.largest * share;
-        ui.list->AddRectFilled({bar.right(), std::floor(y)}, {bar.right() + ui.px(5), std::floor(y) + ui.line()}, ui.colors->l2);
+        ui.fill({bar.right(), std::floor(y), ui.px(5), ui.line()}, ui.colors->l2);
         ui.text.draw(bar.right() + ui.px(10), y, kCaptionMono, ui.colors->t2, decimals(value, value > 0 && value < 0.01 ? 4 : p.largest < 0.2f ? 3 : 2));
     }
     if (!cell) return;
     const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second), p.largest, p.row_largest(0, cell->first));
-    ui.list->AddTriangleFilled({bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}, ui.colors->accent);
+    ui.polygon(std::array<ImVec2, 3>{{{bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}}}, ui.colors->accent);
 }
 
 void draw_caption(Scene& s, const MapLayout& l, Rect area) {
@@ -212,7 +205,7 @@ void draw_heat_map(Scene& s, Rect area) {
     d.down = l.down;
     d.scale = s.state.scale;
     d.rect = {l.map.x, l.map.y, l.map.w, l.map.h};
-    ui.heat.draw(*ui.list, d);
+    ui.heat->draw(*ui.list, d);
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44)) draw_values(s, l);
     draw_labels(s, l, cell);

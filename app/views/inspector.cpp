@@ -116,7 +116,7 @@ void draw_inspector(Scene& s, Rect area) {
     }
     draw_title(s, area, *cell);
     const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
-    ui.list->PushClipRect(area.min(), {area.right(), save.y - ui.px(8)}, true);
+    ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
     const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
     c.pair("weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
@@ -129,7 +129,7 @@ void draw_inspector(Scene& s, Rect area) {
         c.rule();
         draw_delta(s, c, *r);
     }
-    ui.list->PopClipRect();
+    ui.unclip();
     if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;
 }
 

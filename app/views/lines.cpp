@@ -32,9 +32,8 @@ std::vector<int> drawn_heads(const Scene& s) {
 
 /// The links of the layer that is shown; null for an instant after another one was chosen.
 const LayerLinks* shown_links(const Scene& s) {
-    const LayerLinks* links = s.answer->links.get();
-    const bool fits = links && links->site == s.site() && !links->of_head.empty() && static_cast<int>(links->of_head[0].size()) == s.queries();
-    return fits ? links : nullptr;
+    const auto* found = s.found<LinksWanted>();
+    return found && found->asked.site == s.site() ? &found->answer : nullptr;
 }
 
 LinesLayout arrange(Scene& s, Rect area) {
@@ -49,7 +48,7 @@ LinesLayout arrange(Scene& s, Rect area) {
     const auto rows = static_cast<float>(std::max(s.queries(), s.keys()));
     l.pitch = std::clamp(l.area.h / rows, ui.px(kRowLeast), ui.px(kRowMost));
     const float most = std::max(0.0f, l.pitch * rows - l.area.h);
-    if (l.area.contains(ImGui::GetMousePos())) s.state.lines_scroll -= ImGui::GetIO().MouseWheel * l.pitch * 3;
+    s.state.lines_scroll -= ui.take_wheel(l.area) * l.pitch * 3;
     s.state.lines_scroll = std::clamp(s.state.lines_scroll, 0.0f, most);
     return l;
 }
@@ -62,14 +61,10 @@ void draw_toolbar(Scene& s, float x, float y) {
         items.push_back(kShares[i].first);
         if (s.state.link_share == kShares[i].second) current = static_cast<int>(i);
     }
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Keep") + ui.px(8);
-    float width = 0;
-    if (const int c = ui.drop_down("keep", x, y, items, current, width); c >= 0) s.state.link_share = kShares[c].second;
-    x += width + ui.px(18);
+    if (const int c = ui.choice(x, y, "Keep", "keep", items, current); c >= 0) s.state.link_share = kShares[c].second;
     std::vector<std::string> layers;
     for (int site = 0; site < s.model()->config.sites(); ++site) layers.push_back(site_name(s.model()->config, site));
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Layer") + ui.px(8);
-    if (const int c = ui.drop_down("layer", x, y, layers, s.state.site, width); c >= 0) s.state.site = c;
+    if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.state.site); c >= 0) s.state.site = c;
 }
 
 /// One side's tokens; pointing at one focuses it.
@@ -116,8 +111,7 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
             const float alpha = lit || to_focus ? 0.35f + 0.6f * link.weight : others_step_back ? 0.13f + 0.12f * link.weight : 0.25f + 0.6f * link.weight;
             const float y1 = std::clamp(l.y(link.key, s.state.lines_scroll), l.area.y - ui.px(8), l.area.bottom() + ui.px(8));
             const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
-            const float bend = (to.x - from.x) * 0.45f;
-            ui.list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color_of(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight), 24);
+            ui.curve(from, to, color_of(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight));
         }
     }
 }
@@ -126,13 +120,13 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links) {
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
     const bool focused = s.state.hovered || s.state.locked, step_back = focused || s.state.hovered_key;
-    ui.list->PushClipRect({l.left, l.area.y - ui.px(8)}, {l.right, l.area.bottom() + ui.px(8)}, true);
+    ui.clip({l.left, l.area.y - ui.px(8), l.right - l.left, l.area.h + ui.px(16)});
     for (int q = 0; q < s.queries(); ++q) {
         const float y = l.y(q, s.state.lines_scroll);
         if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q)) draw_row(s, l, links, q, false, step_back);
     }
     if (focused && cell) draw_row(s, l, links, cell->first, true, false);
-    ui.list->PopClipRect();
+    ui.unclip();
 }
 
 /// Beside each key: how heavily each drawn head of the focused query looks at it.
@@ -157,6 +151,8 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
 }
 
 }  // namespace
+
+std::vector<Question> ask_lines(const Scene& s) { return {LinksWanted{s.state.site, s.state.link_share}}; }
 
 void draw_lines(Scene& s, Rect area) {
     Ui& ui = s.ui;
@@ -231,7 +227,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
         y += ui.px(30);
         if (y + ui.px(80) > area.bottom()) return;
         const size_t summary = static_cast<size_t>(s.site() * s.model()->config.heads + h);
-        ui.list->AddCircleFilled({left + ui.px(4), y}, ui.px(4), color_of(s, h));
+        ui.disc({left + ui.px(4), y}, ui.px(4), color_of(s, h));
         ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.site(), h));
         ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3, number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
         ui.tooltip("lines/entropy/" + std::to_string(h), ui.hit("lines/entropy/" + std::to_string(h), {right - ui.px(80), y - ui.px(10), ui.px(80), ui.px(20)}), head_statistics()[0].definition);

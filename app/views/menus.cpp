@@ -115,7 +115,7 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
     const Hit h = ui.hit("models/" + m.name, r);
     const bool open = s.model() && s.answer->model_error.empty() && m.path == s.state.model_path;
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-    if (open) ui.list->AddCircleFilled({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
+    if (open) ui.disc({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
     ui.text.draw(x + ui.px(4), y, kBody, !m.readable ? ui.colors->t3 : open ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBody, m.name, name_w - ui.px(12)));
     ui.text.draw(x + name_w, y, kCaption, m.readable ? ui.colors->t2 : ui.colors->warning, ui.text.fitted(kCaption, m.what, r.w - name_w - ui.px(12)));
     if (!m.readable) ui.tooltip("models/" + m.name, h, m.what);
@@ -131,16 +131,16 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     y += ui.px(16);
     const Rect shown{x - ui.px(8), y, w + ui.px(16), bottom - y};
     const float row = ui.px(32), most = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
-    if (shown.contains(ImGui::GetMousePos())) s.state.model_scroll -= ImGui::GetIO().MouseWheel * row * 2;
+    s.state.model_scroll -= ui.take_wheel(shown) * row * 2;
     s.state.model_scroll = std::clamp(s.state.model_scroll, 0.0f, most);
-    ui.list->PushClipRect(shown.min(), shown.max(), true);
+    ui.clip(shown);
     size_t below = 0;
     for (size_t i = 0; i < models.size(); ++i) {
         const Rect r{shown.x, y + row * static_cast<float>(i) - s.state.model_scroll, shown.w, row};
         if (r.bottom() > shown.bottom() + 1) ++below;
         else if (r.y >= shown.y - 1) draw_model_row(s, models[i], r);
     }
-    ui.list->PopClipRect();
+    ui.unclip();
     if (below) ui.text.draw_right(x + w, bottom + ui.px(26), kCaption, ui.colors->t3, std::to_string(below) + " more");
 }
 

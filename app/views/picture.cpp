@@ -27,8 +27,8 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
     const ImU32 line = IM_COL32(255, 255, 255, p.side() >= ui.px(10) ? 70 : 34);
     for (int i = 1; i < p.across; ++i) {
         const float at = std::floor(p.side() * static_cast<float>(i));
-        ui.list->AddRectFilled({p.place.x + at, p.place.y}, {p.place.x + at + ui.line(), p.place.bottom()}, line);
-        ui.list->AddRectFilled({p.place.x, p.place.y + at}, {p.place.right(), p.place.y + at + ui.line()}, line);
+        ui.fill({p.place.x + at, p.place.y, ui.line(), p.place.h}, line);
+        ui.fill({p.place.x, p.place.y + at, p.place.w, ui.line()}, line);
     }
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/library.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -19,11 +18,11 @@ void draw_model_button(Scene& s, Rect r) {
     ui.fill(button, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(button, s.state.model_menu ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     const float x = r.x + ui.px(18);
-    ui.list->AddCircleFilled({x, y}, ui.px(5), ui.colors->accent);
-    ui.list->AddTriangleFilled({x + ui.px(7), y}, {x + ui.px(14), y - ui.px(6)}, {x + ui.px(14), y + ui.px(6)}, (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
+    ui.disc({x, y}, ui.px(5), ui.colors->accent);
+    ui.polygon(std::array<ImVec2, 3>{{{x + ui.px(7), y}, {x + ui.px(14), y - ui.px(6)}, {x + ui.px(14), y + ui.px(6)}}}, (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
     if (h.clicked) s.state.model_menu = !s.state.model_menu;
     if (opening) {
-        ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1, ui.text.fitted(kCaption, "opening " + model_name(s.opening->path), button.w - ui.px(52)));
+        ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1, ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - ui.px(52)));
         ui.text.draw(r.x + ui.px(44), y + ui.px(8), kCaption, ui.colors->t3, ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - ui.px(52)));
         ui.name("opening", button);
         if (ui.link("opening/cancel", r.right(), y, "Cancel")) choose_model(s.state, s.answer->model_path, s.answer->model_attempt);
@@ -33,7 +32,7 @@ void draw_model_button(Scene& s, Rect r) {
     ui.text.draw(r.x + ui.px(44), y, kBody, ui.colors->t1, ui.text.fitted(kBody, name, r.w - ui.px(76)));
     const float cx = r.right() - ui.px(16);
     const ImVec2 chevron[] = {{cx - ui.px(4), y - ui.px(2)}, {cx, y + ui.px(2.5f)}, {cx + ui.px(4), y - ui.px(2)}};
-    ui.list->AddPolyline(chevron, 3, ui.colors->t3, 0, ui.px(1.5f));
+    ui.polyline(chevron, ui.colors->t3, ui.px(1.5f));
 }
 
 void draw_field(Scene& s, TextField& field, TextField& other, const char* path, Rect r, const char* placeholder) {
@@ -74,8 +73,8 @@ void draw_live(Scene& s, float left, float right, float y) {
     Ui& ui = s.ui;
     const bool waiting = s.dim > 0;
     const ImVec2 dot{left + ui.px(5), y};
-    if (waiting) ui.list->AddCircle(dot, ui.px(3.5f), ui.colors->accent, 0, ui.px(1.5f));
-    else ui.list->AddCircleFilled(dot, ui.px(4), ui.colors->accent);
+    if (waiting) ui.ring(dot, ui.px(3.5f), ui.colors->accent, ui.px(1.5f));
+    else ui.disc(dot, ui.px(4), ui.colors->accent);
     ui.text.draw(left + ui.px(17), y, kCaption, ui.colors->t2, s.sentence() ? "live" : "ready");
     if (s.sentence()) ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, decimals(s.answer->sentence->milliseconds, s.answer->sentence->milliseconds < 10 ? 1 : 0) + " ms");
 }

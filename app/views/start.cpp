@@ -39,12 +39,12 @@ constexpr Card kCards[] = {{"Type anything", "Every picture follows each key pre
 
 /// A card and the line that ties it to what it speaks of.
 void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
-    ui.list->AddLine(from, to, ui.colors->accent, ui.px(2));
-    ui.list->AddCircleFilled(to, ui.px(3.5f), ui.colors->accent);
+    ui.stroke(from, to, ui.colors->accent, ui.px(2));
+    ui.disc(to, ui.px(3.5f), ui.colors->accent);
     ui.fill(r, ui.colors->dark ? ui.colors->bg3 : ui.colors->bg2, size::popup_corner);
     ui.frame(r, ui.colors->accent, 1, size::popup_corner);
     const ImVec2 disc{r.x + ui.px(26), r.y + ui.px(26)};
-    ui.list->AddCircleFilled(disc, ui.px(12), ui.colors->accent);
+    ui.disc(disc, ui.px(12), ui.colors->accent);
     ui.text.draw_centred(disc.x, disc.y, kBody, ui.colors->on_accent, std::to_string(number + 1));
     ui.text.draw(r.x + ui.px(50), r.y + ui.px(26), kBody, ui.colors->t1, kCards[number].title);
     ui.text.draw_wrapped(r.x + ui.px(50), r.y + ui.px(40), r.w - ui.px(64), kCaption, ui.colors->t2, kCards[number].text);

@@ -4,20 +4,45 @@
 
 namespace headlight {
 
+namespace {
+
+bool always(const Model&) { return true; }
+bool is_vision(const Model& m) { return m.config.kind == ModelKind::vision; }
+bool reads_text(const Model& m) { return !is_vision(m); }
+const char* nothing(const Model&) { return nullptr; }
+const char* no_logits(const Model& m) { return m.has_logits() ? nullptr : "This model has no head that predicts tokens."; }
+
+}  // namespace
+
 std::span<const View> views() {
     static const View table[] = {
-        {"Picture", draw_picture, [](const ModelConfig& c) { return c.kind == ModelKind::vision; }},
-        {"Heat map", draw_heat_map, [](const ModelConfig&) { return true; }},
-        {"Lines", draw_lines, [](const ModelConfig& c) { return c.kind != ModelKind::vision; }, draw_lines_list, draw_lines_inspector, true},
+        {"picture", "Picture", '8', draw_picture, is_vision, nothing},
+        {"head", "Heat map", '1', draw_heat_map, always, nothing},
+        {"lines", "Lines", '2', draw_lines, reads_text, nothing, View::Shows::layer, ask_lines, draw_lines_list, draw_lines_inspector},
+        {"steps", "Steps", '3', draw_steps, always, nothing, View::Shows::head, ask_steps, nullptr, draw_steps_inspector},
+        {"delta", "ΔE", '4', draw_delta, always, nothing, View::Shows::layer, ask_delta, draw_delta_list, draw_delta_inspector},
+        {"lens", "Next", '5', draw_lens, always, no_logits, View::Shows::model, ask_lens, nullptr, draw_lens_inspector},
+        {"graph", "Graph", '6', draw_graph, reads_text, nothing, View::Shows::model, ask_graph, draw_graph_list, draw_graph_inspector},
+        {"heads", "All heads", '9', draw_all_heads, always, nothing, View::Shows::model, ask_all_heads, nullptr, nullptr, true},
+        {"model", "Model", '0', draw_architecture, always, nothing, View::Shows::model, nullptr, nullptr, nullptr, true},
     };
     return table;
 }
 
-size_t view_for(const ViewState& state, const ModelConfig& config) {
-    if (state.view && views()[*state.view].offered(config)) return *state.view;
-    const auto first = std::find_if(views().begin(), views().end(), [&](const View& v) { return v.offered(config); });
+size_t view_for(const ViewState& state, const Model& model) {
+    const auto shows = [&](const View& v) { return v.offered(model) && !v.missing(model); };
+    if (state.view && shows(views()[*state.view])) return *state.view;
+    const auto first = std::find_if(views().begin(), views().end(), shows);
     return static_cast<size_t>(first - views().begin());
 }
+
+void open_view(ViewState& state, const char* key) {
+    const auto view = std::find_if(views().begin(), views().end(), [&](const View& v) { return std::string_view(v.key) == key; });
+    if (!state.view || !views()[*state.view].fills_window) state.view_before = state.view;
+    state.view = static_cast<size_t>(view - views().begin());
+}
+
+void close_view(ViewState& state) { state.view = state.view_before; }
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->levels[0](query, key)); }
 

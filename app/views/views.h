@@ -32,6 +32,11 @@ struct Scene {
 
     const SentenceResult* sentence() const { return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr; }
     const Model* model() const { return answer && answer->sentence ? answer->sentence->model.get() : nullptr; }
+    /// The last answer to a kind of question of the view, or null.
+    template <class Q>
+    const Found<Q>* found() const {
+        return answer ? answer->answers.get<Q>() : nullptr;
+    }
     /// The attention block that is shown, and the tokens on its two sides.
     int site() const { return answer->picture ? answer->picture->site : answer->site; }
     const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
@@ -49,12 +54,17 @@ struct Scene {
 
 /// A row of the table of views.
 struct View {
-    const char* name;  // the tab's text and its path, tab/NAME
+    const char* key;   // as --view and files spell it
+    const char* name;  // the tab's text; its path is tab/NAME
+    char digit;        // the key that opens it
     void (*draw)(Scene& scene, Rect area);
-    bool (*offered)(const ModelConfig& config);  // whether the tab is there for a model
+    bool (*offered)(const Model& model);         // whether it is there for a model
+    const char* (*missing)(const Model& model);  // why it says nothing of a model, or null
+    enum class Shows { head, layer, model } shows = Shows::head;
+    std::vector<Question> (*ask)(const Scene& scene) = nullptr;
     void (*list)(Scene& scene, Rect area) = nullptr;     // in place of the ranked heads
     void (*inspect)(Scene& scene, Rect area) = nullptr;  // in place of the inspector
-    bool whole_layer = false;                    // shows all heads of a layer
+    bool fills_window = false;                           // closes both panels; not a tab
 };
 
 std::span<const View> views();
@@ -64,6 +74,24 @@ void draw_picture(Scene& scene, Rect area);
 void draw_lines(Scene& scene, Rect area);
 void draw_lines_list(Scene& scene, Rect area);
 void draw_lines_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_lines(const Scene& scene);
+void draw_steps(Scene& scene, Rect area);
+void draw_steps_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_steps(const Scene& scene);
+void draw_delta(Scene& scene, Rect area);
+void draw_delta_list(Scene& scene, Rect area);
+void draw_delta_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_delta(const Scene& scene);
+void draw_lens(Scene& scene, Rect area);
+void draw_lens_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_lens(const Scene& scene);
+void draw_graph(Scene& scene, Rect area);
+void draw_graph_list(Scene& scene, Rect area);
+void draw_graph_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_graph(const Scene& scene);
+void draw_all_heads(Scene& scene, Rect area);
+std::vector<Question> ask_all_heads(const Scene& scene);
+void draw_architecture(Scene& scene, Rect area);
 
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_head_list(Scene& scene, Rect area);
@@ -78,7 +106,12 @@ void choose_model(ViewState& state, const std::string& path);
 /// Goes back to the one that is open.
 void choose_model(ViewState& state, const std::string& path, uint64_t attempt);
 
-/// The view of a model: the chosen one where it is offered, else the first that is.
-size_t view_for(const ViewState& state, const ModelConfig& config);
+/// The view of a model: the chosen one where it is offered and says something, else the first that is.
+size_t view_for(const ViewState& state, const Model& model);
+
+/// Opens a view by its key.
+void open_view(ViewState& state, const char* key);
+/// Leaves a view that fills the window for the one before it.
+void close_view(ViewState& state);
 
 }  // namespace headlight

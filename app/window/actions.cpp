@@ -34,8 +34,9 @@ void Application::handle_choices() {
     if (input_.take(GLFW_KEY_T, true)) state_.queries = state_.queries == Axis::rows ? Axis::columns : Axis::rows;
     if (input_.take(GLFW_KEY_I, true)) state_.inspector_over = !state_.inspector_over;
     if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
-    for (size_t i = 0, nth = 0; answer_ && answer_->sentence && i < views().size(); ++i)
-        if (views()[i].offered(answer_->sentence->model->config) && input_.take(GLFW_KEY_1 + static_cast<int>(nth++), true)) state_.view = i;
+    const bool typing = field_.focused || second_.focused || ImGui::GetIO().WantTextInput;
+    for (const View& v : views())
+        if (answer_ && answer_->sentence && v.offered(*answer_->sentence->model) && (input_.take(v.digit, true) || (!typing && input_.take(v.digit)))) open_view(state_, v.key);
     if (input_.take(GLFW_KEY_K, true)) {
         const auto names = colormap_names();
         const auto now = std::find(names.begin(), names.end(), state_.colormap);
@@ -115,6 +116,7 @@ void Application::handle_keys() {
     if (input_.take(GLFW_KEY_ESCAPE)) {
         if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
         else if (hinting) {}  // closing the hints was all
+        else if (state_.view && views()[*state_.view].fills_window) close_view(state_);
         else if (state_.locked) state_.locked.reset();
         else field_.focused = second_.focused = false;
     }

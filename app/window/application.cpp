@@ -39,8 +39,8 @@ void Application::apply_options() {
         state_.text = kFirstSentence;
     }
     if (!options_.second.empty()) state_.second = options_.second;
-    const auto view = std::find_if(views().begin(), views().end(), [&](const View& v) { return CLI::detail::to_lower(options_.view) == CLI::detail::to_lower(v.name); });
-    if (view != views().end()) state_.view = static_cast<size_t>(view - views().begin());
+    for (const View& v : views())
+        if (options_.view == v.key || CLI::detail::to_lower(options_.view) == CLI::detail::to_lower(v.name)) open_view(state_, v.key);
     if (for_picture) state_.hints_seen = true;
     if (options_.hints) state_.hints_seen = false;
     if (!options_.theme.empty()) state_.dark = options_.theme == "dark";
@@ -92,7 +92,7 @@ Status Application::open_window() {
     ImGui_ImplOpenGL3_Init("#version 330");
     TRY(auto heat, HeatmapRenderer::create(options_.shader_dir));
     heat_ = std::make_unique<HeatmapRenderer>(std::move(heat));
-    ui_ = std::make_unique<Ui>(text_, *heat_);
+    ui_ = std::make_unique<Ui>(text_, heat_.get());
     return success();
 }
 
@@ -257,9 +257,11 @@ Scene Application::make_scene(float dim) {
 void Application::ask_worker() {
     const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;
     const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : second_.text();
-    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head};
-    const bool lines = shown && views()[view_for(state_, shown->model->config)].whole_layer;
-    r.link_share = lines ? state_.link_share : 0;
+    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head, {}};
+    if (shown && shown->trace && answer_->picture) {
+        const View& view = views()[view_for(state_, *shown->model)];
+        if (view.ask) r.questions = view.ask(make_scene());
+    }
     if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->site == r.site && answer_->picture->head == r.head) r.cell = make_scene().shown_cell();
     if (r == asked_ && asked_at_ > 0) return;
     asked_ = r;
@@ -324,44 +326,64 @@ void Application::reload_shaders() {
 float Application::dim() const { return worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter ? 0.4f : 0.0f; }
 
 namespace {
-std::string shown_title(const Scene& s) {
+
+std::string shown_title(const Scene& s, const View& view) {
     const ModelConfig& c = s.model()->config;
-    return views()[view_for(s.state, c)].whole_layer ? "Layer " + site_name(c, s.state.site) : "Head " + head_name(c, s.state.site, s.state.head);
+    switch (view.shows) {
+        case View::Shows::head: return "Head " + head_name(c, s.state.site, s.state.head);
+        case View::Shows::layer: return "Layer " + site_name(c, s.state.site);
+        case View::Shows::model: break;
+    }
+    return "All layers";
 }
+
+/// Title and tabs above the centre.
+void draw_header(Scene& s, Rect r, const View& shown) {
+    Ui& ui = s.ui;
+    const float title = ui.text.draw(r.x + ui.px(24), r.middle_y(), kTitle, ui.colors->t1, shown_title(s, shown));
+    float x = r.x + std::max(ui.px(168), title + ui.px(48));
+    for (const View& v : views()) {
+        if (!v.offered(*s.model()) || v.fills_window) continue;
+        const float tab = ui.text.width(kBody, v.name);
+        const char* missing = v.missing(*s.model());
+        const std::string path = std::string("tab/") + v.name;
+        const Hit h = ui.hit(path, {x - ui.px(8), r.y, tab + ui.px(16), r.h});
+        if (missing) ui.tooltip(path, h, missing);
+        else if (h.clicked) open_view(s.state, v.key);
+        const bool on = &v == &shown;
+        ui.text.draw(x, r.middle_y(), kBody, missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2, v.name);
+        if (on) ui.fill({x - ui.px(2), r.bottom() - ui.px(2), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
+        x += tab + ui.px(28);
+    }
+    ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
+}
+
 }  // namespace
 
 void Application::draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
-    const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180);
+    const View* view = s.model() ? &views()[view_for(s.state, *s.model())] : nullptr;
+    const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180), alone = view && view->fills_window && s.sentence();
     const float top = ui.px(low ? size::top_bar_low : size::top_bar), bottom = ui.px(low ? 24 : size::status_bar);
-    const float left = std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
-    const bool inspector = !narrow || s.state.inspector_over;
+    const float left = alone ? 0 : std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
+    const bool inspector = !alone && (!narrow || s.state.inspector_over);
     const Rect middle{left, top, w.w - left - (inspector ? right : 0), w.h - top - bottom};
     s.state.hovered.reset();
     draw_sentence_bar(s, {0, 0, w.w, top});
+    if (alone) {
+        view->draw(s, middle);
+        return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
+    }
     draw_head_list(s, {0, top, left, middle.h});
     ui.hairline(left, top, left, w.h - bottom);
-    const float title = s.model() ? ui.text.draw(left + ui.px(24), top + ui.px(24), kTitle, ui.colors->t1, shown_title(s)) : 0;
-    float x = left + std::max(ui.px(168), title + ui.px(64));
-    for (size_t i = 0; i < views().size() && s.model(); ++i) {
-        if (!views()[i].offered(s.model()->config)) continue;
-        const float tab = ui.text.width(kBody, views()[i].name);
-        const Hit h = ui.hit(std::string("tab/") + views()[i].name, {x - ui.px(8), top, tab + ui.px(16), ui.px(48)});
-        if (h.clicked) s.state.view = i;
-        const bool on = i == view_for(s.state, s.model()->config);
-        ui.text.draw(x, top + ui.px(24), kBody, on || h.hovered ? ui.colors->t1 : ui.colors->t2, views()[i].name);
-        if (on) ui.fill({x - ui.px(2), top + ui.px(46), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
-        x += tab + ui.px(28);
-    }
-    const Rect centre{middle.x, top + ui.px(48), middle.w, middle.h - ui.px(48)};
-    ui.hairline(left, centre.y, left + middle.w, centre.y);
-    if (s.sentence()) views()[view_for(s.state, s.model()->config)].draw(s, centre);
+    const Rect header{left, top, middle.w, ui.px(size::view_header)}, centre{left, header.bottom(), middle.w, middle.bottom() - header.bottom()};
+    if (view) draw_header(s, header, *view);
+    if (s.sentence()) view->draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
-    if (narrow && ui.link("inspector", middle.right() - ui.px(16), top + ui.px(24), inspector ? "Hide inspector" : "Inspector", inspector)) s.state.inspector_over = !inspector;
+    if (narrow && ui.link("inspector", middle.right() - ui.px(16), header.middle_y(), inspector ? "Hide inspector" : "Inspector", inspector)) s.state.inspector_over = !inspector;
     if (inspector) {
         ui.hairline(w.w - right, top, w.w - right, w.h - bottom);
-        const View* view = s.sentence() ? &views()[view_for(s.state, s.model()->config)] : nullptr;
-        (view && view->inspect ? view->inspect : draw_inspector)(s, {w.w - right, top, right, middle.h});
+        (s.sentence() && view->inspect ? view->inspect : draw_inspector)(s, {w.w - right, top, right, middle.h});
     }
     draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
 }
@@ -399,7 +421,7 @@ void Application::draw_frame() {
 }
 
 bool Application::settled() const {
-    return answer_ && !worker_->busy() && !worker_->opening() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture) && (asked_.link_share == 0 || answer_->links);
+    return answer_ && !worker_->busy() && !worker_->opening() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
 Status Application::run() {

@@ -89,7 +89,7 @@ void Application::write_report() {
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty()) root["next"] = s.predictions[0].tokens[0].label;
-            root["view"] = views()[view_for(state_, s.model->config)].name;
+            root["view"] = views()[view_for(state_, *s.model)].name;
         }
         if (answer_->cell) root["weight"] = answer_->cell->weight;
     }

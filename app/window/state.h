@@ -17,6 +17,9 @@ namespace headlight {
 /// How heads are ranked: a statistic, or the weight of the focused cell.
 constexpr int kRankByCell = -1;
 
+/// A column of the table of steps, left to right; delta: the length under it.
+enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta };
+
 struct ViewState {
     // remembered between starts
     std::string model_path = "stories";
@@ -34,6 +37,7 @@ struct ViewState {
 
     // of this run
     std::optional<size_t> view;      // row of the table of views; none: the first that the model offers
+    std::optional<size_t> view_before; // the one that a view which fills the window was opened from
     uint64_t model_attempt = 0, write_attempt = 0;
     uint64_t attempts = 0;           // model attempts so far: each new one has a number of its own
     bool choose_head = true;         // let the worker pick the most telling head once
@@ -43,6 +47,11 @@ struct ViewState {
     std::set<int> hidden_heads;      // not drawn there
     float lines_scroll = 0;
     std::optional<int> hovered_key;  // a key pointed at there
+    StepColumn step_column = StepColumn::dot;   // the number of the focused row that is explained
+    int strip_dimension = -1;        // of the vectors under the table; −1: the one that counts most
+    bool strips_open = false;        // whether they show numbers
+    float steps_scroll = 0, strips_scroll = 0;
+    std::pair<int, int> steps_followed{-1, -1};
     std::string notice;              // one sentence under the tokens
     int first_chip = 0, first_target_chip = 0;
     float rank_scroll = 0, grid_scroll = 0, grid_scroll_x = 0;

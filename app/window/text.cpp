@@ -115,12 +115,17 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
 }
 
 float TextPainter::width(Font font, std::string_view text) {
+    if (page_) return static_cast<float>(text_width(std::string(text), font.points, font.face));
     if (!in_atlas(text)) return picture(font, text).width;
     const Loaded& f = loaded(font);
     return f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
 
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle) {
+    if (page_) {
+        const auto channel = [&](int shift) { return static_cast<uint8_t>((color >> shift) & 255); };
+        return static_cast<float>(page_->text(x, y, std::string(text), font.points, font.face, {channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT)}, Align::left, angle));
+    }
     const int first = list_->VtxBuffer.Size;
     float width;
     if (in_atlas(text)) {

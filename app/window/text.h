@@ -26,6 +26,8 @@ public:
     void load(float scale);
     void begin_frame(ImDrawList* list) { list_ = list; }
     void set_list(ImDrawList* list) { list_ = list; }
+    /// Draws on a page from now on: Pango for everything, a point a CSS pixel.
+    void set_page(const Canvas* page) { page_ = page; }
 
     float width(Font font, std::string_view text);
     /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` turns it about (x, y).
@@ -51,6 +53,7 @@ private:
     const Picture& picture(Font font, std::string_view text);
 
     ImDrawList* list_ = nullptr;
+    const Canvas* page_ = nullptr;
     float scale_ = 1;
     std::array<Loaded, 6> fonts_;
     std::unordered_map<std::string, Picture> pictures_;

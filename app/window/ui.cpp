@@ -22,6 +22,12 @@ void Ui::begin(const Theme& theme, float new_scale) {
     wake_after = 0;
     widgets.clear();
     covers_ = std::exchange(new_covers_, {});
+    const ImGuiIO& io = ImGui::GetIO();
+    mouse = io.MousePos;
+    wheel = io.MouseWheel;
+    wheel_x = io.MouseWheelH;
+    shift = io.KeyShift;
+    control = io.KeyCtrl;
 }
 
 void Ui::use_list(ImDrawList* new_list) {
@@ -29,27 +35,20 @@ void Ui::use_list(ImDrawList* new_list) {
     text.set_list(new_list);
 }
 
+bool Ui::covered(ImVec2 point) const {
+    return std::any_of(covers_.begin(), covers_.end(), [&](const Rect& r) { return r.contains(point); });
+}
+
 Hit Ui::hit(const std::string& path, Rect r) {
+    if (on_page()) return {};
     widgets[path] = r;
     ImGui::SetCursorScreenPos(r.min());
     const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, r.w), std::max(1.0f, r.h)});
-    const ImVec2 mouse = ImGui::GetMousePos();
-    for (const Rect& cover : covers_)
-        if (cover.contains(mouse)) return {false, false, false, mouse};
+    if (covered(mouse)) return {false, false, false, mouse};
     return {ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, mouse};
 }
 
-void Ui::fill(Rect r, ImU32 color, float corner) { list->AddRectFilled(r.min(), r.max(), color, corner * scale); }
-
-void Ui::frame(Rect r, ImU32 color, float thickness, float corner) {
-    const float t = std::max(1.0f, std::round(thickness * scale)), half = t / 2;
-    list->AddRect({r.x + half, r.y + half}, {r.right() - half, r.bottom() - half}, color, corner * scale, 0, t);
-}
-
-void Ui::hairline(float x0, float y0, float x1, float y1) {
-    if (x0 == x1) list->AddRectFilled({std::floor(x0), y0}, {std::floor(x0) + line(), y1}, colors->l1);
-    else list->AddRectFilled({x0, std::floor(y0)}, {x1, std::floor(y0) + line()}, colors->l1);
-}
+float Ui::take_wheel(Rect r) { return r.contains(mouse) && !covered(mouse) ? std::exchange(wheel, 0.0f) : 0.0f; }
 
 bool Ui::button(const std::string& path, Rect r, const std::string& label, Look look) {
     const Hit h = look == Look::off ? Hit{} : hit(path, r);
@@ -92,7 +91,7 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     if (current >= 0 && current < static_cast<int>(items.size())) text.draw(r.x + px(10), r.middle_y(), kCaption, colors->t1, text.fitted(kCaption, items[static_cast<size_t>(current)], width - px(36)));
     const float cx = r.right() - px(14), cy = r.middle_y();
     const ImVec2 chevron[] = {{cx - px(3.5f), cy - px(2)}, {cx, cy + px(2)}, {cx + px(3.5f), cy - px(2)}};
-    list->AddPolyline(chevron, 3, colors->t3, 0, px(1.3f));
+    polyline(chevron, colors->t3, px(1.3f));
     if (h.clicked) ImGui::OpenPopup(popup.c_str());
     int chosen = -1;
     ImGui::SetNextWindowPos({r.x, r.bottom() + px(4)});
@@ -117,6 +116,32 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     return chosen;
 }
 
+int Ui::choice(float& x, float middle, const char* label, const std::string& path, const std::vector<std::string>& items, int current) {
+    if (on_page()) return -1;
+    if (*label) x += text.draw(x, middle, kCaption, colors->t3, label) + px(8);
+    float width = 0;
+    const int chosen = drop_down(path, x, middle, items, current, width);
+    x += width + px(18);
+    return chosen;
+}
+
+bool Ui::toggle(float& x, float middle, const std::string& path, const std::string& label, bool on) {
+    if (on_page()) return false;
+    const Rect r{x, middle - px(size::chip / 2), text.width(kCaption, label) + px(20), px(size::chip)};
+    const Hit h = hit(path, r);
+    fill(r, on ? colors->accent_fill : h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
+    frame(r, on ? colors->accent : colors->l2, 1, size::corner);
+    text.draw(r.x + px(10), middle, kCaption, on ? colors->accent_text : colors->t1, label);
+    x += r.w + px(18);
+    return h.clicked;
+}
+
+void Ui::signed_bar(Rect r, float value, bool strong) {
+    const float zero = std::round(r.middle_x()), length = std::round(r.w / 2 * std::clamp(std::abs(value), 0.0f, 1.0f));
+    fill({value < 0 ? zero - length : zero, r.y, std::max(length, value != 0 ? line() : 0.0f), r.h}, strong ? value < 0 ? colors->minus : colors->plus : colors->l2);
+    fill({zero, r.y - px(4), line(), r.h + px(8)}, colors->l2);
+}
+
 void Ui::bar(Rect r, float value, ImU32 color) {
     fill(r, colors->dark ? colors->bg2 : colors->bg3);
     const float w = std::round(r.w * std::clamp(value, 0.0f, 1.0f));
@@ -124,6 +149,7 @@ void Ui::bar(Rect r, float value, ImU32 color) {
 }
 
 void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what) {
+    if (on_page()) return;
     if (!h.hovered) {
         if (pointed_ == path) pointed_.clear();
         return;

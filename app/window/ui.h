@@ -3,8 +3,10 @@
 
 #include <imgui.h>
 
+#include <array>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,15 +41,21 @@ inline constexpr Font kCaptionMono{Face::mono, 13}, kBodyMono{Face::mono, 15}, k
 /// Everything a view draws with, for one frame.
 class Ui {
 public:
-    Ui(TextPainter& text, HeatmapRenderer& heat) : text(text), heat(heat) {}
+    Ui(TextPainter& text, HeatmapRenderer* heat) : text(text), heat(heat) {}
 
     void begin(const Theme& theme, float scale);
     void use_list(ImDrawList* list);
+    /// Draws on a page instead: vector shapes and text, nothing answers, controls leave no mark.
+    void begin_page(const Theme& theme, Canvas& canvas);
+    bool on_page() const { return page_ != nullptr; }
 
     TextPainter& text;
-    HeatmapRenderer& heat;
+    HeatmapRenderer* heat;                 // null on a page
     const Theme* colors = nullptr;
-    ImDrawList* list = nullptr;
+    ImDrawList* list = nullptr;            // null on a page; views draw through the functions below
+    ImVec2 mouse{-1, -1};                  // window pixels
+    float wheel = 0, wheel_x = 0;          // of this frame, where nothing else took it
+    bool shift = false, control = false;
     float scale = 1;
     float wake_after = 0;                  // seconds until a frame is wanted without any event; 0: none
     std::map<std::string, Rect> widgets;   // paths and places of this frame
@@ -66,6 +74,20 @@ public:
     void fill(Rect r, ImU32 color, float corner = 0);
     void frame(Rect r, ImU32 color, float thickness = 1, float corner = 0);
     void hairline(float x0, float y0, float x1, float y1);
+    void stroke(ImVec2 from, ImVec2 to, ImU32 color, float width);
+    void polyline(std::span<const ImVec2> points, ImU32 color, float width);
+    /// A cubic curve that leaves and arrives level.
+    void curve(ImVec2 from, ImVec2 to, ImU32 color, float width);
+    void disc(ImVec2 centre, float radius, ImU32 color);
+    void ring(ImVec2 centre, float radius, ImU32 color, float width);
+    void polygon(std::span<const ImVec2> convex, ImU32 color);
+    void hatch(Rect r, ImU32 color);
+    /// A colour map, its beginning at the bottom of a tall rectangle or at the left of a wide one.
+    void gradient(Rect r, const Colormap& map);
+    void clip(Rect r);
+    void unclip();
+    /// The wheel's turn since the last frame if the mouse is in the rectangle and nothing lies over it; taken by the first who asks.
+    float take_wheel(Rect r);
 
     enum class Look { normal, primary, off };
     bool button(const std::string& path, Rect r, const std::string& label, Look look = Look::normal);
@@ -73,11 +95,19 @@ public:
     bool link(const std::string& path, float right, float middle, const std::string& label, bool on = false);
     /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item, up to `most`; `width` is how wide it became.
     int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width, float most = 1e9f);
+    /// "Scale [linear v]" in a row of controls: draws it at x, moves x behind it, and returns the item chosen this frame, or −1.
+    int choice(float& x, float middle, const char* label, const std::string& path, const std::vector<std::string>& items, int current);
+    /// A text that is on or off, in a row of controls.
+    bool toggle(float& x, float middle, const std::string& path, const std::string& label, bool on);
+    /// A bar to either side of a zero line at its middle, value −1 … 1.
+    void signed_bar(Rect r, float value, bool strong = true);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);
 
 private:
+    bool covered(ImVec2 point) const;
+    Canvas* page_ = nullptr;
     std::vector<Rect> covers_, new_covers_;
     std::string pointed_;       // widget under the mouse, for the tooltip's delay
     double pointed_since_ = 0;

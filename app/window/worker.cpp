@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kThumbnail = 64, kNextTokens = 5, kMostWritten = 128, kMostLinks = 32;
+constexpr int kThumbnail = 64, kNextTokens = 5, kMostWritten = 128;
 constexpr size_t kMostPredictions = 16;
 
 /// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
@@ -83,6 +83,7 @@ void Worker::begin_opening(const WorkRequest& r) {
     give_up_opening();
     auto opening = std::make_shared<Opening>();
     opening->path = r.model_path;
+    opening->name = model_name(r.model_path);
     opening->attempt = r.model_attempt;
     {
         std::lock_guard lock(opening_mutex_);
@@ -185,11 +186,12 @@ bool Worker::read_sentence(const WorkRequest& r) {
             s->predictions.push_back(std::move(row));
         }
     }
+    const bool same_model = state_.sentence && state_.sentence->model == model_;
     s->milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     state_.sentence = std::move(s);
     state_.picture = nullptr;
     state_.cell = nullptr;
-    state_.links = nullptr;
+    state_.answers = same_model ? state_.answers.about_model() : Answers();
     return true;
 }
 
@@ -211,13 +213,19 @@ void Worker::report_focus(const WorkRequest& r) {
     if (!state_.cell || state_.cell->cell != cell) state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
 
-/// False when a newer request cancelled it.
-bool Worker::find_links(const WorkRequest& r) {
-    if (r.link_share <= 0) return true;
-    if (state_.links && state_.links->site == state_.site && state_.links->share == r.link_share) return true;
-    auto links = strongest_links(*state_.sentence->trace, state_.site, r.link_share, kMostLinks, pool_, &mailbox_.cancel());
-    if (!links) return false;
-    state_.links = std::make_shared<const LayerLinks>(std::move(*links));
+/// False when a newer request cancelled it. A question that was asked of an earlier sentence is answered as near as it fits.
+bool Worker::answer_questions(const WorkRequest& r) {
+    const Trace& trace = *state_.sentence->trace;
+    for (const Question& question : r.questions) {
+        const Question fitting = fitted(question, trace);
+        if (state_.answers.holds(fitting)) continue;
+        const bool done = std::visit([&](const auto& asked) {
+            auto answer = find(trace, asked, pool_, &mailbox_.cancel());
+            if (answer) state_.answers.set(asked, *std::move(answer));
+            return static_cast<bool>(answer);
+        }, fitting);
+        if (!done) return false;
+    }
     return true;
 }
 
@@ -238,9 +246,9 @@ void Worker::handle(const WorkRequest& r) {
     if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head) {
         state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head));
         state_.cell = nullptr;
-        publish();
+        if (r.questions.empty()) publish();  // a view with questions keeps its old picture until they are answered
     }
-    if (!find_links(r)) return;
+    if (!answer_questions(r)) return;
     if (r.cell) report_focus(r);
     else state_.cell = nullptr;
     publish();

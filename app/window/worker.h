@@ -9,7 +9,7 @@
 
 #include "analysis/cell.h"
 #include "analysis/head_stats.h"
-#include "analysis/links.h"
+#include "analysis/questions.h"
 #include "model/input.h"
 #include "model/model.h"
 #include "window/mailbox.h"
@@ -26,7 +26,7 @@ struct WorkRequest {
     int site = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;    // pick the most telling head for this text
-    float link_share = 0;        // of each row's mass, for the view that draws lines; 0: no lines are drawn
+    std::vector<Question> questions;  // of the view; at most one of each kind
 
     bool operator==(const WorkRequest&) const = default;
 };
@@ -72,7 +72,7 @@ struct WorkAnswer {
     std::shared_ptr<const SentenceResult> sentence;
     std::shared_ptr<const HeadPicture> picture;
     std::shared_ptr<const CellReport> cell;
-    std::shared_ptr<const LayerLinks> links;
+    Answers answers;                        // to the view's questions
     int site = 0, head = 0;
     std::string model_path;                 // the path that was asked for
     uint64_t model_attempt = 0;
@@ -84,7 +84,7 @@ struct WorkAnswer {
 
 /// A model that is being opened, on a thread of its own, while the old one goes on working.
 struct Opening {
-    std::string path;
+    std::string path, name;
     uint64_t attempt = 0;
     CancelFlag cancel{false};
     OpeningProgress progress;
@@ -127,7 +127,7 @@ private:
     bool read_sentence(const WorkRequest& request);
     void write_target(const WorkRequest& request);
     void report_focus(const WorkRequest& request);
-    bool find_links(const WorkRequest& request);
+    bool answer_questions(const WorkRequest& request);
     void publish();
 
     ThreadPool pool_;

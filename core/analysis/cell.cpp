@@ -1,5 +1,7 @@
 #include "analysis/cell.h"
 
+#include "analysis/direct.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -29,36 +31,12 @@ void fill_row(const Trace& trace, CellReport& r) {
         if (static_cast<int>(r.row.size()) < kRowKeys && rule.mask.allows(c.query, key)) r.row.push_back({key, row(0, key)});
 }
 
-/// Whether what a block adds reaches the logits through nothing but a norm and a matrix.
-bool leads_to_logits(const Trace& trace, int site) {
-    const ModelConfig& c = trace.config();
-    const bool last_stack = c.site(site).stack + 1 == static_cast<int>(c.stacks.size());
-    return last_stack && c.norm_place == NormPlace::before && !c.branch_norm && !c.masked_head && c.kind != ModelKind::vision && trace.model->has_logits() && trace.model->weights.stacks.back().final_norm;
-}
-
-void fill_tokens(const Trace& trace, const Vector& delta, CellReport& r, ThreadPool& pool) {
-    const Eigen::Map<const Vector> gain(trace.model->weights.stacks.back().final_norm.gain, delta.size());
-    const float mean = trace.config().norm == NormKind::layer_norm ? delta.mean() : 0.0f;
-    const Matrix direction = ((delta.array() - mean) * gain.array()).matrix().transpose();
-    Linear head = trace.model->weights.unembedding;
-    head.bias = nullptr;
-    Matrix logits(1, head.out);
-    if (const Linear& dense = trace.model->weights.head_dense) {
-        Matrix narrow(1, dense.out);
-        apply_linear(pool, direction, dense, narrow);
-        apply_linear(pool, narrow, head, logits);
-    } else {
-        apply_linear(pool, direction, head, logits);
-    }
-    std::vector<int> order(static_cast<size_t>(logits.cols()));
-    std::iota(order.begin(), order.end(), 0);
-    const auto count = std::min<std::ptrdiff_t>(kTokens, logits.cols());
-    const auto top = [&](auto less) {
-        std::partial_sort(order.begin(), order.begin() + count, order.end(), less);
-        return std::vector<int>(order.begin(), order.begin() + count);
-    };
-    r.raises = top([&](int a, int b) { return logits(0, a) > logits(0, b); });
-    r.lowers = top([&](int a, int b) { return logits(0, a) < logits(0, b); });
+void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {
+    const auto path = trace.config().site(r.cell.site).stack + 1 == static_cast<int>(trace.config().stacks.size()) ? DirectPath::at(trace, r.cell.query) : std::nullopt;
+    if (!path) return;
+    const Vector logits = path->logits(delta, pool).row(0).transpose();
+    r.raises = ranked_ids(logits, kTokens);
+    r.lowers = ranked_ids(-logits, kTokens);
 }
 
 /// The same cell in every head whose block reads the same two sequences.
@@ -83,7 +61,7 @@ CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     const float layer_sum = results.rowwise().norm().sum();
     r.delta_norm = results.row(cell.head).norm();
     r.layer_share = layer_sum > 0 ? r.delta_norm / layer_sum : 0.0f;
-    if (leads_to_logits(trace, cell.site)) fill_tokens(trace, results.row(cell.head).transpose(), r, pool);
+    fill_tokens(trace, trace.head_additions(cell.site, cell.query, pool).row(cell.head), r, pool);
     fill_heads(trace, r, pool);
     return r;
 }

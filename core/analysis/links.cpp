@@ -5,9 +5,7 @@
 
 namespace headlight {
 
-namespace {
-
-std::vector<Link> heaviest(const float* row, const KeyRange& seen, float share, int most) {
+std::vector<Link> heaviest_links(const float* row, const KeyRange& seen, float share, int most) {
     std::vector<int> order(static_cast<size_t>(seen.size()));
     std::iota(order.begin(), order.end(), seen.begin);
     const auto middle = order.begin() + std::min<std::ptrdiff_t>(most, seen.size());
@@ -21,20 +19,18 @@ std::vector<Link> heaviest(const float* row, const KeyRange& seen, float share, 
     return out;
 }
 
-}  // namespace
-
-Result<LayerLinks> strongest_links(const Trace& trace, int site, float share, int most, ThreadPool& pool, const CancelFlag* cancel) {
-    constexpr int kBlock = 64;
-    const int n = trace.query_count(site), heads = trace.config().heads;
-    const MaskPlan& mask = trace.rule(site).mask;
-    LayerLinks links{site, share, {}};
+Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    constexpr int kBlock = 64, kMost = 32;
+    const int n = trace.query_count(w.site), heads = trace.config().heads;
+    const MaskPlan& mask = trace.rule(w.site).mask;
+    LayerLinks links;
     links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
     pool.run(heads, [&](int h) {
         for (int first = 0; first < n; first += kBlock) {
             if (cancel && cancel->load(std::memory_order_relaxed)) return;
-            const Matrix rows = trace.pattern_rows(site, h, first, std::min(kBlock, n - first));
+            const Matrix rows = trace.pattern_rows(w.site, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
-                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest(rows.row(i).data(), mask.seen[static_cast<size_t>(first + i)], share, most);
+                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), mask.seen[static_cast<size_t>(first + i)], w.share, kMost);
         }
     });
     if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};

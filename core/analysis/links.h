@@ -15,13 +15,21 @@ struct Link {
 
 /// The strongest links of every head of one attention block.
 struct LayerLinks {
-    int site = 0;
-    float share = 0;                                       // of each row's mass that the links make up
-    std::vector<std::vector<std::vector<Link>>> of_head;   // [head][query], heaviest first
+    std::vector<std::vector<std::vector<Link>>> of_head;  // [head][query], heaviest first
 };
 
-/// For each query the heaviest keys that together weigh at least `share` of its row, at most `most` of them, so that
-/// memory grows with the tokens and not with their square. An error means that `cancel` was set.
-Result<LayerLinks> strongest_links(const Trace& trace, int site, float share, int most, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+struct LinksWanted {
+    using Answer = LayerLinks;
+    int site = 0;
+    float share = 0.7f;
+    bool operator==(const LinksWanted&) const = default;
+};
+
+/// For each query the heaviest keys that together weigh at least `share` of its row, at most 32 of them, so that memory
+/// grows with the tokens and not with their square. An error means that `cancel` was set.
+Result<LayerLinks> find(const Trace& trace, const LinksWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+/// The heaviest of the keys that a row may see, until they weigh `share`, at most `most`.
+std::vector<Link> heaviest_links(const float* row, const KeyRange& seen, float share, int most);
 
 }  // namespace headlight

@@ -13,8 +13,6 @@ Vector probabilities(const Vector& logits) {
     return p / p.sum();
 }
 
-namespace {
-
 std::vector<int> ranked_ids(const Vector& values, int count) {
     std::vector<int> order(static_cast<size_t>(values.size()));
     std::iota(order.begin(), order.end(), 0);
@@ -23,6 +21,8 @@ std::vector<int> ranked_ids(const Vector& values, int count) {
     order.erase(middle, order.end());
     return order;
 }
+
+namespace {
 
 int sample(const Vector& logits, const Sampling& s, std::mt19937_64& random) {
     if (s.temperature <= 0) return ranked_ids(logits, 1)[0];

@@ -34,9 +34,17 @@ std::span<const char* const> colormap_names() { return kNames; }
 
 bool is_colormap(std::string_view name) { return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames); }
 
-const Colormap& colormap(std::string_view name, bool dark) {
+namespace {
+const Colormap& table(const std::string& name) {
     static const std::map<std::string, Colormap> tables = read_tables();
-    return tables.at(std::string(is_colormap(name) ? name : kNames[0]) + (dark ? "_dark" : "_light"));
+    return tables.at(name);
+}
+}  // namespace
+
+const Colormap& signed_colormap(bool dark) { return table(dark ? "balance_dark" : "balance_light"); }
+
+const Colormap& colormap(std::string_view name, bool dark) {
+    return table(std::string(is_colormap(name) ? name : kNames[0]) + (dark ? "_dark" : "_light"));
 }
 
 float scale_position(Scale scale, float weight, float largest, float row_largest) {

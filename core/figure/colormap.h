@@ -21,6 +21,9 @@ std::span<const char* const> colormap_names();
 /// The table for a dark or a light background; on light the perceptual maps are reversed so that zero stays light.
 const Colormap& colormap(std::string_view name, bool dark);
 
+/// The diverging map for signed values: 0 at its middle.
+const Colormap& signed_colormap(bool dark);
+
 bool is_colormap(std::string_view name);
 
 /// How a weight becomes a place on the colour map.

@@ -1,6 +1,7 @@
 #include "trace/trace.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headlight {
 
@@ -42,10 +43,35 @@ const Matrix& Trace::resid_post(int index, int layer) const {
     return next < s.layers.size() ? s.layers[next].resid_pre : s.resid_final;
 }
 
-Matrix Trace::results(int site, int query, ThreadPool& pool) const {
+const AttentionWeights& Trace::weights(int site) const {
     const AttentionSite s = config().site(site);
     const LayerWeights& w = model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)];
-    Linear o = s.kind == AttentionKind::cross ? w.cross.o : w.self.o;
+    return s.kind == AttentionKind::cross ? w.cross : w.self;
+}
+
+Matrix Trace::resid_before(int site, ThreadPool& pool) const {
+    const AttentionSite s = config().site(site);
+    const LayerActivations& layer = stack(s.stack).layers[static_cast<size_t>(s.layer)];
+    if (s.kind != AttentionKind::cross) return layer.resid_pre;
+    const Matrix mid = layer.resid_pre + layer.self.out;
+    const Norm& norm = model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)].self.norm;
+    return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
+}
+
+Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
+    Matrix out = results(site, query, pool);
+    const Norm& norm = weights(site).out_norm;
+    if (!norm) return out;
+    const auto through = attention(site).proj_out.row(query);
+    const bool centre = config().norm == NormKind::layer_norm;
+    const float mean = centre ? through.mean() : 0.0f, deviation = std::sqrt((through.array() - mean).square().mean() + config().norm_eps);
+    if (centre) out.colwise() -= out.rowwise().mean().eval();
+    const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, out.cols());
+    return (out.array().rowwise() * (gain.array() / deviation)).matrix();
+}
+
+Matrix Trace::results(int site, int query, ThreadPool& pool) const {
+    Linear o = weights(site).o;
     o.bias = nullptr;
     const Matrix& z = attention(site).z;
     Matrix apart = Matrix::Zero(config().heads, z.cols());  // each head's z alone in its own columns

@@ -52,6 +52,14 @@ struct Trace {
     const Matrix& resid_post(int stack, int layer) const;
     /// [heads, d_model], each head's ΔE at one query: z through its slice of the output matrix, without the bias.
     Matrix results(int site, int query, ThreadPool& pool) const;
+    /// The same as they arrive in the residual stream: through the norm on what the block adds, where there is one (Gemma 2),
+    /// with the scale it has in this pass. With the output bias they sum to attn_out.
+    Matrix head_additions(int site, int query, ThreadPool& pool) const;
+    /// [n, d_model], the residual stream that the block's ΔE is added to: resid_pre, or, for cross-attention, what
+    /// self-attention left.
+    Matrix resid_before(int site, ThreadPool& pool) const;
+    /// The block's weights.
+    const AttentionWeights& weights(int site) const;
 };
 
 /// The pattern of one head with −1 where the mask hides the key.

@@ -1,0 +1,86 @@
+#include "views/parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headlight {
+
+ImU32 color_at(const Colormap& map, float place) {
+    const Rgb c = map[static_cast<size_t>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255))];
+    return IM_COL32(c.r, c.g, c.b, 255);
+}
+
+ImU32 signed_color(bool dark, float place) { return color_at(signed_colormap(dark), 0.5f + 0.5f * place); }
+
+ImU32 ink_on(ImU32 back) {
+    const auto channel = [&](int shift) { return static_cast<float>((back >> shift) & 255); };
+    const float light = 0.2126f * channel(IM_COL32_R_SHIFT) + 0.7152f * channel(IM_COL32_G_SHIFT) + 0.0722f * channel(IM_COL32_B_SHIFT);
+    return light > 110 ? IM_COL32(12, 14, 17, 255) : IM_COL32_WHITE;
+}
+
+ImU32 faded(ImU32 color, float alpha) { return (color & ~IM_COL32_A_MASK) | (static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255) << IM_COL32_A_SHIFT); }
+
+ImU32 head_ink(const Scene& s, int head, float alpha) {
+    const Rgb c = head_color(head, s.model()->config.heads, s.ui.colors->dark);
+    return faded(IM_COL32(c.r, c.g, c.b, 255), alpha);
+}
+
+float scrolled(Ui& ui, Rect area, float content, float offset) {
+    const float most = std::max(0.0f, content - area.h);
+    offset = std::clamp(offset - ui.take_wheel(area) * ui.px(60), 0.0f, most);
+    if (most > 0 && !ui.on_page()) {
+        const float high = std::max(ui.px(24), area.h * area.h / content);
+        ui.fill({area.right() - ui.px(6), area.y + (area.h - high) * offset / most, ui.px(4), high}, ui.colors->bg4, 2);
+    }
+    return offset;
+}
+
+float scrolled_to(float offset, float top, float bottom, float height) { return std::min(top, std::max(offset, bottom - height)); }
+
+float draw_token_box(Scene& s, float x, float middle, const std::string& label, bool query) {
+    Ui& ui = s.ui;
+    const Rect r{x, middle - ui.px(14), ui.text.width(kCaptionMono, label) + ui.px(16), ui.px(28)};
+    ui.fill(r, query ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
+    ui.frame(r, query ? ui.colors->accent : ui.colors->t2, 1, size::corner);
+    ui.text.draw(r.x + ui.px(8), middle, kCaptionMono, query ? ui.colors->accent_text : ui.colors->t1, label);
+    return r.w;
+}
+
+std::string token_at(const std::vector<std::string>& labels, int position) { return labels[static_cast<size_t>(position)] + " " + std::to_string(position); }
+
+float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens, ImU32 ink) {
+    for (const std::string& token : tokens) {
+        const float w = ui.text.width(kCaptionMono, token) + ui.px(16);
+        if (x + w > right) break;
+        ui.fill({x, middle - ui.px(14), w, ui.px(28)}, ui.colors->bg2, size::corner);
+        ui.text.draw(x + ui.px(8), middle, kCaptionMono, ink, token);
+        x += w + ui.px(6);
+    }
+    return x;
+}
+
+float draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
+    Ui& ui = s.ui;
+    const float pad = ui.px(size::inspector_pad), y = area.y + ui.px(26);
+    const char* state = s.state.hovered ? "hover" : s.state.locked ? "locked" : "last token";
+    ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
+    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(16), rest_w = ui.text.width(kTitle, rest) + ui.px(10);
+    const float w = ui.text.draw(area.x + pad, y, kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, query, room - rest_w));
+    ui.text.draw(area.x + pad + w + ui.px(10), y, kTitle, ui.colors->t1, ui.text.fitted(kTitle, rest, room - w));
+    ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption, s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
+    ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
+    return area.y + ui.px(74);
+}
+
+float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value, bool emphasis) {
+    ui.text.draw_right(column.right(), y, kBodyMono, emphasis ? ui.colors->accent_text : ui.colors->t1, value);
+    ui.text.draw(column.x, y, kBody, ui.colors->t2, ui.text.fitted(kBody, label, column.w - ui.text.width(kBodyMono, value) - ui.px(8)));
+    return y + ui.px(26);
+}
+
+void lock_token(Scene& s, int query) {
+    s.state.locked = std::pair{query, s.heaviest_key(query)};
+    s.field.focused = s.second.focused = false;
+}
+
+}  // namespace headlight

@@ -1,0 +1,43 @@
+// What several views draw alike.
+#pragma once
+
+#include <string>
+
+#include "views/views.h"
+
+namespace headlight {
+
+/// A place 0 … 1 on a colour map.
+ImU32 color_at(const Colormap& map, float place);
+/// The place −1 … 1 of a signed value on the diverging map.
+ImU32 signed_color(bool dark, float place);
+/// Black-ish or white, whichever contrasts more with a colour.
+ImU32 ink_on(ImU32 back);
+ImU32 faded(ImU32 color, float alpha);
+/// A head's own colour.
+ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
+
+/// Scrolls something `content` pixels high in `area` by the wheel, draws the thumb, and returns the new offset.
+float scrolled(Ui& ui, Rect area, float content, float offset);
+/// The nearest offset at which [top, bottom) of the content is seen.
+float scrolled_to(float offset, float top, float bottom, float height);
+
+/// A token in its box, as in the row of chips; returns its width.
+float draw_token_box(Scene& scene, float x, float middle, const std::string& label, bool query);
+
+/// "red 16": a token and its position.
+std::string token_at(const std::vector<std::string>& labels, int position);
+
+/// A row of small chips with tokens; returns where it ends.
+float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens, ImU32 ink);
+
+/// Title, state and rule of an inspector; returns the y where its rows begin.
+float draw_inspector_title(Scene& scene, Rect area, const std::string& query, const std::string& rest);
+
+/// "label   value" across a column; `emphasis` in amber. Returns the next y.
+float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value, bool emphasis = false);
+
+/// Locks a token: the cell of its heaviest key.
+void lock_token(Scene& scene, int query);
+
+}  // namespace headlight

@@ -1,0 +1,249 @@
+// One query's attention as a table that reads left to right; every number lights the ones it came from.
+#include <algorithm>
+#include <cmath>
+
+#include "views/parts.h"
+#include "views/vector_strips.h"
+
+namespace headlight {
+
+namespace {
+
+using Column = StepColumn;
+
+/// A row of the table of columns.
+struct ColumnKind {
+    Column what;
+    const char* title;
+    float wide;  // points for the number
+    int digits;
+    double (*value)(const KeyStep&);
+    std::vector<Column> from;  // what it is computed from, in the same row
+};
+
+const std::vector<ColumnKind>& column_kinds() {
+    static const std::vector<ColumnKind> table{
+        {Column::dot, "q·k", 72, 2, [](const KeyStep& k) -> double { return k.dot; }, {}},
+        {Column::scaled, "", 72, 2, [](const KeyStep& k) -> double { return k.scaled; }, {Column::dot}},
+        {Column::capped, "soft cap", 76, 2, [](const KeyStep& k) -> double { return k.capped; }, {Column::scaled}},
+        {Column::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
+        {Column::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
+        {Column::exp, "e^score", 88, 2, [](const KeyStep& k) -> double { return k.exp; }, {Column::scaled, Column::capped, Column::bias}},
+        {Column::weight, "softmax", 70, 3, [](const KeyStep& k) -> double { return k.weight; }, {Column::exp}},
+        {Column::value, "× ‖v‖", 64, 2, [](const KeyStep& k) -> double { return k.value_norm; }, {}},
+        {Column::moved, "= moved", 76, 2, [](const KeyStep& k) -> double { return k.moved; }, {Column::weight, Column::value}},
+    };
+    return table;
+}
+
+struct Placed {
+    const ColumnKind* kind;
+    float left, right, bar_left, bar_right;  // bar_left == bar_right: no bar
+};
+
+struct Table {
+    Rect area;  // of the rows
+    std::vector<Placed> columns;
+    float pitch, scroll;
+    float y(int key) const { return area.y + pitch * (static_cast<float>(key) + 0.5f) - scroll; }
+};
+
+bool has_bar(Column c) { return c == Column::dot || c == Column::weight || c == Column::moved; }
+
+bool shown(const Scene& s, Column c) {
+    const AttentionRule& rule = s.sentence()->trace->rule(s.site());
+    if (c == Column::scaled) return rule.scale != 1;
+    if (c == Column::capped) return rule.cap > 0;
+    if (c == Column::bias) return rule.bias.by_key.size() || rule.bias.by_distance.size();
+    return true;
+}
+
+std::string scale_title(const Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    const bool root = c.scale == 0 && !c.scale_by_layer;
+    return root ? "÷ √" + std::to_string(c.d_head) : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
+}
+
+std::string title_of(const Scene& s, const ColumnKind& k, const Steps& steps) {
+    if (k.what == Column::scaled) return scale_title(s);
+    if (k.what == Column::exp && steps.shift != 0) return "e^(s − max)";
+    return k.title;
+}
+
+Table arrange(Scene& s, Rect area, int keys) {
+    Ui& ui = s.ui;
+    Table t;
+    t.area = area;
+    float fixed = ui.px(24 + 112 + 24);
+    for (const ColumnKind& k : column_kinds()) fixed += shown(s, k.what) ? ui.px(k.wide) : 0;
+    const float bar = std::clamp((area.w - fixed) / 3, 0.0f, ui.px(96));
+    const float spare = std::max(0.0f, area.w - fixed - 3 * bar) / 9;
+    float x = area.x + ui.px(24 + 112);
+    for (const ColumnKind& k : column_kinds()) {
+        if (!shown(s, k.what)) continue;
+        const float bar_w = has_bar(k.what) && bar > ui.px(20) ? bar : 0;
+        const float left = x + spare / 2;
+        x += bar_w + ui.px(k.wide) + spare;
+        t.columns.push_back({&k, left, x, left + ui.px(8), left + std::max(ui.px(8), bar_w)});
+    }
+    t.pitch = std::clamp(area.h / static_cast<float>(keys), ui.px(22), ui.px(28));
+    s.state.steps_scroll = scrolled(ui, area, t.pitch * static_cast<float>(keys), s.state.steps_scroll);
+    t.scroll = s.state.steps_scroll;
+    return t;
+}
+
+const Placed* find_column(const Table& t, Column c) {
+    const auto it = std::find_if(t.columns.begin(), t.columns.end(), [&](const Placed& p) { return p.kind->what == c; });
+    return it == t.columns.end() ? nullptr : &*it;
+}
+
+Rect cell_box(const Ui& ui, const Table& t, const Placed& p, int key) { return {p.left, t.y(key) - t.pitch / 2 + ui.px(1), p.right - p.left + ui.px(8), t.pitch - ui.px(2)}; }
+
+void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, int key, bool focused) {
+    Ui& ui = s.ui;
+    const KeyStep& step = steps.keys[static_cast<size_t>(key)];
+    const double value = p.kind->value(step);
+    const float y = t.y(key), bar_h = ui.px(10);
+    const Rect bar{p.bar_left, y - bar_h / 2, p.bar_right - p.bar_left, bar_h};
+    const bool after_mask = p.kind->what >= Column::exp;
+    if (p.kind->what == Column::mask) {
+        if (step.allowed) ui.text.draw_right(p.right, y, kBodyMono, ui.colors->t3, "0");
+        else ui.hatch({p.left + ui.px(8), y - ui.px(6), p.right - p.left - ui.px(8), ui.px(12)}, ui.colors->l2);
+        return;
+    }
+    if (after_mask && !step.allowed && step.weight == 0) {
+        if (p.kind->what == Column::weight) ui.text.draw_right(p.right, y, kCaption, ui.colors->t3, "masked");
+        return;
+    }
+    if (bar.w > 0 && p.kind->what == Column::dot) {
+        float largest = 1e-6f;
+        for (const KeyStep& k : steps.keys) largest = std::max(largest, std::abs(k.dot));
+        ui.signed_bar(bar, step.dot / largest, step.allowed);
+    } else if (bar.w > 0) {
+        float largest = 1;
+        if (p.kind->what == Column::moved) {
+            largest = 1e-6f;
+            for (const KeyStep& k : steps.keys) largest = std::max(largest, k.moved);
+        }
+        ui.bar(bar, static_cast<float>(value) / largest, focused ? ui.colors->accent : ui.colors->t3);
+    }
+    const ImU32 ink = !step.allowed ? ui.colors->t3 : p.kind->what == Column::weight || p.kind->what == Column::moved || focused ? ui.colors->t1 : ui.colors->t2;
+    const int digits = p.kind->what == Column::exp && value >= 1000 ? 1 : p.kind->what == Column::exp && value < 0.1 ? 4 : p.kind->digits;
+    ui.text.draw_right(p.right, y, kBodyMono, ink, number(value, digits));
+}
+
+/// The numbers that the focused one came from, on bg3; itself in an amber frame.
+void draw_sources(Scene& s, const Table& t, int key) {
+    Ui& ui = s.ui;
+    const Placed* here = find_column(t, s.state.step_column);
+    if (!here) return;
+    for (const Column from : here->kind->from)
+        if (const Placed* p = find_column(t, from)) ui.fill(cell_box(ui, t, *p, key), ui.colors->bg4, size::corner);
+}
+
+void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int key) {
+    Ui& ui = s.ui;
+    const auto& labels = s.key_labels();
+    ui.clip({t.area.x, t.area.y, t.area.w, t.area.h});
+    for (int k = 0; k < static_cast<int>(found.answer.keys.size()); ++k) {
+        const float y = t.y(k);
+        if (y + t.pitch < t.area.y || y - t.pitch > t.area.bottom()) continue;
+        const Rect row{t.area.x + ui.px(16), y - t.pitch / 2, t.area.w - ui.px(32), t.pitch};
+        const bool focused = k == key;
+        if (focused) ui.fill(row, ui.colors->bg2);
+        if (focused) draw_sources(s, t, k);
+        const bool allowed = found.answer.keys[static_cast<size_t>(k)].allowed;
+        ui.text.draw_right(t.area.x + ui.px(42), y, kCaptionMono, ui.colors->t3, std::to_string(k));
+        ui.text.draw(t.area.x + ui.px(50), y, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3, ui.text.fitted(kBodyMono, labels[static_cast<size_t>(k)], ui.px(92)));
+        for (const Placed& p : t.columns) draw_number(s, t, p, found.answer, k, focused);
+        const Placed* here = focused ? find_column(t, s.state.step_column) : nullptr;
+        if (here) ui.frame(cell_box(ui, t, *here, k), ui.colors->accent, 2, 2);
+    }
+    ui.unclip();
+}
+
+void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
+    const Hit h = s.ui.hit("steps/table", t.area);
+    if (!h.hovered) return;
+    const int key = static_cast<int>((h.mouse.y - t.area.y + t.scroll) / t.pitch);
+    if (key < 0 || key >= static_cast<int>(found.answer.keys.size())) return;
+    s.state.hovered = std::pair{found.asked.query, key};
+    for (const Placed& p : t.columns)
+        if (h.mouse.x >= p.left && h.mouse.x < p.right + s.ui.px(8)) s.state.step_column = p.kind->what;
+    if (!h.clicked) return;
+    s.state.locked = s.state.hovered;
+    s.field.focused = s.second.focused = false;
+}
+
+void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, float y) {
+    Ui& ui = s.ui;
+    ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t2, "key");
+    for (const Placed& p : t.columns) {
+        const std::string title = title_of(s, *p.kind, steps);
+        ui.text.draw_right(p.right, y, kCaption, ui.colors->t2, title);
+        constexpr const char* kHelp[] = {"The dot product of the query's q and the key's k.", "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
+                                         "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).", "Added for where query and key stand: ALiBi's slope or T5's bucket.",
+                                         "0: allowed. Hatched: −∞ is added, so that nothing is left of the weight.", "e to the score. Their sum is under the column.",
+                                         "e^score over the sum: the weight.", "The length of the key's value vector.",
+                                         "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths."};
+        const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
+        ui.tooltip(path, ui.hit(path, {p.left, y - ui.px(12), p.right - p.left, ui.px(24)}), kHelp[static_cast<int>(p.kind->what)]);
+    }
+    ui.fill({area.x + ui.px(24), y + ui.px(16), area.w - ui.px(48), ui.line()}, ui.colors->l2);
+}
+
+void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y) {
+    Ui& ui = s.ui;
+    ui.fill({area.x + ui.px(24), y - ui.px(18), area.w - ui.px(48), ui.line()}, ui.colors->l2);
+    ui.text.draw(area.x + ui.px(50), y, kBody, ui.colors->t2, "sum");
+    if (const Placed* p = find_column(t, Column::exp)) ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2, number(steps.sum, steps.sum < 1000 ? 2 : 1));
+    if (const Placed* p = find_column(t, Column::weight)) ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2, "1.000");
+    const Placed& last = t.columns.back();
+    const std::string value = number(steps.delta.norm(), 2);
+    const float w = ui.text.width(kBodyMono, value);
+    ui.text.draw_right(last.right, y, kBodyMono, ui.colors->accent_text, value);
+    const float norm = ui.text.width(kBody, "‖ΔE‖") + ui.px(8);
+    ui.text.draw_right(last.right - w - ui.px(8), y, kBody, ui.colors->accent_text, "‖ΔE‖");
+    ui.text.draw_right(last.right - w - norm - ui.px(8), y, kCaption, ui.colors->t3, "added, then W_O:");
+    const Hit h = ui.hit("steps/delta", {last.right - ui.px(200), y - ui.px(14), ui.px(208), ui.px(28)});
+    ui.tooltip("steps/delta", h, "The weighted value vectors are added (z) and go through the head's slice of the output matrix. The length of what comes out is not the sum of the lengths above.");
+    if (h.hovered) s.state.step_column = Column::delta;
+}
+
+}  // namespace
+
+std::vector<Question> ask_steps(const Scene& s) {
+    const auto cell = s.shown_cell();
+    return {StepsWanted{s.state.site, s.state.head, cell ? cell->first : 0}};
+}
+
+void draw_steps(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<StepsWanted>();
+    const auto cell = s.shown_cell();
+    if (!found || !cell) return;
+    const int query = found->asked.query, key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
+    float x = area.x + ui.px(24);
+    const float y = area.y + ui.px(26);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "query") + ui.px(10);
+    x += draw_token_box(s, x, y, token_at(s.query_labels(), query), true) + ui.px(16);
+    const bool causal = s.sentence()->trace->rule(s.site()).mask.hides_any();
+    const std::string says = std::string(causal ? "asks itself and every key that its mask allows." : "asks every key.") + " Each row is one key; read from left to right.";
+    ui.text.draw(x, y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, says, area.right() - x - ui.px(24)));
+
+    const float strips_h = std::min(ui.px(222), area.h * 0.36f), top = area.y + ui.px(76);
+    const Rect strips{area.x, area.bottom() - strips_h, area.w, strips_h};
+    const float rows_room = strips.y - top - ui.px(42), rows = static_cast<float>(found->answer.keys.size()) * ui.px(28);
+    const Table t = arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, ui.px(60)))}, static_cast<int>(found->answer.keys.size()));
+    if (s.state.steps_followed != std::pair{query, key}) {
+        s.state.steps_followed = {query, key};
+        if (!s.state.hovered) s.state.steps_scroll = scrolled_to(s.state.steps_scroll, t.pitch * static_cast<float>(key), t.pitch * static_cast<float>(key + 1), t.area.h);
+    }
+    answer_table(s, t, *found);
+    draw_head_row(s, area, t, found->answer, area.y + ui.px(58));
+    draw_rows(s, t, *found, key);
+    draw_sums(s, area, t, found->answer, t.area.bottom() + ui.px(22));
+    draw_vector_strips(s, strips, *found, key);
+}
+
+}  // namespace headlight

@@ -1,0 +1,20 @@
+// The vectors behind the steps: coloured strips that open to numbers.
+#pragma once
+
+#include "views/views.h"
+
+namespace headlight {
+
+/// One of the vectors that the focused number is made of.
+struct Strip {
+    std::string name, note;
+    Vector values;
+    bool query = false;
+};
+
+/// The strips of the focused column: q, k and their products; v, weight · v and z; or z and ΔE.
+std::vector<Strip> strips_of(const Scene& scene, const Found<StepsWanted>& found, int key);
+
+void draw_vector_strips(Scene& scene, Rect area, const Found<StepsWanted>& found, int key);
+
+}  // namespace headlight

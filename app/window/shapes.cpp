@@ -1,0 +1,138 @@
+// The shapes that views draw, on the screen or on a page.
+#include <algorithm>
+#include <cmath>
+
+#include "window/ui.h"
+
+namespace headlight {
+
+namespace {
+
+void set_color(cairo_t* cairo, ImU32 c) {
+    cairo_set_source_rgba(cairo, ((c >> IM_COL32_R_SHIFT) & 255) / 255.0, ((c >> IM_COL32_G_SHIFT) & 255) / 255.0, ((c >> IM_COL32_B_SHIFT) & 255) / 255.0, ((c >> IM_COL32_A_SHIFT) & 255) / 255.0);
+}
+
+void fill_path(cairo_t* cairo, ImU32 color) {
+    set_color(cairo, color);
+    cairo_fill(cairo);
+}
+
+void stroke_path(cairo_t* cairo, ImU32 color, float width) {
+    set_color(cairo, color);
+    cairo_set_line_width(cairo, width);
+    cairo_stroke(cairo);
+}
+
+void add_rectangle(cairo_t* cairo, float x, float y, float w, float h, float corner) {
+    if (corner <= 0) return cairo_rectangle(cairo, x, y, w, h);
+    const double r = std::min({static_cast<double>(corner), w / 2.0, h / 2.0});
+    cairo_new_sub_path(cairo);
+    cairo_arc(cairo, x + w - r, y + r, r, -M_PI_2, 0);
+    cairo_arc(cairo, x + w - r, y + h - r, r, 0, M_PI_2);
+    cairo_arc(cairo, x + r, y + h - r, r, M_PI_2, M_PI);
+    cairo_arc(cairo, x + r, y + r, r, M_PI, 1.5 * M_PI);
+    cairo_close_path(cairo);
+}
+
+void add_lines(cairo_t* cairo, std::span<const ImVec2> points) {
+    for (size_t i = 0; i < points.size(); ++i) (i ? cairo_line_to : cairo_move_to)(cairo, points[i].x, points[i].y);
+}
+
+}  // namespace
+
+void Ui::begin_page(const Theme& theme, Canvas& canvas) {
+    colors = &theme;
+    scale = 1;
+    page_ = &canvas;
+    text.set_page(&canvas);
+}
+
+void Ui::fill(Rect r, ImU32 color, float corner) {
+    if (!page_) return list->AddRectFilled(r.min(), r.max(), color, corner * scale);
+    add_rectangle(page_->cairo(), r.x, r.y, r.w, r.h, corner);
+    fill_path(page_->cairo(), color);
+}
+
+void Ui::frame(Rect r, ImU32 color, float thickness, float corner) {
+    const float t = std::max(1.0f, std::round(thickness * scale)), half = t / 2;
+    if (!page_) return list->AddRect({r.x + half, r.y + half}, {r.right() - half, r.bottom() - half}, color, corner * scale, 0, t);
+    add_rectangle(page_->cairo(), r.x + half, r.y + half, r.w - t, r.h - t, corner);
+    stroke_path(page_->cairo(), color, t);
+}
+
+void Ui::hairline(float x0, float y0, float x1, float y1) {
+    if (x0 == x1) fill({std::floor(x0), y0, line(), y1 - y0}, colors->l1);
+    else fill({x0, std::floor(y0), x1 - x0, line()}, colors->l1);
+}
+
+void Ui::stroke(ImVec2 from, ImVec2 to, ImU32 color, float width) {
+    if (!page_) return list->AddLine(from, to, color, width);
+    add_lines(page_->cairo(), std::array{from, to});
+    stroke_path(page_->cairo(), color, width);
+}
+
+void Ui::polyline(std::span<const ImVec2> points, ImU32 color, float width) {
+    if (!page_) return list->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, width);
+    add_lines(page_->cairo(), points);
+    stroke_path(page_->cairo(), color, width);
+}
+
+void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
+    const float bend = (to.x - from.x) * 0.45f;
+    if (!page_) return list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color, width, 24);
+    cairo_move_to(page_->cairo(), from.x, from.y);
+    cairo_curve_to(page_->cairo(), from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+    stroke_path(page_->cairo(), color, width);
+}
+
+void Ui::disc(ImVec2 centre, float radius, ImU32 color) {
+    if (!page_) return list->AddCircleFilled(centre, radius, color);
+    cairo_new_sub_path(page_->cairo());
+    cairo_arc(page_->cairo(), centre.x, centre.y, radius, 0, 2 * M_PI);
+    fill_path(page_->cairo(), color);
+}
+
+void Ui::ring(ImVec2 centre, float radius, ImU32 color, float width) {
+    if (!page_) return list->AddCircle(centre, radius, color, 0, width);
+    cairo_new_sub_path(page_->cairo());
+    cairo_arc(page_->cairo(), centre.x, centre.y, radius, 0, 2 * M_PI);
+    stroke_path(page_->cairo(), color, width);
+}
+
+void Ui::polygon(std::span<const ImVec2> convex, ImU32 color) {
+    if (!page_) return list->AddConvexPolyFilled(convex.data(), static_cast<int>(convex.size()), color);
+    add_lines(page_->cairo(), convex);
+    cairo_close_path(page_->cairo());
+    fill_path(page_->cairo(), color);
+}
+
+void Ui::hatch(Rect r, ImU32 color) {
+    clip(r);
+    const float period = px(6);
+    for (float sum = std::floor((r.x + r.y) / period) * period; sum <= r.right() + r.bottom(); sum += period) stroke({sum - r.y, r.y}, {sum - r.bottom(), r.bottom()}, color, line());
+    unclip();
+}
+
+void Ui::gradient(Rect r, const Colormap& map) {
+    constexpr int kSteps = 128;
+    for (int i = 0; i < kSteps; ++i) {
+        const Rgb c = map[static_cast<size_t>(i * 255 / (kSteps - 1))];
+        const float from = static_cast<float>(i) / kSteps, step = 1.0f / kSteps;
+        const Rect part = r.h > r.w ? Rect{r.x, r.bottom() - (from + step) * r.h, r.w, step * r.h + 0.5f} : Rect{r.x + from * r.w, r.y, step * r.w + 0.5f, r.h};
+        fill(part, IM_COL32(c.r, c.g, c.b, 255));
+    }
+}
+
+void Ui::clip(Rect r) {
+    if (!page_) return list->PushClipRect(r.min(), r.max(), true);
+    cairo_save(page_->cairo());
+    cairo_rectangle(page_->cairo(), r.x, r.y, r.w, r.h);
+    cairo_clip(page_->cairo());
+}
+
+void Ui::unclip() {
+    if (page_) cairo_restore(page_->cairo());
+    else list->PopClipRect();
+}
+
+}  // namespace headlight

@@ -1,0 +1,127 @@
+#include "analysis/delta.h"
+
+#include <cmath>
+#include <limits>
+
+#include "analysis/direct.h"
+#include "analysis/lens.h"
+#include "analysis/pca.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kTokensMoved = 8, kTokensOfHead = 3;
+
+bool stopped(const CancelFlag* cancel) { return cancel && cancel->load(std::memory_order_relaxed); }
+
+/// Attention blocks that write into one stack, layer by layer.
+std::vector<int> sites_of(const ModelConfig& c, int stack) {
+    std::vector<int> out;
+    for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer)
+        for (int site = 0; site < c.sites(); ++site)
+            if (c.site(site).stack == stack && c.site(site).layer == layer) out.push_back(site);
+    return out;
+}
+
+DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part, const Eigen::Ref<const Eigen::RowVectorXf>& whole) {
+    const float length = whole.norm();
+    return {part.norm(), length > 0 ? part.dot(whole) / length : 0.0f};
+}
+
+void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s) {
+    const Eigen::RowVectorXf whole = trace.attention(w.site).out.row(w.query);
+    for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
+    s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
+}
+
+void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, ThreadPool& pool) {
+    const Matrix parts = key_contributions(trace, w.site, w.head, w.query, pool);
+    const Eigen::RowVectorXf whole = parts.colwise().sum();
+    for (Index k = 0; k < parts.rows(); ++k) s.keys.push_back(part_of(parts.row(k), whole));
+}
+
+void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s, ThreadPool& pool) {
+    const bool last = trace.config().site(w.site).stack + 1 == static_cast<int>(trace.config().stacks.size());
+    const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
+    if (!path) return;
+    const Vector logits = path->logits(trace.attention(w.site).out.row(w.query), pool).row(0).transpose();
+    for (const int id : ranked_ids(logits, kTokensMoved)) s.raised.push_back({id, logits[id]});
+    for (const int id : ranked_ids(-logits, kTokensMoved)) s.lowered.push_back({id, logits[id]});
+    const Matrix by_head = path->logits(additions, pool);
+    for (Index h = 0; h < by_head.rows(); ++h) s.head_raises.push_back(ranked_ids(by_head.row(h).transpose(), kTokensOfHead));
+}
+
+}  // namespace
+
+Matrix key_contributions(const Trace& trace, int site, int head, int query, ThreadPool& pool) {
+    const ModelConfig& c = trace.config();
+    Matrix weighted = Matrix::Zero(trace.key_count(site), Index{c.heads} * c.d_head);
+    for (int h = head < 0 ? 0 : head; h < (head < 0 ? c.heads : head + 1); ++h) {
+        const Matrix pattern = trace.pattern_rows(site, h, query, 1);
+        weighted.middleCols(Index{h} * c.d_head, c.d_head) = pattern.row(0).transpose().asDiagonal() * trace.v(site, h);
+    }
+    Linear o = trace.weights(site).o;
+    o.bias = nullptr;
+    Matrix out(weighted.rows(), o.out);
+    apply_linear(pool, weighted, o, out);
+    return out;
+}
+
+Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    DeltaMaps m{sites_of(trace.config(), w.stack), {}, {}, {}};
+    const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(), columns = static_cast<Index>(m.sites.size());
+    for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
+    for (Index i = 0; i < columns; ++i) {
+        if (stopped(cancel)) return Error{"Cancelled."};
+        const Matrix before = trace.resid_before(m.sites[static_cast<size_t>(i)], pool);
+        const Matrix& delta = trace.attention(m.sites[static_cast<size_t>(i)]).out;
+        const Matrix after = before + delta;
+        m.before.col(i) = before.rowwise().norm();
+        m.delta.col(i) = delta.rowwise().norm();
+        m.cosine.col(i) = before.cwiseProduct(after).rowwise().sum().cwiseQuotient((before.rowwise().norm().cwiseProduct(after.rowwise().norm())).cwiseMax(1e-20f));
+    }
+    return m;
+}
+
+Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    const ModelConfig& c = trace.config();
+    DeltaSplit s;
+    const Matrix additions = trace.head_additions(w.site, w.query, pool);
+    split_by_head(trace, w, additions, s);
+    split_by_key(trace, w, s, pool);
+    find_moved_tokens(trace, w, additions, s, pool);
+    s.norm_by_head.assign(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
+    for (const int site : sites_of(c, c.site(w.site).stack)) {
+        if (stopped(cancel)) return Error{"Cancelled."};
+        const Matrix results = trace.results(site, w.query, pool);
+        for (int h = 0; h < c.heads; ++h) s.norm_by_head[static_cast<size_t>(site * c.heads + h)] = results.row(h).norm();
+    }
+    if (c.site(w.site).stack + 1 == static_cast<int>(c.stacks.size()) && trace.model->has_logits()) {
+        TRY(const Lens lens, find(trace, LensWanted{w.query, 1}, pool, cancel));
+        for (const auto& layer : lens.top) s.after_layer.push_back(layer[0]);
+    }
+    return s;
+}
+
+Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    std::vector<Matrix> steps;
+    if (w.site >= 0) {
+        steps.push_back(trace.resid_before(w.site, pool));
+        steps.push_back(steps[0] + trace.attention(w.site).out);
+    } else {
+        const StackActivations& stack = trace.stack(w.stack);
+        for (const LayerActivations& layer : stack.layers) steps.push_back(layer.resid_pre);
+        steps.push_back(stack.resid_final);
+    }
+    const Index n = steps[0].rows();
+    Matrix all(n * static_cast<Index>(steps.size()), steps[0].cols());
+    for (size_t i = 0; i < steps.size(); ++i) all.middleRows(static_cast<Index>(i) * n, n) = steps[i];
+    if (stopped(cancel)) return Error{"Cancelled."};
+    const Plane plane = principal_plane(all);
+    Projection p{{}, plane.kept};
+    for (size_t i = 0; i < steps.size(); ++i) p.steps.push_back(plane.points.middleRows(static_cast<Index>(i) * n, n));
+    return p;
+}
+
+}  // namespace headlight

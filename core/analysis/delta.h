@@ -1,0 +1,75 @@
+// What attention does to the embeddings: E → E + ΔE.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "analysis/predict.h"
+#include "trace/trace.h"
+
+namespace headlight {
+
+/// Lengths over all tokens and attention blocks of one stack.
+struct DeltaMaps {
+    std::vector<int> sites;         // in the order in which the residual stream meets them
+    Matrix before, delta, cosine;   // [n, sites]: ‖E‖, ‖ΔE‖ (attn_out), cosine of E and E + ΔE
+};
+
+struct DeltaMapsWanted {
+    using Answer = DeltaMaps;
+    int stack = 0;
+    bool operator==(const DeltaMapsWanted&) const = default;
+};
+
+Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+
+/// A part of one ΔE: a head's, the output bias's, or what came from one key.
+struct DeltaPart {
+    float norm = 0;   // its length
+    float along = 0;  // its component along the whole ΔE; over all parts they sum to ‖ΔE‖
+};
+
+struct TokenShift {
+    int id = 0;
+    float logit = 0;  // how much ΔE adds to the token's logit on the straight path
+};
+
+/// One token's ΔE in one attention block, taken apart.
+struct DeltaSplit {
+    std::vector<DeltaPart> heads;              // with the output bias as one more
+    std::vector<DeltaPart> keys;               // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
+    std::vector<TokenShift> raised, lowered;   // by ΔE; empty where no straight path leads to the logits
+    std::vector<std::vector<int>> head_raises; // ids that each head raises most
+    std::vector<float> norm_by_head;           // ‖result‖ at this token, [site · heads + head]; NaN in other stacks
+    std::vector<Prediction> after_layer;       // what the model would say after each layer (logit lens), most probable
+};
+
+struct DeltaSplitWanted {
+    using Answer = DeltaSplit;
+    int site = 0, query = 0;
+    int head = -1;  // whose keys; −1: all heads together
+    bool operator==(const DeltaSplitWanted&) const = default;
+};
+
+Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+
+/// [keys, d_model]: what each key adds through one head (−1: all of them) at one query, pattern · v · W_O. They sum to the
+/// head's result (to the sum of results).
+Matrix key_contributions(const Trace& trace, int site, int head, int query, ThreadPool& pool);
+
+/// The embeddings in the plane in which they vary most.
+struct Projection {
+    std::vector<Matrix> steps;  // [n, 2] each: before and after attention, or the residual stream at the start and after each layer
+    float kept = 0;             // share of the variance that the plane holds
+};
+
+struct ProjectionWanted {
+    using Answer = Projection;
+    int stack = 0;
+    int site = -1;  // before and after this block; −1: through all layers
+    bool operator==(const ProjectionWanted&) const = default;
+};
+
+Result<Projection> find(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+
+}  // namespace headlight

@@ -1,0 +1,40 @@
+#include "analysis/head_map.h"
+
+#include <algorithm>
+
+#include "analysis/pca.h"
+
+namespace headlight {
+
+namespace {
+constexpr int kReduced = 32, kRandomTokens = 50;
+}
+
+Result<HeadMap> find(const Trace& trace, const HeadMapWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+    TRY(const auto heads, summarize_heads(trace, kReduced, pool, cancel));
+    const Index cells = heads[0].thumbnail.size();
+    Matrix points(static_cast<Index>(heads.size()), cells);
+    for (size_t i = 0; i < heads.size(); ++i)
+        points.row(static_cast<Index>(i)) = Eigen::Map<const Eigen::RowVectorXf>(heads[i].thumbnail.data(), cells).cwiseMax(0.0f).cwiseSqrt();
+    const Plane plane = principal_plane(points);
+    return HeadMap{plane.points, plane.kept};
+}
+
+Result<RandomStatistics> find(const Trace& trace, const RandomStatisticsWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+    const ModelConfig& c = trace.config();
+    RandomStatistics out;
+    if (c.kind == ModelKind::vision) return out;
+    out.length = std::min(kRandomTokens, c.context / 2);
+    ForwardRequest request;
+    for (const StackConfig& stack : c.stacks) {
+        Sequence s;
+        s.ids = repeated_random_ids(stack.vocab, out.length, 0);
+        request.inputs.push_back(std::move(s));
+    }
+    TRY(const auto random, run_trace(trace.model, std::move(request), pool, cancel));
+    TRY(const auto heads, summarize_heads(*random, 1, pool, cancel));
+    for (const HeadSummary& h : heads) out.heads.push_back(h.statistics);
+    return out;
+}
+
+}  // namespace headlight

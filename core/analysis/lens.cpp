@@ -1,0 +1,103 @@
+#include "analysis/lens.h"
+
+#include "analysis/direct.h"
+
+namespace headlight {
+
+namespace {
+
+/// [count, vocab]: the residual stream at a layer's entrance (or after the last), read as logits.
+Matrix early_logits(const Trace& trace, int layer, int first, int count, ThreadPool& pool) {
+    const StackActivations& stack = *trace.activations.stacks.back();
+    const StackWeights& weights = trace.model->weights.stacks.back();
+    const bool last = layer == static_cast<int>(stack.layers.size());
+    if (last) return unembed(*trace.model, stack.normalized.middleRows(first, count), pool);
+    const Matrix resid = stack.layers[static_cast<size_t>(layer)].resid_pre.middleRows(first, count);
+    return unembed(*trace.model, weights.final_norm ? apply_norm(trace.config(), weights.final_norm, resid, pool) : resid, pool);
+}
+
+int layer_count(const Trace& trace) { return static_cast<int>(trace.activations.stacks.back()->layers.size()); }
+
+Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
+    Index best = 0;
+    const float largest = logits.maxCoeff(&best);
+    return {static_cast<int>(best), 1.0f / (logits.array() - largest).exp().sum()};
+}
+
+/// Rows [parts, d_model] of what enters the residual stream of the last stack at a position, with what each row is.
+struct Stream {
+    std::vector<LogitPart> parts;
+    Matrix rows;
+    void add(LogitPart part, const Eigen::Ref<const Eigen::RowVectorXf>& row) {
+        rows.row(static_cast<Index>(parts.size())) = row;
+        parts.push_back(part);
+    }
+};
+
+Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, const CancelFlag* cancel) {
+    const ModelConfig& c = trace.config();
+    const int stack = static_cast<int>(c.stacks.size()) - 1;
+    Stream s;
+    s.rows.resize(1 + Index{c.sites()} * (c.heads + 2), c.d_model);
+    s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0].resid_pre.row(position));
+    for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
+        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) - trace.stack(stack).layers[static_cast<size_t>(layer)].resid_pre.row(position);
+        for (int site = 0; site < c.sites(); ++site) {
+            if (c.site(site).stack != stack || c.site(site).layer != layer) continue;
+            const Matrix heads = trace.head_additions(site, position, pool);
+            for (int h = 0; h < c.heads; ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
+            const Eigen::RowVectorXf out = trace.attention(site).out.row(position);
+            s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
+            mlp -= out;
+        }
+        s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
+    }
+    return s;
+}
+
+Status attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool, const CancelFlag* cancel) {
+    TRY(const Stream stream, read_stream(trace, position, pool, cancel));
+    const Vector logits = path.logit(stream.rows.topRows(static_cast<Index>(stream.parts.size())), a.token);
+    a.parts = stream.parts;
+    for (size_t i = 0; i < a.parts.size(); ++i) a.parts[i].logit = logits[static_cast<Index>(i)];
+    a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
+    a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
+    a.logit = 0;
+    for (const LogitPart& part : a.parts) a.logit += part.logit;
+    return success();
+}
+
+}  // namespace
+
+Result<Lens> find(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    Lens lens{w.first, {}};
+    for (int layer = 0; layer <= layer_count(trace); ++layer) {
+        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        const Matrix logits = early_logits(trace, layer, w.first, w.count, pool);
+        std::vector<Prediction> row(static_cast<size_t>(w.count));
+        pool.run(w.count, [&](int i) { row[static_cast<size_t>(i)] = most_probable(logits.row(i)); });
+        lens.top.push_back(std::move(row));
+    }
+    return lens;
+}
+
+Result<Attribution> find(const Trace& trace, const AttributionWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    Attribution a;
+    const int layers = layer_count(trace);
+    const Vector last = early_logits(trace, layers, w.position, 1, pool).row(0).transpose();
+    const Vector p = probabilities(last);
+    for (const int id : ranked_ids(p, w.count)) a.tokens.push_back({id, p[id]});
+    a.token = w.token >= 0 && w.token < p.size() ? w.token : ranked_ids(p, 1)[0];
+    a.probability = p[a.token];
+    a.logit = last[a.token];
+    for (int layer = 0; layer < layers; ++layer) {
+        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        a.after_layer.push_back(probabilities(early_logits(trace, layer, w.position, 1, pool).row(0).transpose())[a.token]);
+    }
+    a.after_layer.push_back(a.probability);
+    if (const auto path = DirectPath::at(trace, w.position)) TRY_STATUS(attribute(trace, *path, w.position, a, pool, cancel));
+    return a;
+}
+
+}  // namespace headlight

@@ -1,0 +1,44 @@
+#include "analysis/pca.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <algorithm>
+#include <random>
+
+namespace headlight {
+
+namespace {
+constexpr Index kSubspace = 8;
+constexpr int kRounds = 40;
+
+Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m) {
+    return Eigen::HouseholderQR<Eigen::MatrixXf>(m).householderQ() * Eigen::MatrixXf::Identity(m.rows(), m.cols());
+}
+}  // namespace
+
+Plane principal_plane(const Matrix& points) {
+    Plane out{Matrix::Zero(points.rows(), 2), 1};
+    const Matrix x = points.rowwise() - points.colwise().mean();
+    const double variance = x.cast<double>().squaredNorm();
+    const Index k = std::min({kSubspace, x.cols(), std::max<Index>(x.rows(), 1)});
+    if (variance < 1e-20 || k == 0) return out;
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    Eigen::MatrixXf basis = Eigen::MatrixXf::NullaryExpr(x.cols(), k, [&] { return normal(random); });
+    for (int i = 0; i < kRounds; ++i) basis = orthonormal(x.transpose() * (x * basis));
+    const Eigen::MatrixXf inside = x * basis;  // [rows, k]
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXf> solver(inside.transpose() * inside);
+    const Index found = std::min<Index>(2, k);
+    double held = 0;
+    for (Index i = 0; i < found; ++i) {
+        Vector along = inside * solver.eigenvectors().col(k - 1 - i);
+        Index far = 0;
+        along.cwiseAbs().maxCoeff(&far);
+        out.points.col(i) = along[far] < 0 ? Vector(-along) : along;
+        held += along.cast<double>().squaredNorm();
+    }
+    out.kept = static_cast<float>(std::min(1.0, held / variance));
+    return out;
+}
+
+}  // namespace headlight

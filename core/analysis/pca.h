@@ -1,0 +1,17 @@
+// Principal components (Pearson 1901; Hotelling 1933).
+#pragma once
+
+#include "base/matrix.h"
+
+namespace headlight {
+
+struct Plane {
+    Matrix points;   // [rows, 2], coordinates along the two directions of greatest variance
+    float kept = 0;  // share of the variance that they hold
+};
+
+/// Projects points [rows, d] on their first two principal components, by subspace iteration (Halko et al. 2011): linear in
+/// rows and d, the same for the same points. The signs are chosen so that the farthest point of each direction is positive.
+Plane principal_plane(const Matrix& points);
+
+}  // namespace headlight

@@ -1,0 +1,50 @@
+#include "analysis/questions.h"
+
+#include <algorithm>
+
+namespace headlight {
+
+namespace {
+
+int near(int value, int count) { return std::clamp(value, 0, std::max(0, count - 1)); }
+int stack_size(const Trace& t, int stack) { return t.request.inputs[static_cast<size_t>(stack)].size(); }
+
+void fit(LinksWanted& w, const Trace& t) { w.site = near(w.site, t.config().sites()); }
+void fit(StepsWanted& w, const Trace& t) {
+    w.site = near(w.site, t.config().sites());
+    w.head = near(w.head, t.config().heads);
+    w.query = near(w.query, t.query_count(w.site));
+}
+void fit(DeltaMapsWanted& w, const Trace& t) { w.stack = near(w.stack, static_cast<int>(t.config().stacks.size())); }
+void fit(DeltaSplitWanted& w, const Trace& t) {
+    w.site = near(w.site, t.config().sites());
+    w.query = near(w.query, t.query_count(w.site));
+    w.head = std::min(w.head, t.config().heads - 1);
+}
+void fit(ProjectionWanted& w, const Trace& t) {
+    w.stack = near(w.stack, static_cast<int>(t.config().stacks.size()));
+    w.site = std::min(w.site, t.config().sites() - 1);
+}
+void fit(LensWanted& w, const Trace& t) {
+    w.first = near(w.first, t.output().size());
+    w.count = std::clamp(w.count, 1, t.output().size() - w.first);
+}
+void fit(AttributionWanted& w, const Trace& t) { w.position = near(w.position, t.output().size()); }
+void fit(Carriers& w, const Trace& t) { w.stack = near(w.stack, static_cast<int>(t.config().stacks.size())); }
+void fit(GraphWanted& w, const Trace& t) { fit(w.carriers, t); }
+void fit(OriginsWanted& w, const Trace& t) {
+    fit(w.carriers, t);
+    w.token = near(w.token, stack_size(t, w.carriers.stack));
+}
+void fit(HeadMapWanted&, const Trace&) {}
+void fit(RandomStatisticsWanted&, const Trace&) {}
+
+}  // namespace
+
+Question fitted(const Question& question, const Trace& trace) {
+    Question out = question;
+    std::visit([&](auto& q) { fit(q, trace); }, out);
+    return out;
+}
+
+}  // namespace headlight

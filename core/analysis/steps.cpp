@@ -1,0 +1,49 @@
+#include "analysis/steps.h"
+
+#include <cmath>
+
+namespace headlight {
+
+namespace {
+
+constexpr float kLegible = 25;  // e^25 still has few enough digits to read
+
+void exponentiate(Steps& s) {
+    float largest = -std::numeric_limits<float>::infinity();
+    for (const KeyStep& k : s.keys)
+        if (k.allowed) largest = std::max(largest, k.score);
+    s.shift = std::abs(largest) > kLegible ? largest : 0;
+    for (KeyStep& k : s.keys) {
+        k.exp = k.allowed ? std::exp(static_cast<double>(k.score) - s.shift) : 0;
+        s.sum += k.exp;
+    }
+}
+
+}  // namespace
+
+Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
+    const AttentionRule& rule = trace.rule(w.site);
+    const auto q = trace.q(w.site, w.head), k = trace.k(w.site, w.head), v = trace.v(w.site, w.head);
+    Matrix scores(1, trace.key_count(w.site));
+    attention_scores(rule, w.head, q, k, w.query, 0, scores);
+    const Matrix pattern = trace.pattern_rows(w.site, w.head, w.query, 1);
+    Steps s;
+    for (int key = 0; key < trace.key_count(w.site); ++key) {
+        KeyStep step;
+        step.dot = q.row(w.query).dot(k.row(key));
+        step.scaled = step.dot * rule.scale;
+        step.capped = rule.cap > 0 ? rule.cap * std::tanh(step.scaled / rule.cap) : step.scaled;
+        step.score = scores(0, key);
+        step.bias = step.score - step.capped;
+        step.allowed = rule.mask.allows(w.query, key);
+        step.weight = pattern(0, key);
+        step.value_norm = v.row(key).norm();
+        step.moved = step.weight * step.value_norm;
+        s.keys.push_back(step);
+    }
+    exponentiate(s);
+    s.delta = trace.results(w.site, w.query, pool).row(w.head).transpose();
+    return s;
+}
+
+}  // namespace headlight

@@ -1,0 +1,39 @@
+// One query's attention number by number: what each key's score becomes until it is a share of ΔE.
+#pragma once
+
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headlight {
+
+/// What one key goes through, left to right.
+struct KeyStep {
+    float dot = 0;         // q·k
+    float scaled = 0;      // times the scale
+    float capped = 0;      // after the soft cap; the same where there is none
+    float bias = 0;        // position bias
+    float score = 0;       // what enters mask and softmax
+    bool allowed = true;
+    double exp = 0;        // e^(score − Steps::shift); 0 where masked
+    float weight = 0;      // pattern
+    float value_norm = 0;  // ‖v‖
+    float moved = 0;       // weight · ‖v‖
+};
+
+struct Steps {
+    std::vector<KeyStep> keys;
+    double shift = 0;      // subtracted from every score before exp: 0 while e^score is a number a person can read
+    double sum = 0;        // of exp over the allowed keys
+    Vector delta;          // [d_model], the head's ΔE: z through its slice of the output matrix
+};
+
+struct StepsWanted {
+    using Answer = Steps;
+    int site = 0, head = 0, query = 0;
+    bool operator==(const StepsWanted&) const = default;
+};
+
+Result<Steps> find(const Trace& trace, const StepsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+
+}  // namespace headlight

@@ -1,0 +1,211 @@
+// What views ask of a trace, against hand-checked cases, expected tensors and the sums that must come out.
+#include <Eigen/Eigenvalues>
+#include <cmath>
+
+#include "analysis/direct.h"
+#include "analysis/pca.h"
+#include "analysis/questions.h"
+#include "helpers.h"
+
+using namespace headlight;
+
+namespace {
+
+const std::vector<int> kIds{5, 9, 200, 31, 5, 9, 77, 300, 12, 5};
+
+std::shared_ptr<const Trace> any_trace(const std::string& name, ThreadPool& pool) {
+    const auto model = reference_model(name);
+    ForwardRequest request;
+    for (size_t i = 0; i < model->config.stacks.size(); ++i) {
+        Sequence s{kIds, {}, {}, nullptr};
+        if (i) s.ids.resize(7);
+        s.tokens.resize(s.ids.size());
+        request.inputs.push_back(std::move(s));
+    }
+    return *run_trace(model, std::move(request), pool);
+}
+
+float difference(const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& a, const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& b) { return (a - b).cwiseAbs().maxCoeff(); }
+
+constexpr const char* kFamilies[] = {"gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "bloom", "qwen3", "bert", "modernbert", "marian", "bart", "t5"};
+
+}  // namespace
+
+TEST_CASE("steps: article 003's example, three keys and values, one query") {
+    // q = (1, 2), k = (1, 0), (0, 1), (1, 1), so q·k = 1, 2, 3; softmax of these over √2 by hand.
+    const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)), std::exp(3 / std::sqrt(2.0))}, sum = e[0] + e[1] + e[2];
+    AttentionRule rule{MaskPlan::open(1, 3), {}, 1 / std::sqrt(2.0f), 0, 1, 1};
+    Matrix q(1, 2), k(3, 2), pattern(1, 3);
+    q << 1, 2;
+    k << 1, 0, 0, 1, 1, 1;
+    head_pattern(rule, 0, q, k, 0, pattern);
+    for (int i = 0; i < 3; ++i) CHECK(pattern(0, i) == doctest::Approx(e[i] / sum));
+}
+
+TEST_CASE("steps: each row of the table follows from the one before") {
+    ThreadPool pool(2);
+    for (const char* name : kFamilies) {
+        const auto trace = any_trace(name, pool);
+        for (const StepsWanted w : {StepsWanted{0, 0, 6}, StepsWanted{1, 1, 3}}) {
+            CAPTURE(name);
+            const auto s = find(*trace, w, pool, nullptr);
+            REQUIRE(s);
+            const Matrix pattern = trace->pattern(w.site, w.head), scores = trace->scores(w.site, w.head);
+            double weights = 0;
+            for (size_t key = 0; key < s->keys.size(); ++key) {
+                const KeyStep& step = s->keys[key];
+                const auto j = static_cast<Index>(key);
+                CHECK(step.scaled == doctest::Approx(step.dot * trace->rule(w.site).scale));
+                CHECK(step.capped + step.bias == doctest::Approx(scores(w.query, j)).epsilon(1e-4));
+                CHECK(step.weight == doctest::Approx(pattern(w.query, j)).epsilon(1e-5));
+                CHECK(step.exp / s->sum == doctest::Approx(step.weight).epsilon(1e-4));
+                CHECK(step.allowed == trace->rule(w.site).mask.allows(w.query, static_cast<int>(key)));
+                weights += step.weight;
+            }
+            CHECK(weights == doctest::Approx(1));
+            CHECK(difference(s->delta.transpose(), trace->results(w.site, w.query, pool).row(w.head)) == 0);
+        }
+    }
+}
+
+TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
+    ThreadPool pool(2);
+    float worst = 0;
+    for (const char* name : kFamilies) {
+        const auto trace = any_trace(name, pool);
+        for (int site = 0; site < trace->config().sites(); ++site) {
+            CAPTURE(name);
+            CAPTURE(site);
+            const int query = trace->query_count(site) - 2;
+            const auto& out = trace->attention(site).out;
+            const Matrix heads = trace->head_additions(site, query, pool);
+            const float* bias = trace->weights(site).o.bias;
+            Eigen::RowVectorXf sum = heads.colwise().sum();
+            if (bias && !trace->weights(site).out_norm) sum += Eigen::Map<const Eigen::RowVectorXf>(bias, sum.size());
+            worst = std::max(worst, difference(sum, out.row(query)) / std::max(1.0f, out.row(query).norm()));
+            const Matrix keys = key_contributions(*trace, site, 1, query, pool);
+            const Matrix result = trace->results(site, query, pool).row(1);
+            worst = std::max(worst, difference(keys.colwise().sum(), result) / std::max(1.0f, result.norm()));
+            const auto split = find(*trace, DeltaSplitWanted{site, query, -1}, pool, nullptr);
+            REQUIRE(split);
+            float along = 0;
+            for (const DeltaPart& p : split->heads) along += p.along;
+            CHECK(along == doctest::Approx(out.row(query).norm()).epsilon(1e-4));
+            CHECK(split->heads.size() == static_cast<size_t>(trace->config().heads) + 1);
+        }
+    }
+    MESSAGE("largest error of the sums of ΔE: " << worst);
+    CHECK(worst < 1e-5f);
+}
+
+TEST_CASE("delta: lengths and cosines of the map") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "marian"}) {
+        const auto trace = any_trace(name, pool);
+        const int stack = static_cast<int>(trace->config().stacks.size()) - 1;
+        const auto maps = find(*trace, DeltaMapsWanted{stack}, pool, nullptr);
+        REQUIRE(maps);
+        for (size_t i = 0; i < maps->sites.size(); ++i) {
+            const int site = maps->sites[i];
+            const Eigen::VectorXf e = trace->resid_before(site, pool).row(4).transpose(), delta = trace->attention(site).out.row(4).transpose();
+            const auto c = static_cast<Index>(i);
+            CHECK(maps->before(4, c) == doctest::Approx(e.norm()));
+            CHECK(maps->delta(4, c) == doctest::Approx(delta.norm()));
+            CHECK(maps->cosine(4, c) == doctest::Approx(e.dot(e + delta) / (e.norm() * (e + delta).norm())));
+        }
+    }
+}
+
+TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit") {
+    ThreadPool pool(2);
+    float worst = 0;
+    for (const char* name : {"gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "bloom", "qwen3", "mistral", "bert", "marian", "bart", "t5"}) {
+        const auto trace = any_trace(name, pool);
+        CAPTURE(name);
+        const int position = trace->output().size() - 1;
+        const auto lens = find(*trace, LensWanted{0, position + 1}, pool, nullptr);
+        REQUIRE(lens);
+        const Prediction want = predictions(*trace, position, 1, pool)[0], got = lens->top.back()[static_cast<size_t>(position)];
+        CHECK(got.id == want.id);
+        CHECK(got.probability == doctest::Approx(want.probability));
+        CHECK(lens->top.size() == static_cast<size_t>(trace->config().stacks.back().layers) + 1);
+        const auto a = find(*trace, AttributionWanted{position, 17, 3}, pool, nullptr);
+        REQUIRE(a);
+        CHECK(a->tokens.size() == 3);
+        CHECK(a->parts.empty() != has_direct_path(*trace->model));
+        if (a->parts.empty()) continue;
+        float logit = unembed(*trace->model, trace->normalized().middleRows(position, 1), pool)(0, 17);
+        if (const float cap = trace->config().logit_cap; cap > 0) logit = cap * std::atanh(logit / cap);
+        worst = std::max(worst, std::abs(a->logit - logit) / std::max(1.0f, std::abs(logit)));
+    }
+    MESSAGE("largest error of the sums of logits: " << worst);
+    CHECK(worst < 1e-4f);
+}
+
+TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without heads it is the identity") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "bert", "marian"}) {
+        const auto trace = any_trace(name, pool);
+        const Matrix all = rollout(*trace, {}, pool);
+        CHECK((all.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
+        const auto one = rollout_from(*trace, {}, 6, pool);
+        REQUIRE(one);
+        CHECK(difference(one->row(0), all.row(6)) < 1e-6f);
+        CHECK((one->rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
+        Carriers none;
+        for (const int site : self_sites(trace->config(), 0))
+            for (int h = 0; h < trace->config().heads; ++h) none.left_out.insert({site, h});
+        CHECK(difference(rollout(*trace, none, pool), Matrix::Identity(all.rows(), all.rows())) == 0);
+    }
+}
+
+TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity") {
+    ThreadPool pool(1);
+    const auto trace = any_trace("gpt2", pool);
+    const Index n = static_cast<Index>(kIds.size());
+    Matrix want = Matrix::Identity(n, n);
+    for (const int site : self_sites(trace->config(), 0)) {
+        Matrix mean = Matrix::Zero(n, n);
+        for (int h = 0; h < trace->config().heads; ++h) mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads);
+        want = (0.5f * mean + 0.5f * Matrix::Identity(n, n)) * want;
+    }
+    CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
+}
+
+TEST_CASE("flow: never more than what enters the token, all of it where a layer stands alone") {
+    ThreadPool pool(1);
+    const auto trace = any_trace("gpt2", pool);
+    Carriers first;  // only layer 0 carries: the flow is that layer's own weight
+    for (const int site : self_sites(trace->config(), 0))
+        for (int h = 0; site > 0 && h < trace->config().heads; ++h) first.left_out.insert({site, h});
+    const auto flow = attention_flow(*trace, first, 5);
+    const Matrix mean = mean_pattern(*trace, 0, first, 0, 10);
+    for (int k = 0; k < 10; ++k) CHECK(flow[static_cast<size_t>(k)] == doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));
+    for (const float f : attention_flow(*trace, {}, 5)) CHECK((f >= 0 && f <= 1.0001f));
+}
+
+TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
+    const Matrix x = random_matrix(40, 12, 3) * Eigen::VectorXf::LinSpaced(12, 6, 0.5f).asDiagonal();
+    const Plane plane = principal_plane(x);
+    const Eigen::MatrixXf centred = x.rowwise() - x.colwise().mean();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXf> solver(centred.transpose() * centred);
+    const auto values = solver.eigenvalues();
+    CHECK(plane.kept == doctest::Approx((values[11] + values[10]) / values.sum()).epsilon(1e-3));
+    for (int i = 0; i < 2; ++i) {
+        const Eigen::VectorXf want = centred * solver.eigenvectors().col(11 - i);
+        CHECK(std::abs(want.normalized().dot(plane.points.col(i).normalized())) == doctest::Approx(1).epsilon(1e-3));
+    }
+    CHECK(principal_plane(Matrix::Ones(5, 4)).kept == 1);
+    CHECK(principal_plane(Matrix::Ones(1, 4)).points.isZero());
+}
+
+TEST_CASE("questions are fitted to the trace that answers them") {
+    ThreadPool pool(1);
+    const auto trace = any_trace("marian", pool);
+    for (const Question& wild : {Question(LinksWanted{99, 0.5f}), Question(StepsWanted{99, 99, 99}), Question(DeltaMapsWanted{7}), Question(DeltaSplitWanted{99, 99, 99}), Question(ProjectionWanted{9, 99}),
+                                 Question(LensWanted{99, 99}), Question(AttributionWanted{99, -1, 5}), Question(GraphWanted{{9, {}}, 0.5f}), Question(OriginsWanted{{9, {}}, 99, true}),
+                                 Question(HeadMapWanted{}), Question(RandomStatisticsWanted{})}) {
+        const bool answered = std::visit([&](const auto& q) { return static_cast<bool>(find(*trace, q, pool, nullptr)); }, fitted(wild, *trace));
+        CHECK(answered);
+    }
+}
