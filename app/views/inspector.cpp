@@ -1,7 +1,7 @@
 // The right panel: every number of one cell.
 #include <cmath>
 
-#include "views/views.h"
+#include "views/parts.h"
 
 namespace headlight {
 
@@ -26,7 +26,7 @@ struct Column {
 void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26), pad = ui.px(size::inspector_pad);
-    const char* state = s.state.hovered ? "hover" : s.state.locked ? "locked" : cell.first + 1 == s.queries() ? "last token" : s.model()->config.kind == ModelKind::vision ? "class token" : "masked token";
+    const char* state = why_shown(s, cell.first);
     const std::string query = s.query_labels()[static_cast<size_t>(cell.first)], key = s.key_labels()[static_cast<size_t>(cell.second)], i = std::to_string(cell.first), j = std::to_string(cell.second);
     const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - ui.px(60);
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;

@@ -59,10 +59,18 @@ float draw_token_row(Ui& ui, float x, float middle, float right, const std::vect
     return x;
 }
 
+const char* why_shown(const Scene& s, int query) {
+    if (s.state.hovered) return "hover";
+    if (s.state.locked) return "locked";
+    if (query + 1 == s.queries()) return "last token";
+    return s.model()->config.kind == ModelKind::vision ? "class token" : "masked token";
+}
+
 float draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
     Ui& ui = s.ui;
     const float pad = ui.px(size::inspector_pad), y = area.y + ui.px(26);
-    const char* state = s.state.hovered ? "hover" : s.state.locked ? "locked" : "last token";
+    const auto cell = s.shown_cell();
+    const char* state = why_shown(s, cell ? cell->first : 0);
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(16), rest_w = ui.text.width(kTitle, rest) + ui.px(10);
     const float w = ui.text.draw(area.x + pad, y, kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, query, room - rest_w));

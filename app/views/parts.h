@@ -31,6 +31,9 @@ std::string token_at(const std::vector<std::string>& labels, int position);
 /// A row of small chips with tokens; returns where it ends.
 float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens, ImU32 ink);
 
+/// Why a query is the one that is shown: "hover", "locked", "last token" …
+const char* why_shown(const Scene& scene, int query);
+
 /// Title, state and rule of an inspector; returns the y where its rows begin.
 float draw_inspector_title(Scene& scene, Rect area, const std::string& query, const std::string& rest);
 

@@ -31,7 +31,7 @@ const std::vector<ColumnKind>& column_kinds() {
         {Column::exp, "e^score", 88, 2, [](const KeyStep& k) -> double { return k.exp; }, {Column::scaled, Column::capped, Column::bias}},
         {Column::weight, "softmax", 70, 3, [](const KeyStep& k) -> double { return k.weight; }, {Column::exp}},
         {Column::value, "× ‖v‖", 64, 2, [](const KeyStep& k) -> double { return k.value_norm; }, {}},
-        {Column::moved, "= moved", 76, 2, [](const KeyStep& k) -> double { return k.moved; }, {Column::weight, Column::value}},
+        {Column::moved, "= weighted", 76, 2, [](const KeyStep& k) -> double { return k.moved; }, {Column::weight, Column::value}},
     };
     return table;
 }
@@ -76,6 +76,7 @@ Table arrange(Scene& s, Rect area, int keys) {
     t.area = area;
     float fixed = ui.px(24 + 112 + 24);
     for (const ColumnKind& k : column_kinds()) fixed += shown(s, k.what) ? ui.px(k.wide) : 0;
+    const float names = ui.px(24 + 112 + 24), narrow = std::min(1.0f, (area.w - names) / (fixed - names));
     const float bar = std::clamp((area.w - fixed) / 3, 0.0f, ui.px(96));
     const float spare = std::max(0.0f, area.w - fixed - 3 * bar) / 9;
     float x = area.x + ui.px(24 + 112);
@@ -83,7 +84,7 @@ Table arrange(Scene& s, Rect area, int keys) {
         if (!shown(s, k.what)) continue;
         const float bar_w = has_bar(k.what) && bar > ui.px(20) ? bar : 0;
         const float left = x + spare / 2;
-        x += bar_w + ui.px(k.wide) + spare;
+        x += bar_w + ui.px(k.wide) * narrow + spare;
         t.columns.push_back({&k, left, x, left + ui.px(8), left + std::max(ui.px(8), bar_w)});
     }
     t.pitch = std::clamp(area.h / static_cast<float>(keys), ui.px(22), ui.px(28));
@@ -204,7 +205,8 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
     ui.text.draw_right(last.right, y, kBodyMono, ui.colors->accent_text, value);
     const float norm = ui.text.width(kBody, "‖ΔE‖") + ui.px(8);
     ui.text.draw_right(last.right - w - ui.px(8), y, kBody, ui.colors->accent_text, "‖ΔE‖");
-    ui.text.draw_right(last.right - w - norm - ui.px(8), y, kCaption, ui.colors->t3, "added, then W_O:");
+    const Placed* weight = find_column(t, Column::weight);
+    if (weight && last.right - w - norm - ui.px(120) > weight->right) ui.text.draw_right(last.right - w - norm - ui.px(8), y, kCaption, ui.colors->t3, "added, then W_O:");
     const Hit h = ui.hit("steps/delta", {last.right - ui.px(200), y - ui.px(14), ui.px(208), ui.px(28)});
     ui.tooltip("steps/delta", h, "The weighted value vectors are added (z) and go through the head's slice of the output matrix. The length of what comes out is not the sum of the lengths above.");
     if (h.hovered) s.state.step_column = Column::delta;

@@ -43,7 +43,7 @@ void draw_products(Scene& s, Rect column, float& y, const std::vector<Strip>& st
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
     const bool products = strips[0].name[0] == 'q';
     ui.text.draw(column.x, y, kCaption, ui.colors->t3, products ? "Largest products" : "Largest entries of " + strips.back().name);
-    const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = ui.px(80);
+    const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = column.w < ui.px(280) ? ui.px(40) : ui.px(80);
     for (size_t i = 0; i < std::min(kProducts, order.size()); ++i) {
         y += ui.px(24);
         const int d = order[i];

@@ -13,7 +13,7 @@ constexpr float kNumberRow = 18, kNumberGroup = 230;
 
 Strip strip(std::string name, Vector values, const std::string& sign, bool query = false) {
     const double shown = sign == "Σ" ? values.sum() : values.norm();
-    return {std::move(name), sign + " " + decimals(shown, 2), std::move(values), query};
+    return {std::move(name), sign, decimals(shown, 2), std::move(values), query};
 }
 
 std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
@@ -94,7 +94,9 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
         const Rect r{left, area.y + ui.px(44) + pitch * static_cast<float>(i), right - left, high};
         ui.text.draw(area.x + pad, r.middle_y(), kCaptionMono, strips[i].query ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kCaptionMono, strips[i].name, left - area.x - pad - ui.px(8)));
         draw_strip(s, strips[i], r, "steps/strip/" + std::to_string(i), dimension);
-        ui.text.draw_right(area.right() - pad, r.middle_y(), kCaptionMono, i + 1 == strips.size() ? ui.colors->accent_text : ui.colors->t2, strips[i].note);
+        const ImU32 ink = i + 1 == strips.size() ? ui.colors->accent_text : ui.colors->t2;
+        ui.text.draw_right(area.right() - pad, r.middle_y(), kCaptionMono, ink, strips[i].measure);
+        ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - ui.px(8), r.middle_y(), kCaption, ink, strips[i].sign);
     }
     s.state.strip_dimension = dimension;
     const auto n = static_cast<int>(strips[0].values.size());

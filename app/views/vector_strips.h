@@ -7,7 +7,7 @@ namespace headlight {
 
 /// One of the vectors that the focused number is made of.
 struct Strip {
-    std::string name, note;
+    std::string name, sign, measure;  // sign: "‖·‖" or "Σ", of which `measure` is the value
     Vector values;
     bool query = false;
 };

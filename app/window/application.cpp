@@ -369,6 +369,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     const bool inspector = !alone && (!narrow || s.state.inspector_over);
     const Rect middle{left, top, w.w - left - (inspector ? right : 0), w.h - top - bottom};
     s.state.hovered.reset();
+    s.state.hovered_site.reset();
     draw_sentence_bar(s, {0, 0, w.w, top});
     if (alone) {
         view->draw(s, middle);

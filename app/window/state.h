@@ -20,6 +20,10 @@ constexpr int kRankByCell = -1;
 /// A column of the table of steps, left to right; delta: the length under it.
 enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta };
 
+/// What the map of ΔE shows, and what one of its cells is split by.
+enum class DeltaShow { ratio, norm, cosine };
+enum class DeltaSplitBy { head, key, key_of_head };
+
 struct ViewState {
     // remembered between starts
     std::string model_path = "stories";
@@ -52,6 +56,22 @@ struct ViewState {
     bool strips_open = false;        // whether they show numbers
     float steps_scroll = 0, strips_scroll = 0;
     std::pair<int, int> steps_followed{-1, -1};
+    DeltaShow delta_show = DeltaShow::ratio;
+    bool delta_per_layer = true;     // each layer's colours to its own largest
+    DeltaSplitBy delta_split = DeltaSplitBy::head;
+    bool delta_paths = false;        // arrows through all layers
+    float delta_scroll = 0;
+    int delta_followed = -1;
+    std::optional<int> hovered_site; // a layer pointed at in a map of layers
+    int lens_first = 0, lens_columns = 8;  // positions that the logit lens shows
+    int lens_followed = -1;
+    float lens_scroll = 0;
+    std::optional<int> explained;    // a predicted token that is pointed at
+    Carriers carriers;               // the graph's heads
+    float graph_share = 0.7f;        // of each row's mass, in the graph
+    bool graph_flow = false;         // flow in place of rollout
+    float graph_scroll = 0, graph_list_scroll = 0;
+    int graph_followed = -1;
     std::string notice;              // one sentence under the tokens
     int first_chip = 0, first_target_chip = 0;
     float rank_scroll = 0, grid_scroll = 0, grid_scroll_x = 0;

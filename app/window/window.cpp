@@ -14,7 +14,10 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--head", o.head, "head to show, as layer.head: 2.0 (layers of encoder, decoder and cross-attention count on)");
     app.add_option("--lock", o.lock, "cell to lock, as query,key: 16,10");
     std::vector<std::string> names;
-    for (const View& view : views()) names.push_back(view.name);
+    for (const View& view : views()) {
+        names.push_back(view.key);
+        names.push_back(view.name);
+    }
     app.add_option("--view", o.view, "view to show")->check(CLI::IsMember(names, CLI::ignore_case));
     app.add_option("--scale", o.scale, "pixels per point; by default the display's")->check(CLI::Range(0.5, 8.0));
     app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256));

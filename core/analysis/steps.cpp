@@ -1,18 +1,19 @@
 #include "analysis/steps.h"
 
 #include <cmath>
+#include <limits>
 
 namespace headlight {
 
 namespace {
 
-constexpr float kLegible = 25;  // e^25 still has few enough digits to read
+constexpr float kLeast = -2, kMost = 25;  // between them the largest e^score has few enough digits to read
 
 void exponentiate(Steps& s) {
     float largest = -std::numeric_limits<float>::infinity();
     for (const KeyStep& k : s.keys)
         if (k.allowed) largest = std::max(largest, k.score);
-    s.shift = std::abs(largest) > kLegible ? largest : 0;
+    s.shift = largest < kLeast || largest > kMost ? largest : 0;
     for (KeyStep& k : s.keys) {
         k.exp = k.allowed ? std::exp(static_cast<double>(k.score) - s.shift) : 0;
         s.sum += k.exp;

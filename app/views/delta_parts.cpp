@@ -1,0 +1,220 @@
+// One ΔE taken apart: by head or key, by the tokens it moves, and as arrows.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "views/delta.h"
+
+namespace headlight {
+
+namespace {
+
+struct Bar {
+    std::string name;
+    float value;
+    bool this_one = false;
+};
+
+/// Bars to both sides of zero, as many as fit.
+void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_room, bool with_sign) {
+    Ui& ui = s.ui;
+    if (bars.empty()) return;
+    const float pitch = std::clamp(area.h / static_cast<float>(bars.size()), ui.px(20), ui.px(28));
+    const size_t shown = std::min(bars.size(), static_cast<size_t>(area.h / pitch + 0.01f));
+    float largest = 1e-12f;
+    bool negative = false;
+    for (const Bar& b : bars) {
+        largest = std::max(largest, std::abs(b.value));
+        negative = negative || b.value < -1e-4f;
+    }
+    for (size_t i = 0; i < shown; ++i) {
+        const float y = area.y + pitch * (static_cast<float>(i) + 0.5f);
+        ui.text.draw(area.x, y, kBodyMono, bars[i].this_one ? ui.colors->accent_text : ui.colors->t2, ui.text.fitted(kBodyMono, bars[i].name, name_room - ui.px(8)));
+        const Rect track{area.x + name_room, y - ui.px(5), area.w - name_room - ui.px(72), ui.px(10)};
+        if (negative) {
+            ui.signed_bar(track, bars[i].value / largest);
+        } else {
+            ui.fill({track.x, track.y, std::max(ui.line(), track.w * bars[i].value / largest), track.h}, ui.colors->plus);
+            ui.fill({track.x, track.y - ui.px(5), ui.line(), track.h + ui.px(10)}, ui.colors->l2);
+        }
+        ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1, (with_sign && bars[i].value > 0 ? "+" : "") + number(bars[i].value, 2));
+    }
+    if (shown < bars.size()) ui.text.draw_right(area.right(), area.bottom() + ui.px(10), kCaption, ui.colors->t3, std::to_string(bars.size() - shown) + " more");
+}
+
+std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {
+    std::vector<Bar> bars;
+    const auto& parts = found.answer.heads;
+    for (size_t h = 0; h < parts.size(); ++h) {
+        const bool bias = h + 1 == parts.size();
+        if (bias && parts[h].norm < 1e-6f) continue;
+        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.site, static_cast<int>(h)), parts[h].along, !bias && static_cast<int>(h) == s.state.head});
+    }
+    return bars;
+}
+
+/// The heaviest keys first.
+std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {
+    const auto& parts = found.answer.keys;
+    std::vector<size_t> order(parts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return parts[a].norm > parts[b].norm; });
+    const auto& labels = s.sentence()->key_labels(found.asked.site);
+    std::vector<Bar> bars;
+    for (const size_t k : order) bars.push_back({token_at(labels, static_cast<int>(k)), parts[k].norm});
+    return bars;
+}
+
+void draw_heading(Ui& ui, Rect area, const std::string& title, const std::string& right) {
+    const float room = area.w - ui.text.width(kCaptionMono, right) - ui.px(12);
+    ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, ui.text.fitted(kBody, title, room));
+    ui.text.draw_right(area.right(), area.y + ui.px(10), kCaptionMono, ui.colors->t3, right);
+}
+
+}  // namespace
+
+void draw_delta_parts(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<DeltaSplitWanted>();
+    if (!found) return;
+    const std::string layer = "Layer " + site_name(s.model()->config, found->asked.site), token = token_at(s.sentence()->query_labels(found->asked.site), found->asked.query);
+    const bool by_head = s.state.delta_split == DeltaSplitBy::head;
+    const Rect bars{area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)};
+    if (by_head) {
+        float sum = 0;
+        for (const DeltaPart& p : found->answer.heads) sum += p.along;
+        draw_heading(ui, area, layer + " at " + token + ", by head", "Σ " + decimals(sum, 2));
+        draw_bars(s, bars, head_bars(s, *found), ui.px(96), true);
+    } else {
+        draw_heading(ui, area, (found->asked.head < 0 ? layer : "Head " + head_name(s.model()->config, found->asked.site, found->asked.head)) + " at " + token + ", by key", "");
+        draw_bars(s, bars, key_bars(s, *found), ui.px(108), false);
+    }
+    const std::string note = by_head ? "Length along the layer’s ΔE" : "‖weight · v · W_O‖ (Kobayashi et al. 2020)";
+    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3, ui.text.fitted(kCaption, note, area.w));
+}
+
+void draw_tokens_moved(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<DeltaSplitWanted>();
+    if (!found) return;
+    draw_heading(ui, area, "Tokens it moves", "logit");
+    const DeltaSplit& split = found->answer;
+    if (split.raised.empty()) {
+        ui.text.draw_wrapped(area.x, area.y + ui.px(30), area.w, kCaption, ui.colors->t3, "No straight path leads from here to the predictions: another norm stands behind it, or another stack.");
+        return;
+    }
+    std::vector<Bar> bars;
+    for (size_t i = 0; i < 4; ++i) bars.push_back({prediction_label(*s.model(), split.raised[i].id), split.raised[i].logit});
+    for (size_t i = 4; i-- > 0;) bars.push_back({prediction_label(*s.model(), split.lowered[i].id), split.lowered[i].logit});
+    draw_bars(s, {area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)}, bars, ui.px(96), true);
+    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Through the final norm, read as logits", area.w));
+}
+
+namespace {
+
+struct Plot {
+    Rect frame;
+    ImVec2 low, high;
+    ImVec2 at(const Matrix& points, Index i) const {
+        const float margin = 0.06f, w = frame.w * (1 - 2 * margin), h = frame.h * (1 - 2 * margin);
+        return {frame.x + frame.w * margin + w * (points(i, 0) - low.x) / std::max(high.x - low.x, 1e-9f), frame.bottom() - frame.h * margin - h * (points(i, 1) - low.y) / std::max(high.y - low.y, 1e-9f)};
+    }
+};
+
+Plot make_plot(Rect frame, const Projection& p) {
+    Plot plot{frame, {1e30f, 1e30f}, {-1e30f, -1e30f}};
+    for (const Matrix& step : p.steps) {
+        plot.low = {std::min(plot.low.x, step.col(0).minCoeff()), std::min(plot.low.y, step.col(1).minCoeff())};
+        plot.high = {std::max(plot.high.x, step.col(0).maxCoeff()), std::max(plot.high.y, step.col(1).maxCoeff())};
+    }
+    return plot;
+}
+
+void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
+    ui.stroke(from, to, color, ui.px(1.4f));
+    const float dx = to.x - from.x, dy = to.y - from.y, length = std::sqrt(dx * dx + dy * dy);
+    if (!head || length < ui.px(3)) return;
+    const float ux = dx / length, uy = dy / length, size = ui.px(6);
+    ui.polygon(std::array<ImVec2, 3>{{to, {to.x - size * ux - size * 0.5f * uy, to.y - size * uy + size * 0.5f * ux}, {to.x - size * ux + size * 0.5f * uy, to.y - size * uy - size * 0.5f * ux}}}, color);
+}
+
+/// Labels that fit without covering an earlier one; the focused token's always.
+class LabelPlacer {
+public:
+    explicit LabelPlacer(Rect frame) : frame_(frame) {}
+    /// The label stands beyond the arrow's head where there is room.
+    void draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
+        const float w = ui.text.width(kCaptionMono, label), h = ui.px(16);
+        const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)}, below{-w / 2, ui.px(14)};
+        const bool leftwards = at.x < from.x, upwards = at.y < from.y;
+        for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left, upwards ? below : above}) {
+            Rect r{at.x + shift.x, at.y + shift.y - h / 2, w, h};
+            if (always) r.x = std::clamp(r.x, frame_.x + ui.px(4), frame_.right() - w - ui.px(4));
+            const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y && r.bottom() <= frame_.bottom();
+            const bool free = inside && std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) { return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom(); });
+            if (!free && !always) continue;
+            taken_.push_back(r);
+            ui.text.draw(r.x, r.middle_y(), kCaptionMono, ink, label);
+            return;
+        }
+    }
+
+private:
+    Rect frame_;
+    std::vector<Rect> taken_;
+};
+
+int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float within) {
+    int best = -1;
+    float least = within * within;
+    for (const Matrix& step : p.steps)
+        for (Index i = 0; i < step.rows(); ++i) {
+            const ImVec2 at = plot.at(step, i);
+            const float d = (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
+            if (d < least) {
+                least = d;
+                best = static_cast<int>(i);
+            }
+        }
+    return best;
+}
+
+}  // namespace
+
+void draw_projection(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<ProjectionWanted>();
+    if (!found || area.h < ui.px(80)) return;
+    const Projection& p = found->answer;
+    const std::string where = found->asked.site < 0 ? "The residual stream through all layers" : "Embeddings before and after attention, layer " + site_name(s.model()->config, found->asked.site);
+    draw_heading(ui, area, where, "2-D projection keeps " + decimals(100 * p.kept, 0) + " %");
+    const Rect frame{area.x, area.y + ui.px(26), area.w, area.h - ui.px(26 + 32)};
+    ui.fill(frame, ui.colors->bg0);
+    for (int i = 1; i < 6; ++i) ui.hairline(frame.x + frame.w * static_cast<float>(i) / 6, frame.y, frame.x + frame.w * static_cast<float>(i) / 6, frame.bottom());
+    for (int i = 1; i < 5; ++i) ui.hairline(frame.x, frame.y + frame.h * static_cast<float>(i) / 5, frame.right(), frame.y + frame.h * static_cast<float>(i) / 5);
+    ui.frame(frame, ui.colors->l1);
+    const Plot plot = make_plot(frame, p);
+    const auto& labels = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
+    const Hit h = ui.hit("delta/plot", frame);
+    if (h.hovered)
+        if (const int token = nearest_point(plot, p, h.mouse, ui.px(24)); token >= 0 && token < s.queries()) {
+            s.state.hovered = std::pair{token, s.heaviest_key(token)};
+            if (h.clicked) lock_token(s, token);
+        }
+    const int focus = delta_query(s);
+    LabelPlacer placer(frame);
+    ui.clip(frame);
+    const auto draw_token = [&](Index i, bool on) {
+        const ImU32 color = on ? ui.colors->accent : p.steps.size() > 2 ? faded(ui.colors->t3, 0.5f) : ui.colors->t2;
+        for (size_t step = 0; step + 1 < p.steps.size(); ++step) draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color, step + 2 == p.steps.size());
+        ui.disc(plot.at(p.steps[0], i), ui.px(on ? 4 : 2.2f), color);
+        placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i), token_at(labels, static_cast<int>(i)), on ? ui.colors->accent_text : ui.colors->t2, on);
+    };
+    if (focus < p.steps[0].rows()) draw_token(focus, true);
+    for (Index i = 0; i < p.steps[0].rows(); ++i)
+        if (i != focus) draw_token(i, false);
+    ui.unclip();
+    ui.text.draw(area.x, frame.bottom() + ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Dot: before. Arrow head: after. Labels that would overlap appear on hover.", area.w));
+}
+
+}  // namespace headlight

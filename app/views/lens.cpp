@@ -1,0 +1,317 @@
+// Next tokens: what the model would say after each layer, and which heads and MLPs make it say so.
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "views/parts.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kColumn = 76, kRow = 28, kNames = 88;
+
+int output_size(const Scene& s) { return s.sentence()->trace->output().size(); }
+const std::vector<std::string>& output_labels(const Scene& s) { return s.sentence()->labels.back(); }
+
+/// The position whose prediction is explained: the focused query where it belongs to the stack that predicts.
+int lens_position(const Scene& s) {
+    const auto cell = s.shown_cell();
+    const bool of_output = s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+    return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
+}
+
+struct Grid {
+    Rect cells;  // what is seen of them
+    float w, h;
+    int first, columns, rows;
+};
+
+Grid arrange(Scene& s, Rect area, int rows) {
+    Ui& ui = s.ui;
+    Grid g{};
+    g.w = ui.px(kColumn);
+    g.h = ui.px(kRow);
+    g.rows = rows;
+    const float room = area.w - ui.px(kNames + 48);
+    const int n = output_size(s);
+    s.state.lens_columns = std::clamp(static_cast<int>(room / g.w), 1, n);
+    if (const int position = lens_position(s); s.state.lens_followed != position && !s.state.hovered) {
+        s.state.lens_followed = position;
+        s.state.lens_first = std::clamp(s.state.lens_first, position - s.state.lens_columns + 1, position);
+    }
+    g.w = std::min(room / static_cast<float>(s.state.lens_columns), ui.px(120));
+    const float high = std::min(area.h, g.h * static_cast<float>(rows));
+    g.cells = {area.x + ui.px(kNames), area.y, g.w * static_cast<float>(s.state.lens_columns), high};
+    if (ui.shift || ui.wheel_x != 0) s.state.lens_first -= static_cast<int>(std::lround(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x)) * 2;
+    s.state.lens_first = std::clamp(s.state.lens_first, 0, n - s.state.lens_columns);
+    s.state.lens_scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + ui.px(10), g.cells.h}, g.h * static_cast<float>(rows), s.state.lens_scroll);
+    g.first = s.state.lens_first;
+    g.columns = s.state.lens_columns;
+    return g;
+}
+
+void draw_grid_labels(Scene& s, const Grid& g, int position) {
+    Ui& ui = s.ui;
+    const auto& labels = output_labels(s);
+    for (int i = 0; i < g.columns; ++i) {
+        const int at = g.first + i;
+        const bool on = at == position;
+        const Rect r{g.cells.x + g.w * static_cast<float>(i), g.cells.y - ui.px(44), g.w, ui.px(40)};
+        if (on) ui.fill({r.x, r.y, r.w - ui.line(), r.h}, ui.colors->accent_fill);
+        ui.text.draw_centred(r.middle_x(), r.y + ui.px(11), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t3, std::to_string(at));
+        ui.text.draw_centred(r.middle_x(), r.y + ui.px(29), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kCaptionMono, labels[static_cast<size_t>(at)], g.w - ui.px(6)));
+    }
+    ui.clip({g.cells.x - ui.px(kNames), g.cells.y, ui.px(kNames), g.cells.h});
+    for (int r = 0; r < g.rows; ++r) {
+        const std::string name = r == 0 ? "embeddings" : "layer " + std::to_string(r - 1);
+        ui.text.draw_right(g.cells.x - ui.px(10), g.cells.y + g.h * (static_cast<float>(r) + 0.5f) - s.state.lens_scroll, kCaption, ui.colors->t3, name);
+    }
+    ui.unclip();
+}
+
+void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
+    Ui& ui = s.ui;
+    const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
+    ui.clip(g.cells);
+    for (int r = 0; r < g.rows; ++r) {
+        const auto& row = lens.top[static_cast<size_t>(r)];
+        const float y = g.cells.y + g.h * static_cast<float>(r) - s.state.lens_scroll;
+        if (y + g.h < g.cells.y || y > g.cells.bottom()) continue;
+        for (int i = 0; i < g.columns; ++i) {
+            const int at = g.first + i - lens.first;
+            if (at < 0 || at >= static_cast<int>(row.size())) continue;
+            const Prediction& p = row[static_cast<size_t>(at)];
+            const Rect cell{g.cells.x + g.w * static_cast<float>(i), y, g.w - ui.line(), g.h - ui.line()};
+            const ImU32 color = color_at(map, p.probability);
+            ui.fill(cell, color);
+            ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), ui.text.fitted(kCaptionMono, prediction_label(*s.model(), p.id), g.w - ui.px(8)));
+        }
+    }
+    if (position >= g.first && position < g.first + g.columns)
+        ui.frame({g.cells.x + g.w * static_cast<float>(position - g.first) - ui.px(1), g.cells.y - s.state.lens_scroll, g.w + ui.px(1), g.h * static_cast<float>(g.rows)}, s.state.hovered ? ui.colors->hover : ui.colors->accent, 2);
+    ui.unclip();
+}
+
+void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
+    Ui& ui = s.ui;
+    const Hit h = ui.hit("lens/grid", {g.cells.x, g.cells.y - ui.px(44), g.cells.w, g.cells.h + ui.px(44)});
+    if (!h.hovered) return;
+    const int at = g.first + static_cast<int>((h.mouse.x - g.cells.x) / g.w);
+    if (at >= g.first + g.columns) return;
+    const bool queries = s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+    if (queries && at < s.queries()) s.state.hovered = std::pair{at, s.heaviest_key(at)};
+    if (queries && h.clicked) lock_token(s, at);
+    const int row = static_cast<int>((h.mouse.y - g.cells.y + s.state.lens_scroll) / g.h), column = at - lens.first;
+    if (h.mouse.y < g.cells.y || row >= g.rows || column < 0 || column >= static_cast<int>(lens.top[0].size())) return;
+    const Prediction& p = lens.top[static_cast<size_t>(row)][static_cast<size_t>(column)];
+    ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h, (row ? "After layer " + std::to_string(row - 1) : std::string("From the embeddings")) + " at " + token_at(output_labels(s), at) + ": " + prediction_label(*s.model(), p.id) + ", " + percent(p.probability));
+}
+
+/// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
+struct Attributed {
+    std::vector<int> sites;
+    Matrix values;       // [sites, heads + 2]; NaN: nothing there
+    std::vector<std::pair<std::string, float>> ends;
+};
+
+Attributed lay_out(const Scene& s, const Attribution& a) {
+    const ModelConfig& c = s.model()->config;
+    Attributed out;
+    for (const LogitPart& p : a.parts)
+        if (p.kind == LogitPart::Kind::attention_bias) out.sites.push_back(p.site);
+    out.values = Matrix::Constant(static_cast<Index>(out.sites.size()), c.heads + 2, std::numeric_limits<float>::quiet_NaN());
+    Index row = 0;
+    for (const LogitPart& p : a.parts) {
+        switch (p.kind) {
+            case LogitPart::Kind::head: out.values(row, p.head) = p.logit; break;
+            case LogitPart::Kind::attention_bias: out.values(row++, c.heads) = p.logit; break;
+            case LogitPart::Kind::mlp: out.values(row - 1, c.heads + 1) = p.logit; break;
+            case LogitPart::Kind::embedding: out.ends.emplace_back("embedding", p.logit); break;
+            case LogitPart::Kind::norm_bias: out.ends.emplace_back("final norm’s bias", p.logit); break;
+            case LogitPart::Kind::unembedding_bias: out.ends.emplace_back("unembedding’s bias", p.logit); break;
+        }
+    }
+    return out;
+}
+
+void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const auto columns = static_cast<int>(parts.values.cols());
+    const float left = area.x + ui.px(kNames), w = std::min((area.w - ui.px(kNames + 48) - ui.px(16)) / static_cast<float>(columns), ui.px(64)), h = std::clamp((area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.sites.size())), ui.px(10), ui.px(28));
+    float largest = 1e-12f;
+    for (Index i = 0; i < parts.values.size(); ++i)
+        if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
+    const auto x_of = [&](int column) { return left + w * static_cast<float>(column) + (column >= c.heads ? ui.px(8) : 0) + (column > c.heads ? ui.px(8) : 0); };
+    for (int column = 0; column < columns; ++column) {
+        if (column < c.heads && w < ui.px(20) && column % 4) continue;
+        ui.text.draw_centred(x_of(column) + w / 2, area.y + ui.px(10), column < c.heads ? kCaptionMono : kCaption, ui.colors->t2, column < c.heads ? std::to_string(column) : column == c.heads ? "bias" : "MLP");
+    }
+    for (size_t r = 0; r < parts.sites.size(); ++r) {
+        const float y = area.y + ui.px(24) + h * static_cast<float>(r);
+        if (y + h > area.bottom()) break;
+        if (h >= ui.px(16) || r % 2 == 0) ui.text.draw_right(left - ui.px(10), y + h / 2, kCaption, ui.colors->t3, "layer " + site_name(c, parts.sites[r]));
+        for (int column = 0; column < columns; ++column) {
+            const float v = parts.values(static_cast<Index>(r), column);
+            if (std::isnan(v)) continue;
+            const Rect cell{x_of(column), y, w - ui.line(), h - ui.line()};
+            const ImU32 color = signed_color(ui.colors->dark, v / largest);
+            ui.fill(cell, color);
+            if (w >= ui.px(44) && h >= ui.px(18)) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), number(v, 2));
+            const std::string path = "lens/part/" + std::to_string(parts.sites[r]) + "." + std::to_string(column);
+            const Hit hit = ui.hit(path, cell);
+            const std::string name = column < c.heads ? "Head " + head_name(c, parts.sites[r], column) : (column == c.heads ? "Output bias of layer " : "MLP of layer ") + site_name(c, parts.sites[r]);
+            ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
+            if (!hit.hovered) continue;
+            ui.frame(cell, ui.colors->hover, 2);
+            if (column < c.heads) s.state.hovered_head = std::pair{parts.sites[r], column};
+            if (hit.clicked && column < c.heads) {
+                s.state.site = parts.sites[r];
+                s.state.head = column;
+            }
+        }
+    }
+}
+
+void draw_attribution(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<AttributionWanted>();
+    if (!found || area.h < ui.px(120)) return;
+    const Attribution& a = found->answer;
+    const float pad = ui.px(24);
+    ui.hairline(area.x, area.y, area.right(), area.y);
+    const std::string title = "Where the logit of “" + prediction_label(*s.model(), a.token) + "” comes from, at " + token_at(output_labels(s), found->asked.position);
+    ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1, ui.text.fitted(kBody, title, area.w - ui.px(220)));
+    ui.text.draw_right(area.right() - pad, area.y + ui.px(24), kCaptionMono, ui.colors->t3, "Σ " + number(a.logit, 2) + " = logit");
+    if (a.parts.empty()) {
+        ui.text.draw_wrapped(area.x + pad, area.y + ui.px(44), area.w - 2 * pad, kCaption, ui.colors->t3, "This model normalises after each block, or has another layer before its predictions, so a logit is no plain sum of what heads and MLPs add.");
+        return;
+    }
+    const Attributed parts = lay_out(s, a);
+    draw_part_cells(s, {area.x, area.y + ui.px(44), area.w, area.h - ui.px(44 + 32)}, parts);
+    std::string ends = "Besides:";
+    for (const auto& [name, value] : parts.ends)
+        if (value != 0) ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
+    ui.text.draw(area.x + pad, area.bottom() - ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, ends + ".  Direct logit attribution (Elhage et al. 2021), the final norm’s scale held.", area.w - 2 * pad));
+}
+
+}  // namespace
+
+std::vector<Question> ask_lens(const Scene& s) {
+    constexpr int kListed = 16;
+    const int position = lens_position(s), token = s.state.explained.value_or(-1);
+    return {LensWanted{s.state.lens_first, s.state.lens_columns}, AttributionWanted{position, token, kListed}};
+}
+
+void draw_lens(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<LensWanted>();
+    if (!found || !s.answer->picture) return;
+    const Lens& lens = found->answer;
+    const int rows = static_cast<int>(lens.top.size()), position = lens_position(s);
+    ui.text.draw(area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2, ui.text.fitted(kCaption, "What the model would say next if it stopped after each layer. Bright: more probable.", area.w - ui.px(200)));
+    const float top = area.y + ui.px(96), most = std::max(ui.px(kRow * 3), area.h * 0.56f - ui.px(96));
+    const Grid g = arrange(s, {area.x + ui.px(24), top, area.w - ui.px(24), std::min(most, ui.px(kRow) * static_cast<float>(rows))}, rows);
+    answer_grid(s, g, lens);
+    draw_grid_labels(s, g, position);
+    draw_grid(s, g, lens, position);
+    const int n = output_size(s);
+    if (g.columns < n) {
+        float x = area.right() - ui.px(24);
+        const float y = area.y + ui.px(24);
+        if (ui.link("lens/later", x, y, "later ›")) s.state.lens_first = std::min(n - g.columns, g.first + g.columns);
+        x -= ui.px(60);
+        if (ui.link("lens/earlier", x, y, "‹ earlier")) s.state.lens_first = std::max(0, g.first - g.columns);
+    }
+    const float below = g.cells.bottom() + ui.px(24);
+    draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
+}
+
+namespace {
+
+/// Puts a predicted token behind the text, or in the place of the mask that it was predicted for.
+void accept(Scene& s, int position, int id) {
+    const Model& m = *s.model();
+    std::string bytes = (*m.target_tokenizer()).bytes(id);
+    if (!is_valid_utf8(bytes)) {
+        s.state.notice = "This token is part of a character and cannot stand in the text alone.";
+        return;
+    }
+    TextField& field = m.config.stacks.size() > 1 ? s.second : s.field;
+    if (m.config.kind != ModelKind::encoder) {
+        if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
+        return field.set_text(field.text() + bytes);
+    }
+    size_t at = std::string::npos;
+    for (const PredictedTokens& p : s.sentence()->predictions) {
+        at = field.text().find(s.sentence()->mask, at == std::string::npos ? 0 : at + 1);
+        if (p.position == position) break;
+    }
+    if (at == std::string::npos || s.sentence()->mask.empty()) return;
+    while (!bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
+    std::string text = field.text();
+    field.set_text(text.replace(at, s.sentence()->mask.size(), bytes));
+}
+
+/// Whether a click on a prediction can change the text.
+bool acceptable(const Scene& s, int position) {
+    const Model& m = *s.model();
+    if (!m.tokenizer || m.config.kind == ModelKind::vision) return false;
+    if (m.config.kind != ModelKind::encoder) return position + 1 == output_size(s);
+    return std::any_of(s.sentence()->predictions.begin(), s.sentence()->predictions.end(), [&](const PredictedTokens& p) { return p.position == position; });
+}
+
+float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWanted>& found, float bottom) {
+    Ui& ui = s.ui;
+    const bool clickable = acceptable(s, found.asked.position);
+    const float row_h = ui.px(size::row);
+    std::optional<int> pointed;
+    for (size_t i = 0; i < found.answer.tokens.size() && y + row_h < bottom; ++i, y += row_h) {
+        const Prediction& p = found.answer.tokens[i];
+        const Rect r{column.x - ui.px(8), y - row_h / 2, column.w + ui.px(16), row_h};
+        const std::string label = prediction_label(*s.model(), p.id);
+        const Hit h = ui.hit("lens/next/" + std::to_string(i), r);
+        const bool on = p.id == found.answer.token;
+        if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
+        ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBodyMono, label, ui.px(104)));
+        ui.bar({column.x + ui.px(112), y - ui.px(4), column.w - ui.px(112 + 68), ui.px(8)}, p.probability, on ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2, percent(p.probability));
+        if (h.hovered) pointed = p.id;
+        if (h.clicked && clickable) accept(s, found.asked.position, p.id);
+    }
+    s.state.explained = pointed;
+    return y;
+}
+
+}  // namespace
+
+void draw_lens_inspector(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<AttributionWanted>();
+    if (!found || !s.answer->picture) return;
+    const Attribution& a = found->answer;
+    const int position = std::min(found->asked.position, output_size(s) - 1);
+    float y = draw_inspector_title(s, area, token_at(output_labels(s), position), s.model()->config.kind == ModelKind::encoder ? "reads as" : s.model()->config.kind == ModelKind::vision ? "says" : "is followed by");
+    const float pad = ui.px(size::inspector_pad);
+    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h}, save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+    const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
+    y = draw_predictions(s, column, y, *found, save.y - ui.px(90) - layers * ui.px(20));
+    const char* hint = acceptable(s, position) ? s.model()->config.kind == ModelKind::encoder ? "Click puts it in the mask’s place; pointing explains it." : "Click writes it; pointing explains it." : "Pointing at one explains it below.";
+    ui.text.draw(column.x, y + ui.px(4), kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
+    y += ui.px(28);
+    ui.hairline(column.x, y, column.right(), y);
+    y += ui.px(22);
+    ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer", column.w));
+    for (size_t i = 0; i < a.after_layer.size(); ++i) {
+        y += ui.px(20);
+        ui.text.draw(column.x, y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
+        ui.bar({column.x + ui.px(40), y - ui.px(4), column.w - ui.px(40 + 68), ui.px(8)}, a.after_layer[i], ui.colors->accent);
+        ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
+    }
+    ui.unclip();
+    if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+}
+
+}  // namespace headlight
