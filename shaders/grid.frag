@@ -1,12 +1,14 @@
 #version 330 core
-// Thumbnails of all heads in one draw: an atlas of small pictures, square root of the weight.
+// Thumbnails of heads in one draw: an atlas of small pictures, laid out in slots.
 uniform sampler2D atlas;   // [layers * t, heads * t]
+uniform sampler2D slots;   // [slots, 3]: which thumbnail, how far it fades into the background, the weight of its brightest colour
 uniform sampler2D colors;  // [256, 1]
 uniform int t;             // entries along a side of one thumbnail
-uniform ivec2 heads;       // heads across, layers down
-uniform float pitch;       // pixels from one thumbnail to the next
+uniform int heads;         // thumbnails across the atlas
+uniform ivec2 layout_;     // slots across, slots in all
+uniform vec2 pitch;        // pixels from one thumbnail to the next
 uniform float side;        // pixels of one thumbnail
-uniform float largest;
+uniform int linear;        // 1: colours by the weight, 0: by its square root
 uniform int columns;
 uniform float dim;
 uniform vec3 background;
@@ -14,9 +16,13 @@ in vec2 pixel;
 out vec4 color;
 
 void main() {
-    ivec2 head = ivec2(pixel / pitch);
-    vec2 inside = pixel - vec2(head) * pitch;
-    if (max(inside.x, inside.y) >= side || any(greaterThanEqual(head, heads))) discard;
+    ivec2 at = ivec2(pixel / pitch);
+    vec2 inside = pixel - vec2(at) * pitch;
+    int slot = at.y * layout_.x + at.x;
+    if (max(inside.x, inside.y) >= side || at.x >= layout_.x || slot >= layout_.y) discard;
+    int index = int(texelFetch(slots, ivec2(slot, 0), 0).r + 0.5);
+    float fade = texelFetch(slots, ivec2(slot, 1), 0).r, largest = texelFetch(slots, ivec2(slot, 2), 0).r;
+    ivec2 head = ivec2(index % heads, index / heads);
     float covered = float(t) / side;
     ivec2 from = ivec2(floor(inside) * covered), to = ivec2(min((floor(inside) + 1.0) * covered - 1e-3, vec2(t - 1)));
     float weight = -1.0;
@@ -29,7 +35,7 @@ void main() {
         color = vec4(background, 1.0);
         return;
     }
-    float place = sqrt(clamp(weight / max(largest, 1e-12), 0.0, 1.0));
-    vec3 mapped = texelFetch(colors, ivec2(int(place * 255.0 + 0.5), 0), 0).rgb;
-    color = vec4(mix(mapped, background, dim), 1.0);
+    float place = clamp(weight / max(largest, 1e-12), 0.0, 1.0);
+    vec3 mapped = texelFetch(colors, ivec2(int((linear == 1 ? place : sqrt(place)) * 255.0 + 0.5), 0), 0).rgb;
+    color = vec4(mix(mapped, background, max(dim, fade)), 1.0);
 }

@@ -139,10 +139,19 @@ void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
 void HeatmapRenderer::draw_now(const GridDraw& d) const {
     set_style(grid_, d.style, d.rect);
     glUniform1i(grid_.uniform("atlas"), 0);
+    Matrix slots(3, static_cast<Index>(d.slots.size()));
+    for (size_t i = 0; i < d.slots.size(); ++i) slots.col(static_cast<Index>(i)) << static_cast<float>(d.slots[i].index), d.slots[i].fade, d.slots[i].largest;
+    slots_ = Texture::of_values({&slots, 1});
+    glUniform1i(grid_.uniform("slots"), 2);
     glUniform1i(grid_.uniform("t"), d.t);
-    glUniform2i(grid_.uniform("heads"), d.heads, d.layers);
-    glUniform1f(grid_.uniform("pitch"), d.pitch);
+    glUniform1i(grid_.uniform("heads"), d.heads);
+    glUniform2i(grid_.uniform("layout_"), d.across, static_cast<GLint>(d.slots.size()));
+    glUniform2f(grid_.uniform("pitch"), d.pitch.x, d.pitch.y);
     glUniform1f(grid_.uniform("side"), d.side);
+    glUniform1i(grid_.uniform("linear"), d.linear);
+    glActiveTexture(GL_TEXTURE2);
+    glBindTexture(GL_TEXTURE_2D, slots_.id());
+    glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, d.atlas);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }

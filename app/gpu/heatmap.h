@@ -34,11 +34,22 @@ struct HeatmapDraw {
     ImVec4 rect;  // x, y, width, height in window pixels
 };
 
+/// A place for one thumbnail.
+struct GridSlot {
+    int index = 0;      // of the head in the atlas
+    float fade = 0;     // 0 … 1 towards the background
+    float largest = 1;  // weight of the brightest colour
+};
+
 struct GridDraw {
     PictureStyle style;
     GLuint atlas = 0;
-    int t = 0, heads = 0, layers = 0;
-    float pitch = 0, side = 0;
+    int t = 0, heads = 0;          // entries along a thumbnail, thumbnails across the atlas
+    int across = 0;                // slots in a row
+    std::vector<GridSlot> slots;   // row by row
+    ImVec2 pitch;
+    float side = 0;
+    bool linear = false;           // colours by the weight, not its square root
     ImVec4 rect;
 };
 
@@ -75,6 +86,7 @@ private:
     Program grid_;
     mutable std::map<std::pair<int, bool>, Program> heatmaps_;  // by scale and minification, compiled when first drawn
     GLuint vertex_array_ = 0;
+    mutable Texture slots_;
     ImVec2 viewport_;
     std::deque<Command> commands_;
 };

@@ -138,32 +138,6 @@ void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
     ui.polygon(std::array<ImVec2, 3>{{to, {to.x - size * ux - size * 0.5f * uy, to.y - size * uy + size * 0.5f * ux}, {to.x - size * ux + size * 0.5f * uy, to.y - size * uy - size * 0.5f * ux}}}, color);
 }
 
-/// Labels that fit without covering an earlier one; the focused token's always.
-class LabelPlacer {
-public:
-    explicit LabelPlacer(Rect frame) : frame_(frame) {}
-    /// The label stands beyond the arrow's head where there is room.
-    void draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
-        const float w = ui.text.width(kCaptionMono, label), h = ui.px(16);
-        const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)}, below{-w / 2, ui.px(14)};
-        const bool leftwards = at.x < from.x, upwards = at.y < from.y;
-        for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left, upwards ? below : above}) {
-            Rect r{at.x + shift.x, at.y + shift.y - h / 2, w, h};
-            if (always) r.x = std::clamp(r.x, frame_.x + ui.px(4), frame_.right() - w - ui.px(4));
-            const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y && r.bottom() <= frame_.bottom();
-            const bool free = inside && std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) { return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom(); });
-            if (!free && !always) continue;
-            taken_.push_back(r);
-            ui.text.draw(r.x, r.middle_y(), kCaptionMono, ink, label);
-            return;
-        }
-    }
-
-private:
-    Rect frame_;
-    std::vector<Rect> taken_;
-};
-
 int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float within) {
     int best = -1;
     float least = within * within;

@@ -33,7 +33,7 @@ struct GraphLayout {
 GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     Ui& ui = s.ui;
     GraphLayout g{};
-    g.area = {area.x + ui.px(250), area.y + ui.px(72), area.w - ui.px(250 + 128), area.h - ui.px(72 + 44)};
+    g.area = {area.x + ui.px(256), area.y + ui.px(72), area.w - ui.px(256 + 132), area.h - ui.px(72 + 44)};
     g.levels = levels;
     g.pitch = std::clamp(g.area.h / static_cast<float>(tokens), ui.px(kRowLeast), ui.px(kRowMost));
     s.state.graph_scroll = scrolled(ui, {area.x, g.area.y, area.w - ui.px(8), g.area.h}, g.pitch * static_cast<float>(tokens), s.state.graph_scroll);
@@ -120,7 +120,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
         if (!g.sees(y)) continue;
         const std::string path = "graph/token/" + std::to_string(i);
         const bool on = static_cast<int>(i) == token;
-        const Rect right{g.area.right() + ui.px(14), y - g.pitch / 2, ui.px(110), g.pitch}, left{area.x + ui.px(16), y - g.pitch / 2, ui.px(226), g.pitch};
+        const Rect right{g.area.right() + ui.px(20), y - g.pitch / 2, ui.px(110), g.pitch}, left{area.x + ui.px(16), y - g.pitch / 2, ui.px(226), g.pitch};
         for (const Rect& r : {left, right}) {
             const Hit h = ui.hit(path + (&r == &left ? "" : "/top"), r);
             if (!h.hovered || s.model()->config.site(s.site()).stack != graph_stack(s)) continue;
@@ -145,7 +145,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
 void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
     Ui& ui = s.ui;
     const float y = g.area.y - ui.px(18), apart = g.area.w / static_cast<float>(g.levels - 1);
-    ui.text.draw_right(area.x + ui.px(224), y, kCaption, ui.colors->t3, flow ? "flow" : "rollout");
+    ui.text.draw_right(area.x + ui.px(216), y, kCaption, ui.colors->t3, flow ? "flow" : "rollout");
     const int step = label_step(apart, ui.px(44));
     for (int l = 0; l < g.levels; ++l)
         if (l == 0 || l + 1 == g.levels || l % step == 0) ui.text.draw_centred(g.x(l), y, kCaption, ui.colors->t3, l == 0 ? "input" : apart > ui.px(80) ? "after " + std::to_string(l - 1) : std::to_string(l - 1));

@@ -72,9 +72,9 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.style = {s.colors, s.pictures.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
         d.atlas = s.pictures.atlas.id();
         d.t = s.pictures.t;
-        d.heads = g.heads;
-        d.layers = g.layers;
-        d.pitch = g.pitch;
+        d.heads = d.across = g.heads;
+        for (int i = 0; i < g.layers * g.heads; ++i) d.slots.push_back({i, 0, s.pictures.largest});
+        d.pitch = {g.pitch, g.pitch};
         d.side = g.thumb;
         d.rect = {moved.x, moved.y, moved.w, moved.h};
         ui.heat->draw(*ui.list, d);
@@ -233,6 +233,7 @@ void draw_head_list(Scene& s, Rect area) {
     s.state.grid_scroll = std::clamp(s.state.grid_scroll, 0.0f, grid.h - g.shown_h);
     s.state.grid_scroll_x = std::clamp(s.state.grid_scroll_x, 0.0f, grid.w - g.shown_w);
 
+    if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads")) open_view(s.state, "heads");
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
     ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(g.layers) + " × " + std::to_string(c.heads) + (g.shared > 1 ? " · " + std::to_string(c.kv_heads) + " key/value" : ""));
     ui.clip(area);

@@ -1,6 +1,5 @@
 // What opens over the window: models, settings, saving a picture, the list of keys.
 #include <imgui.h>
-#include <imgui_stdlib.h>
 
 #include <unistd.h>
 
@@ -43,18 +42,6 @@ private:
     Scene& s_;
     ImDrawList* below_;
 };
-
-/// Dear ImGui's own field, in our colours, for paths. Has the keyboard whenever nothing else does.
-void path_field(Ui& ui, const char* path, Rect r, const char* hint, std::string& value) {
-    ui.name(path, r);
-    ImGui::SetCursorScreenPos(r.min());
-    ImGui::PushItemWidth(r.w);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), (r.h - ImGui::GetFontSize()) / 2});
-    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-    ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value);
-    ImGui::PopStyleVar();
-    ImGui::PopItemWidth();
-}
 
 void show_folder(const std::string& path) {
     const std::string folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
@@ -154,7 +141,7 @@ void draw_model_menu(Scene& s, Rect window) {
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
-    path_field(ui, "model path", field, "Path of a model folder or .gguf file", s.state.path_typed);
+    ui.text_input("model path", field, "Path of a model folder or .gguf file", s.state.path_typed);
     const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)}, "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
     if (pressed && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
@@ -208,7 +195,7 @@ void draw_save_menu(Scene& s, Rect window) {
     ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save head " + head_name(s.model()->config, s.state.site, s.state.head));
     ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(28), kCaption, ui.colors->t3, "end the name in .png, .svg or .pdf");
     const Rect field{x, r.y + ui.px(56), w - ui.px(96), ui.px(32)};
-    path_field(ui, "save path", field, "file name", s.state.save_path);
+    ui.text_input("save path", field, "file name", s.state.save_path);
     const bool pressed = ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary);
     if (pressed) s.state.save_wanted = true;
     if (!s.state.save_result.empty())

@@ -73,8 +73,10 @@ float draw_inspector_title(Scene& s, Rect area, const std::string& query, const 
     const char* state = why_shown(s, cell ? cell->first : 0);
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(16), rest_w = ui.text.width(kTitle, rest) + ui.px(10);
-    const float w = ui.text.draw(area.x + pad, y, kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, query, room - rest_w));
-    ui.text.draw(area.x + pad + w + ui.px(10), y, kTitle, ui.colors->t1, ui.text.fitted(kTitle, rest, room - w));
+    const bool large = ui.text.width(kTitleMono, query) + rest_w <= room;
+    const Font left = large ? kTitleMono : kBodyMono, right = large ? kTitle : kBody;
+    const float w = ui.text.draw(area.x + pad, y, left, ui.colors->accent_text, ui.text.fitted(left, query, room - ui.text.width(right, rest) - ui.px(10)));
+    ui.text.draw(area.x + pad + w + ui.px(10), y, right, ui.colors->t1, ui.text.fitted(right, rest, room - w));
     ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption, s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
     return area.y + ui.px(74);
@@ -84,6 +86,22 @@ float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const st
     ui.text.draw_right(column.right(), y, kBodyMono, emphasis ? ui.colors->accent_text : ui.colors->t1, value);
     ui.text.draw(column.x, y, kBody, ui.colors->t2, ui.text.fitted(kBody, label, column.w - ui.text.width(kBodyMono, value) - ui.px(8)));
     return y + ui.px(26);
+}
+
+void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
+    const float w = ui.text.width(kCaptionMono, label), h = ui.px(16);
+    const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)}, below{-w / 2, ui.px(14)};
+    const bool leftwards = at.x < from.x, upwards = at.y < from.y;
+    for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left, upwards ? below : above}) {
+        Rect r{at.x + shift.x, at.y + shift.y - h / 2, w, h};
+        if (always) r.x = std::clamp(r.x, frame_.x + ui.px(4), frame_.right() - w - ui.px(4));
+        const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y && r.bottom() <= frame_.bottom();
+        const bool free = inside && std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) { return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom(); });
+        if (!free && !always) continue;
+        taken_.push_back(r);
+        ui.text.draw(r.x, r.middle_y(), kCaptionMono, ink, label);
+        return;
+    }
 }
 
 void lock_token(Scene& s, int query) {

@@ -40,6 +40,18 @@ float draw_inspector_title(Scene& scene, Rect area, const std::string& query, co
 /// "label   value" across a column; `emphasis` in amber. Returns the next y.
 float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value, bool emphasis = false);
 
+/// Labels of points that fit without covering an earlier one.
+class LabelPlacer {
+public:
+    explicit LabelPlacer(Rect frame) : frame_(frame) {}
+    /// Beyond the arrow's head where there is room; `always`: even over others.
+    void draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always);
+
+private:
+    Rect frame_;
+    std::vector<Rect> taken_;
+};
+
 /// Locks a token: the cell of its heaviest key.
 void lock_token(Scene& scene, int query);
 

@@ -27,7 +27,8 @@ Result<std::unique_ptr<Application>> Application::create(const WindowOptions& op
 
 void Application::apply_options() {
     const bool for_picture = !options_.screenshot.empty();
-    if (!for_picture) state_ = load_settings(settings_path());
+    if (!options_.settings.empty()) state_ = load_settings(options_.settings);
+    else if (!for_picture) state_ = load_settings(settings_path());
     if (!options_.model.empty()) {
         state_.model_path = options_.model;
         state_.choose_head = true;

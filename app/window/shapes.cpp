@@ -123,6 +123,16 @@ void Ui::gradient(Rect r, const Colormap& map) {
     }
 }
 
+void Ui::draw_thumbnail(Rect r, const Matrix& w, float largest, const std::string& name, Axis queries, bool linear, float fade) {
+    FigureOptions o;
+    o.colormap = name;
+    o.queries = queries;
+    Matrix shown = w;
+    if (!linear) shown = (w.array() < 0).select(w.array(), (w.array().max(0.0f) * std::max(largest, 1e-12f)).sqrt());  // the square root of the share
+    draw_weights(*page_, shown, r.x, r.y, r.w / static_cast<double>(w.cols()), o, largest);
+    if (fade > 0) fill(r, (colors->bg1 & ~IM_COL32_A_MASK) | (static_cast<ImU32>(fade * 255) << IM_COL32_A_SHIFT));
+}
+
 void Ui::clip(Rect r) {
     if (!page_) return list->PushClipRect(r.min(), r.max(), true);
     cairo_save(page_->cairo());

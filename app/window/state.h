@@ -1,6 +1,7 @@
 // What the person chose, and what the window shows of it. Plain data: views read it, edits go into it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +25,12 @@ enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, mov
 enum class DeltaShow { ratio, norm, cosine };
 enum class DeltaSplitBy { head, key, key_of_head };
 
+/// What stands for a weight in the heat map: a square of its colour, or a dot of its size.
+enum class Marks { squares, dots };
+
+/// How all heads are laid out.
+enum class HeadsLayout { by_layer, sorted, table, map };
+
 struct ViewState {
     // remembered between starts
     std::string model_path = "stories";
@@ -34,10 +41,12 @@ struct ViewState {
     std::string colormap = "beam";
     Scale scale = Scale::linear;
     Axis queries = Axis::rows;
+    Marks marks = Marks::squares;
     int rank = 0;                    // index of a statistic, or kRankByCell
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
     int site = 0, head = 0;          // which attention block (ModelConfig::site), which head
+    std::map<std::string, std::map<std::string, std::string>> head_labels;  // by hand: model → head ("3.5") → label
 
     // of this run
     std::optional<size_t> view;      // row of the table of views; none: the first that the model offers
@@ -72,6 +81,17 @@ struct ViewState {
     bool graph_flow = false;         // flow in place of rollout
     float graph_scroll = 0, graph_list_scroll = 0;
     int graph_followed = -1;
+    HeadsLayout heads_layout = HeadsLayout::by_layer;
+    int heads_sort = 0;              // column of the table of heads: a statistic, or one on random tokens
+    bool heads_turned = false;       // the other end of the order first
+    int heads_scale = 0;             // 0: per head, 1: all heads, both by the square root; 2: all heads, linear
+    float heads_zoom = 1;            // of the thumbnails that fit
+    float heads_scroll = 0, heads_scroll_x = 0;
+    float heads_kept = 1;            // share of the range of the sorting column that is kept
+    std::string heads_label;         // only heads with this label; "": all
+    int model_config = 0;            // whose architecture: 0: the open model's; 1: GPT-3's
+    bool labelling = false;          // the selected head's label is being typed
+    std::string label_typed;
     std::string notice;              // one sentence under the tokens
     int first_chip = 0, first_target_chip = 0;
     float rank_scroll = 0, grid_scroll = 0, grid_scroll_x = 0;

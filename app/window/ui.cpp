@@ -1,6 +1,7 @@
 #include "window/ui.h"
 
 #include <GLFW/glfw3.h>
+#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -134,6 +135,17 @@ bool Ui::toggle(float& x, float middle, const std::string& path, const std::stri
     text.draw(r.x + px(10), middle, kCaption, on ? colors->accent_text : colors->t1, label);
     x += r.w + px(18);
     return h.clicked;
+}
+
+void Ui::text_input(const char* path, Rect r, const char* hint, std::string& value) {
+    name(path, r);
+    ImGui::SetCursorScreenPos(r.min());
+    ImGui::PushItemWidth(r.w);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {px(10), (r.h - ImGui::GetFontSize()) / 2});
+    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value);
+    ImGui::PopStyleVar();
+    ImGui::PopItemWidth();
 }
 
 void Ui::signed_bar(Rect r, float value, bool strong) {

@@ -84,6 +84,8 @@ public:
     void hatch(Rect r, ImU32 color);
     /// A colour map, its beginning at the bottom of a tall rectangle or at the left of a wide one.
     void gradient(Rect r, const Colormap& map);
+    /// Weights as a small picture on a page (on the screen all of them are one draw of the renderer); −1: masked.
+    void draw_thumbnail(Rect r, const Matrix& weights, float largest, const std::string& colormap, Axis queries, bool linear, float fade);
     void clip(Rect r);
     void unclip();
     /// The wheel's turn since the last frame if the mouse is in the rectangle and nothing lies over it; taken by the first who asks.
@@ -101,6 +103,8 @@ public:
     bool toggle(float& x, float middle, const std::string& path, const std::string& label, bool on);
     /// A bar to either side of a zero line at its middle, value −1 … 1.
     void signed_bar(Rect r, float value, bool strong = true);
+    /// Dear ImGui's own field, in our colours, for paths and labels. Has the keyboard whenever nothing else does.
+    void text_input(const char* path, Rect r, const char* hint, std::string& value);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);

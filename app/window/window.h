@@ -21,6 +21,7 @@ struct WindowOptions {
     double scale = 0;               // pixels per point; 0: the monitor's
     bool hints = false;             // show the first start's hints
     std::string open_menu;          // "models": for screenshots
+    std::string settings;           // read these settings in place of the remembered ones, for screenshots
     std::string report;             // write what the window shows as JSON after each change, for tests
     std::string shader_dir;         // read shaders from here and reload them when they change
     int threads = 0;

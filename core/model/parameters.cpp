@@ -91,7 +91,8 @@ std::string short_count(int64_t count) {
     char text[32];
     if (count >= 1'000'000'000) std::snprintf(text, sizeof text, "%.3g B", value / 1e9);
     else if (count >= 1'000'000) std::snprintf(text, sizeof text, "%.3g M", value / 1e6);
-    else std::snprintf(text, sizeof text, "%.3g k", value / 1e3);
+    else if (count >= 1000) std::snprintf(text, sizeof text, "%.3g k", value / 1e3);
+    else return std::to_string(count);
     return text;
 }
 

@@ -1,0 +1,245 @@
+// All heads, filling the window: thumbnails by layer or in order, a table, a map of like heads.
+#include "views/all_heads.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace headlight {
+
+namespace {
+
+constexpr int kBins = 40;
+
+const char* kLayouts[] = {"by layer", "sorted", "table", "map"};
+
+std::vector<float> column_of(const Scene& s, size_t statistic) {
+    std::vector<float> out;
+    for (const HeadSummary& h : s.sentence()->heads) out.push_back(h.statistics[statistic]);
+    return out;
+}
+
+/// Labels in use for this model, once each.
+std::vector<std::string> labels_in_use(const Scene& s) {
+    std::set<std::string> all;
+    const auto of_model = s.state.head_labels.find(s.model()->name);
+    if (of_model != s.state.head_labels.end())
+        for (const auto& [head, label] : of_model->second) all.insert(label);
+    return {all.begin(), all.end()};
+}
+
+/// How the values of all heads spread, with the edge where the filter ends; dragging moves it.
+void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
+    Ui& ui = s.ui;
+    std::array<int, kBins> bins{};
+    for (const float v : choice.column.values)
+        if (!std::isnan(v)) ++bins[static_cast<size_t>(std::clamp(static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0, kBins - 1))];
+    const int most = std::max(1, *std::max_element(bins.begin(), bins.end()));
+    const float w = r.w / kBins, edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
+    for (int i = 0; i < kBins; ++i) {
+        const float high = bins[static_cast<size_t>(i)] ? std::max(ui.px(2), r.h * static_cast<float>(bins[static_cast<size_t>(i)]) / static_cast<float>(most)) : 0;
+        const float middle = (static_cast<float>(i) + 0.5f) / kBins;
+        const bool kept = choice.column.ascending ? middle <= edge : middle >= edge;
+        ui.fill({r.x + w * static_cast<float>(i), r.bottom() - high, w - ui.line(), high}, kept ? ui.colors->accent : ui.colors->l2);
+    }
+    ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
+    const float x = r.x + r.w * std::clamp(edge, 0.0f, 1.0f);
+    const Rect handle{x - ui.px(4), r.bottom() - ui.px(4), ui.px(8), ui.px(12)};
+    ui.fill({x - ui.line() / 2, r.y, ui.line(), r.h}, ui.colors->accent);
+    ui.fill(handle, ui.colors->accent, 2);
+    const Hit h = ui.hit("heads/keep", {r.x - ui.px(6), r.y - ui.px(4), r.w + ui.px(12), r.h + ui.px(14)});
+    if (h.hovered) ui.frame(handle, ui.colors->hover, 1, 2);
+    if (h.pressed) {
+        const float share = std::clamp((h.mouse.x - r.x) / r.w, 0.0f, 1.0f);
+        s.state.heads_kept = choice.column.ascending ? share : 1 - share;
+    }
+}
+
+void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& choice) {
+    Ui& ui = s.ui;
+    const int heads = static_cast<int>(choice.kept.size());
+    const std::string count = std::to_string(choice.count) + " of " + std::to_string(heads) + " heads";
+    const std::string value = number(choice.threshold, 2) + (choice.column.unit.empty() ? "" : " " + choice.column.unit);
+    const float words = ui.text.width(kCaption, choice.column.ascending ? "Keep at most" : "Keep at least") + ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + ui.px(44);
+    const float bars = std::min(ui.px(300), right - x - words);
+    if (bars < ui.px(90)) {
+        if (right - x > ui.text.width(kCaption, count)) x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + ui.px(16);
+        return;
+    }
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, choice.column.ascending ? "Keep at most" : "Keep at least") + ui.px(12);
+    draw_histogram(s, {x, y - ui.px(17), bars, ui.px(30)}, choice);
+    x += bars + ui.px(12);
+    x += ui.text.draw(x, y, kCaptionMono, ui.colors->accent_text, value) + ui.px(10);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + ui.px(16);
+}
+
+void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
+    Ui& ui = s.ui;
+    const float y = area.y + ui.px(26);
+    const float back_w = ui.px(24) + ui.text.width(kTitle, "All heads");
+    const Hit back = ui.hit("heads/back", {area.x + ui.px(8), y - ui.px(18), back_w + ui.px(12), ui.px(36)});
+    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
+    const float cx = area.x + ui.px(20);
+    ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));
+    float x = area.x + ui.px(34);
+    x += ui.text.draw(x, y, kTitle, ink, "All heads") + ui.px(10);
+    x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) + ui.px(22);
+    ui.tooltip("heads/back", back, "Back (Esc)");
+    if (back.clicked) close_view(s.state);
+    std::vector<std::string> names;
+    for (const HeadColumn& c : head_columns(s)) names.push_back(c.label);
+    if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.state.heads_sort); c >= 0) {
+        s.state.heads_sort = c;
+        s.state.heads_kept = 1;
+        s.state.heads_turned = false;
+    }
+    if (const int c = ui.choice(x, y, "Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)}, static_cast<int>(s.state.heads_layout)); c >= 0) s.state.heads_layout = static_cast<HeadsLayout>(c);
+    if (const int c = ui.choice(x, y, area.w > ui.px(1400) ? "Scale" : "", "heads/scale", {"per head, square root", "all heads, square root", "all heads, linear"}, s.state.heads_scale); c >= 0) s.state.heads_scale = c;
+    std::vector<std::string> labels = labels_in_use(s);
+    if (!labels.empty()) {
+        labels.insert(labels.begin(), "any label or none");
+        const auto now = std::find(labels.begin() + 1, labels.end(), s.state.heads_label);
+        if (const int c = ui.choice(x, y, "", "heads/label", labels, now == labels.end() || s.state.heads_label.empty() ? 0 : static_cast<int>(now - labels.begin())); c >= 0) s.state.heads_label = c ? labels[static_cast<size_t>(c)] : "";
+    }
+    const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
+    const bool save_fits = save.x - x > ui.px(260);
+    draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
+    if (save_fits && !ui.on_page() && ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+    ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
+}
+
+/// A small sheet in which the selected head gets a label by hand.
+void draw_label_card(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const Rect r{area.middle_x() - ui.px(190), area.y + ui.px(80), ui.px(380), ui.px(132)};
+    ui.fill(r, ui.colors->bg2, size::popup_corner);
+    ui.frame(r, ui.colors->l2, 1, size::popup_corner);
+    ui.text.draw(r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1, "Label of head " + head_name(s.model()->config, s.state.site, s.state.head));
+    ui.text_input("heads/label/text", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)}, "induction, sink, …", s.state.label_typed);
+    ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3, "Kept between starts. Empty takes it away.");
+    const bool done = ui.button("heads/label/done", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set", Ui::Look::primary) || ImGui::IsKeyPressed(GLFW_KEY_ENTER, false);
+    if (!done) return;
+    auto& labels = s.state.head_labels[s.model()->name];
+    const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
+    if (s.state.label_typed.empty()) labels.erase(head);
+    else labels[head] = s.state.label_typed.substr(0, 40);
+    s.state.labelling = false;
+}
+
+}  // namespace
+
+std::vector<HeadColumn> head_columns(const Scene& s) {
+    std::vector<HeadColumn> out;
+    for (size_t i = 0; i < kStatistics; ++i) {
+        const HeadStatistic& st = head_statistics()[i];
+        out.push_back({st.label, st.definition, st.unit, st.ascending, column_of(s, i)});
+    }
+    const auto* random = s.found<RandomStatisticsWanted>();
+    for (const char* key : {"previous", "duplicate", "induction"}) {
+        const HeadStatistic& st = *find_statistic(key);
+        HeadColumn c{std::string(st.key) + ", random", std::string(st.definition) + " Measured on random tokens that repeat, so that no meaning helps.", "", false, {}};
+        if (random)
+            for (const auto& head : random->answer.heads) c.values.push_back(head[static_cast<size_t>(&st - head_statistics().data())]);
+        out.push_back(std::move(c));
+    }
+    return out;
+}
+
+std::string head_label(const Scene& s, int site, int head) {
+    const auto of_model = s.state.head_labels.find(s.model()->name);
+    if (of_model == s.state.head_labels.end()) return "";
+    const auto it = of_model->second.find(site_path(s.model()->config, site) + "." + std::to_string(head));
+    return it == of_model->second.end() ? "" : it->second;
+}
+
+HeadChoice choose_heads(const Scene& s) {
+    HeadChoice c;
+    auto columns = head_columns(s);
+    c.column = std::move(columns[static_cast<size_t>(std::clamp<int>(s.state.heads_sort, 0, static_cast<int>(columns.size()) - 1))]);
+    const size_t heads = s.sentence()->heads.size();
+    c.column.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
+    c.order = order_by(c.column.values, c.column.ascending != s.state.heads_turned);
+    c.low = std::numeric_limits<float>::max();
+    c.high = std::numeric_limits<float>::lowest();
+    for (const float v : c.column.values)
+        if (!std::isnan(v)) c.low = std::min(c.low, v), c.high = std::max(c.high, v);
+    if (c.low > c.high) c.low = c.high = 0;
+    const float share = c.column.ascending ? s.state.heads_kept : 1 - s.state.heads_kept;
+    c.threshold = c.low + share * (c.high - c.low);
+    const bool all = s.state.heads_kept >= 0.999f;
+    for (size_t i = 0; i < heads; ++i) {
+        const float v = c.column.values[i];
+        bool kept = all || (!std::isnan(v) && (c.column.ascending ? v <= c.threshold : v >= c.threshold));
+        const int across = s.model()->config.heads;
+        if (!s.state.heads_label.empty()) kept = kept && head_label(s, static_cast<int>(i) / across, static_cast<int>(i) % across) == s.state.heads_label;
+        c.kept.push_back(kept);
+        c.count += kept;
+    }
+    return c;
+}
+
+void open_head(Scene& s, int site, int head) {
+    s.state.site = site;
+    s.state.head = head;
+    s.state.choose_head = false;
+    s.field.focused = s.second.focused = false;
+    open_view(s.state, "head");
+}
+
+std::vector<Question> ask_all_heads(const Scene& s) {
+    std::vector<Question> out{RandomStatisticsWanted{}};
+    if (s.state.heads_layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
+    return out;
+}
+
+void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
+    Ui& ui = s.ui;
+    if (ui.on_page()) return;
+    const auto& stats = s.sentence()->heads[static_cast<size_t>(site * s.model()->config.heads + head)].statistics;
+    const std::string label = head_label(s, site, head);
+    const float w = ui.px(320), row = ui.px(26), h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);
+    float x = beside.right() + ui.px(8), y = std::clamp(beside.y, area.y + ui.px(4), std::max(area.y + ui.px(4), area.bottom() - h - ui.px(4)));
+    if (x + w > area.right() - ui.px(4)) x = beside.x - w - ui.px(8);
+    x = std::max(x, area.x + ui.px(4));
+    ImDrawList* below = ui.list;
+    ui.use_list(ImGui::GetForegroundDrawList());
+    const Rect r{x, y, w, h};
+    ui.fill(r, ui.colors->bg2, size::popup_corner);
+    ui.frame(r, ui.colors->l2, 1, size::popup_corner);
+    const float left = r.x + ui.px(16), right = r.right() - ui.px(16);
+    ui.text.draw(left, r.y + ui.px(24), kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, site, head));
+    ui.text.draw_right(right, r.y + ui.px(24), kCaption, ui.colors->t3, "hover");
+    float at = r.y + ui.px(54);
+    if (!label.empty()) {
+        ui.text.draw(left, at, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, w - ui.px(32)));
+        at += row;
+    }
+    for (size_t i = 0; i < kStatistics; ++i, at += row) {
+        const HeadStatistic& st = head_statistics()[i];
+        const bool sorting = s.state.heads_sort == static_cast<int>(i);
+        ui.text.draw(left, at, kBody, sorting ? ui.colors->accent_text : ui.colors->t2, st.label);
+        const std::string value = number(stats[i], *st.unit ? 2 : 3) + (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : "");
+        if (!*st.unit && !std::isnan(stats[i])) ui.bar({left + ui.px(132), at - ui.px(4), ui.px(90), ui.px(8)}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw_right(right, at, kBodyMono, sorting ? ui.colors->accent_text : ui.colors->t1, value);
+    }
+    ui.text.draw(left, at + ui.px(6), kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
+    ui.use_list(below);
+}
+
+void draw_all_heads(Scene& s, Rect area) {
+    if (!s.sentence()) return;
+    const HeadChoice choice = choose_heads(s);
+    s.state.hovered_head.reset();
+    if (!s.ui.on_page()) draw_toolbar(s, area, choice);
+    const Rect rest{area.x, area.y + s.ui.px(53), area.w, area.h - s.ui.px(53)};
+    switch (s.state.heads_layout) {
+        case HeadsLayout::table: draw_head_table(s, rest, choice); break;
+        case HeadsLayout::map: draw_head_map(s, rest, choice); break;
+        default: draw_head_grid(s, rest, choice);
+    }
+    if (s.state.labelling) draw_label_card(s, area);
+}
+
+}  // namespace headlight

@@ -1,0 +1,43 @@
+// The parts of the view of all heads.
+#pragma once
+
+#include "views/parts.h"
+
+namespace headlight {
+
+/// A column of the table of heads: a statistic of this text, or of random tokens that repeat.
+struct HeadColumn {
+    std::string label, definition, unit;
+    bool ascending = false;      // small values come first
+    std::vector<float> values;   // [site · heads + head], NaN where not defined; empty until it is known
+};
+
+/// Columns of the table: the statistics, then those measured on random tokens.
+std::vector<HeadColumn> head_columns(const Scene& scene);
+
+/// What the person asked to see: heads in order, and which of them are kept.
+struct HeadChoice {
+    HeadColumn column;                // that they are sorted by
+    std::vector<size_t> order;
+    std::vector<bool> kept;           // [site · heads + head]
+    float low = 0, high = 1;          // the range of the column
+    float threshold = 1;              // values up to (or from) here are kept
+    int count = 0;
+};
+
+HeadChoice choose_heads(const Scene& scene);
+
+/// The label that a person gave a head, or "".
+std::string head_label(const Scene& scene, int site, int head);
+
+void draw_head_grid(Scene& scene, Rect area, const HeadChoice& choice);
+void draw_head_table(Scene& scene, Rect area, const HeadChoice& choice);
+void draw_head_map(Scene& scene, Rect area, const HeadChoice& choice);
+
+/// The numbers of a head beside its picture, never over it.
+void draw_head_card(Scene& scene, Rect area, Rect beside, int site, int head);
+
+/// Shows one head, large.
+void open_head(Scene& scene, int site, int head);
+
+}  // namespace headlight

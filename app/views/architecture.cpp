@@ -1,0 +1,329 @@
+// The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens its view.
+#include <algorithm>
+#include <cmath>
+
+#include "base/embedded.h"
+#include "model/parameters.h"
+#include "views/parts.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kBlock = 50, kThin = 28, kGap = 10, kWide = 380;
+
+/// A block of the diagram.
+struct Block {
+    std::string name, shape;
+    std::vector<std::string> rows;  // beginnings of the rows of the parameter table that it stands for
+    const char* view = nullptr;     // what a click opens
+    int site = -1;                  // … on which attention block
+    bool in_layer = false, thin = false;
+    bool adds = false;              // its output is added to the residual stream
+    bool from_encoder = false;
+    const char* help = "";
+};
+
+std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
+
+const char* norm_name(const ModelConfig& c) { return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm"; }
+
+Block position_block(const ModelConfig& c, const std::string& of) {
+    Block b;
+    b.thin = true;
+    b.rows = {of + "position embedding", of + "distance bias"};
+    if (c.learned_positions) b.name = "+ learned positions", b.shape = by(c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
+    else if (c.sinusoidal) b.name = "+ sinusoidal positions", b.shape = by(c.context, c.d_model);
+    else if (c.rope.dims) b.name = "rotary positions turn q and k", b.shape = std::to_string(c.rope.dims) + " of " + std::to_string(c.d_head) + " dimensions";
+    else if (c.alibi) b.name = "ALiBi: scores fall with distance", b.shape = std::to_string(c.heads) + " slopes";
+    else if (c.buckets.count) b.name = "bias by distance in every score", b.shape = by(c.buckets.count, c.heads);
+    b.help = "How the model knows where a token stands.";
+    return b;
+}
+
+Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross, int site) {
+    Block b;
+    b.name = cross ? "Cross-attention" : stack.causal ? "Masked self-attention" : "Self-attention";
+    const std::string shared = c.kv_heads < c.heads ? " (" + std::to_string(c.kv_heads) + " key/value)" : "";
+    b.shape = std::to_string(c.heads) + " heads" + shared + " · W_Q, W_K, W_V " + by(c.d_model, c.d_head) + " each · W_O " + by(int64_t{c.heads} * c.d_head, c.d_model);
+    const std::string what = of + (cross ? "cross-attention " : "attention ");
+    b.rows = {what + "query", what + "key", what + "norms", what + "output"};
+    b.view = "head";
+    b.site = site;
+    b.in_layer = b.adds = true;
+    b.from_encoder = cross;
+    b.help = cross ? "Queries from the decoder, keys and values from the encoder. Opens its heat map." : "softmax(QKᵀ / √d) V for every head, side by side. Opens its heat map.";
+    return b;
+}
+
+Block norm_block(const ModelConfig& c, const char* where) {
+    Block b;
+    b.name = norm_name(c);
+    b.shape = where;
+    b.in_layer = b.thin = true;
+    b.help = "Brings every vector to one scale, then multiplies each dimension by a learned gain.";
+    return b;
+}
+
+int first_site(const ModelConfig& c, int stack, bool cross) {
+    for (int site = 0; site < c.sites(); ++site)
+        if (c.site(site).stack == stack && (c.site(site).kind == AttentionKind::cross) == cross) return site;
+    return 0;
+}
+
+/// Bottom to top.
+std::vector<Block> blocks_of(const ModelConfig& c, int index) {
+    const StackConfig& s = c.stacks[static_cast<size_t>(index)];
+    const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
+    const bool before = c.norm_place == NormPlace::before;
+    std::vector<Block> out;
+    Block embedding;
+    embedding.name = s.vocab ? "Token embedding" : "Patch embedding";
+    embedding.shape = s.vocab ? by(s.vocab, c.d_embed) : by(int64_t{c.vision.channels} * c.vision.patch * c.vision.patch, c.d_model);
+    embedding.rows = {index == 0 || c.shared_embedding ? "token embedding" : "target embedding", "type embedding", "embedding projection", "patch embedding", "class token", of + "embedding norm"};
+    embedding.view = "delta";
+    embedding.site = first_site(c, index, false);
+    embedding.help = "Each id becomes a vector: the row of the table. Opens ΔE, where the vectors move.";
+    out.push_back(embedding);
+    if (const Block positions = position_block(c, of); !positions.name.empty()) out.push_back(positions);
+    const auto add = [&](Block block, const std::string& norm_row) {
+        Block norm = norm_block(c, before ? "before" : "after");
+        norm.rows = {norm_row};
+        if (before && !(c.parallel && c.shared_norm && block.view && std::string_view(block.view) == "lens")) out.push_back(norm);
+        out.push_back(std::move(block));
+        if (!before) out.push_back(norm);
+    };
+    add(attention_block(c, of, s, false, first_site(c, index, false)), of + "attention norm");
+    if (s.cross) add(attention_block(c, of, s, true, first_site(c, index, true)), of + "cross-attention norm");
+    Block mlp;
+    mlp.name = c.gated ? "Gated MLP" : "MLP";
+    mlp.shape = by(c.d_model, s.d_mlp) + " → " + by(s.d_mlp, c.d_model) + (c.parallel ? " · beside attention" : "");
+    mlp.rows = {of + "MLP in", of + "MLP out"};
+    mlp.view = index + 1 == static_cast<int>(c.stacks.size()) ? "lens" : nullptr;
+    mlp.in_layer = mlp.adds = true;
+    mlp.help = "Each token by itself: wider, a nonlinearity, back. Opens Next, which shows what MLPs add to a prediction.";
+    add(mlp, of + "MLP norm");
+    if (c.final_norm) {
+        Block norm = norm_block(c, "final");
+        norm.in_layer = false;
+        norm.rows = {of + "final norm"};
+        out.push_back(norm);
+    }
+    if (index + 1 < static_cast<int>(c.stacks.size())) return out;
+    Block head;
+    head.name = c.kind == ModelKind::vision ? "Classifier" : "Unembedding";
+    head.shape = by(c.masked_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab) + (c.tied_unembedding ? " · the token embedding again" : "");
+    head.rows = {"unembedding", "head", "output projection"};
+    head.view = "lens";
+    head.help = "A score for every token: the logits. Opens Next.";
+    out.push_back(head);
+    return out;
+}
+
+/// Whole words from the beginning: "attention norm" is not "attention norms of q and k".
+bool stands_for(const Block& b, const ParameterRow& row) {
+    return std::any_of(b.rows.begin(), b.rows.end(), [&](const std::string& begin) {
+        return !begin.empty() && row.block.rfind(begin, 0) == 0 && (row.block.size() == begin.size() || row.block[begin.size()] == ' ' || row.block[begin.size()] == ',');
+    });
+}
+
+int64_t count_of(const Block& b, const std::vector<ParameterRow>& table) {
+    int64_t sum = 0;
+    for (const ParameterRow& row : table)
+        if (stands_for(b, row)) sum += row.each;
+    return sum;
+}
+
+struct Diagram {
+    float scale = 1;  // of heights, where the window is low
+    float unit(const Ui& ui, float points) const { return ui.px(points * scale); }
+    float height(const Ui& ui, const Block& b) const { return unit(ui, b.thin ? kThin : kBlock); }
+};
+
+float diagram_height(const Ui& ui, const Diagram& d, const std::vector<Block>& blocks) {
+    float sum = d.unit(ui, 2 * 40);
+    for (const Block& b : blocks) sum += d.height(ui, b) + d.unit(ui, kGap);
+    return sum + d.unit(ui, 3 * kGap);
+}
+
+/// One block; returns whether it is pointed at.
+bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::string& path, const std::vector<ParameterRow>& table, bool possible) {
+    Ui& ui = s.ui;
+    const Hit h = ui.hit(path, r);
+    const bool opens = b.view && possible;
+    ui.fill(r, h.hovered && opens ? ui.colors->bg3 : b.thin ? ui.colors->bg1 : ui.colors->bg2, size::corner);
+    ui.frame(r, h.hovered ? ui.colors->hover : ui.colors->l2, 1, size::corner);
+    const int64_t count = count_of(b, table);
+    const std::string parameters = count ? short_count(count) : "";
+    const float right = ui.text.draw_right(r.right() - ui.px(12), b.thin || d.scale < 0.8f ? r.middle_y() : r.y + d.unit(ui, 17), kCaptionMono, ui.colors->t2, parameters), room = r.w - right - ui.px(36);
+    if (b.thin || d.scale < 0.8f) {
+        const float w = ui.text.draw(r.x + ui.px(12), r.middle_y(), b.thin ? kCaption : kBody, b.thin ? ui.colors->t2 : ui.colors->t1, ui.text.fitted(b.thin ? kCaption : kBody, b.name, room));
+        ui.text.draw(r.x + ui.px(22) + w, r.middle_y(), kCaptionMono, ui.colors->t3, ui.text.fitted(kCaptionMono, b.shape, std::max(0.0f, room - w - ui.px(10))));
+    } else {
+        ui.text.draw(r.x + ui.px(12), r.y + d.unit(ui, 17), kBody, ui.colors->t1, ui.text.fitted(kBody, b.name, room));
+        ui.text.draw(r.x + ui.px(12), r.y + d.unit(ui, 36), kCaption, ui.colors->t3, ui.text.fitted(kCaption, b.shape, r.w - ui.px(24)));
+    }
+    ui.tooltip(path, h, b.help);
+    if (h.clicked && opens) {
+        if (b.site >= 0) s.state.site = b.site;
+        open_view(s.state, b.view);
+    }
+    return h.hovered;
+}
+
+void draw_plus(Ui& ui, ImVec2 at) {
+    ui.disc(at, ui.px(7), ui.colors->bg1);
+    ui.ring(at, ui.px(7), ui.colors->t2, ui.px(1.3f));
+    ui.stroke({at.x - ui.px(4), at.y}, {at.x + ui.px(4), at.y}, ui.colors->t2, ui.px(1.3f));
+    ui.stroke({at.x, at.y - ui.px(4)}, {at.x, at.y + ui.px(4)}, ui.colors->t2, ui.px(1.3f));
+}
+
+struct Anchors {
+    ImVec2 top{}, cross{};  // where a stack's output leaves, where the encoder's enters
+};
+
+/// One stack, bottom to top, the residual stream on its left.
+Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, int index, const std::vector<Block>& blocks, const std::vector<ParameterRow>& table, bool possible, const Block** pointed) {
+    Ui& ui = s.ui;
+    const StackConfig& stack = c.stacks[static_cast<size_t>(index)];
+    const float rail = area.x + ui.px(22), left = area.x + ui.px(44), gap = d.unit(ui, kGap);
+    const Rect column{left, area.y, std::min(area.w - ui.px(60), ui.px(kWide)), area.h};
+    float y = area.bottom() - d.unit(ui, 40);
+    const bool vision = c.kind == ModelKind::vision;
+    const std::string reads = vision ? std::to_string(c.vision.patches()) + " patches and a class token" : (c.stacks.size() > 1 ? index ? "target " : "source " : "") + std::string("tokens, at most ") + std::to_string(c.context);
+    ui.text.draw(column.x, area.bottom() - d.unit(ui, 18), kCaption, ui.colors->t2, reads);
+    const float rail_bottom = area.bottom() - d.unit(ui, 18);
+    Anchors anchors;
+    float layer_bottom = 0, layer_top = 0, rail_top = 0;
+    struct Branch {
+        Rect block, entry;  // what adds, and what its input enters first
+        ImVec2 plus;
+    };
+    std::vector<Branch> branches;
+    std::vector<Rect> on_rail;  // norms that the stream itself goes through
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        const Block& b = blocks[i];
+        const bool enters = b.in_layer && (i == 0 || !blocks[i - 1].in_layer), leaves = b.in_layer && (i + 1 == blocks.size() || !blocks[i + 1].in_layer);
+        if (enters) y -= gap, layer_bottom = y + gap * 0.6f;
+        const float h = d.height(ui, b);
+        y -= h;
+        const Rect r{column.x, y, column.w, h};
+        if (draw_block(s, d, b, r, "model/" + std::to_string(index) + "/" + std::to_string(i), table, possible)) *pointed = &b;
+        const bool normed_first = i > 0 && blocks[i - 1].thin && blocks[i - 1].in_layer && c.norm_place == NormPlace::before;
+        if (b.adds) branches.push_back({r, normed_first ? Rect{r.x, r.bottom() + gap, r.w, d.height(ui, blocks[i - 1])} : r, {rail, r.y - gap / 2}});
+        if (b.thin && b.in_layer && c.norm_place == NormPlace::after) on_rail.push_back(r);
+        if (b.from_encoder) anchors.cross = {r.x, r.middle_y()};
+        if (!b.in_layer) ui.stroke({rail, r.middle_y()}, {r.x, r.middle_y()}, ui.colors->l2, ui.px(1.3f));
+        y -= gap;
+        if (leaves) layer_top = y + gap * 0.2f, y -= gap;
+        rail_top = r.middle_y();
+    }
+    ui.stroke({rail, rail_bottom}, {rail, rail_top}, ui.colors->l2, ui.px(2));
+    const auto wire = [&](ImVec2 from, ImVec2 to) { ui.stroke(from, to, ui.colors->l2, ui.px(1.3f)); };
+    for (const Branch& b : branches) {
+        const float in = b.entry.y == b.block.y ? b.block.bottom() - b.block.h * 0.25f : b.entry.middle_y(), out = b.block.y + b.block.h * 0.3f;
+        wire({rail, in}, {column.x, in});
+        if (b.entry.y != b.block.y) wire({column.x + ui.px(24), b.entry.y}, {column.x + ui.px(24), b.block.bottom()});
+        wire({column.x, out}, {rail + ui.px(12), out});
+        wire({rail + ui.px(12), out}, b.plus);
+        draw_plus(ui, b.plus);
+    }
+    for (const Rect& r : on_rail) wire({rail, r.middle_y()}, {r.x, r.middle_y()});
+    const Rect layer{area.x + ui.px(4), layer_top, column.right() + ui.px(12) - area.x - ui.px(4), layer_bottom - layer_top};
+    ui.frame(layer, ui.colors->t3, 1, size::popup_corner);
+    const std::string times = "× " + std::to_string(stack.layers);
+    ui.text.draw(layer.right() + ui.px(10), layer.middle_y(), kTitle, ui.colors->accent_text, times);
+    anchors.top = {rail, rail_top};
+    const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder" : vision ? "a class" : c.kind == ModelKind::encoder ? "each token, read in both directions" : "the next token";
+    ui.text.draw(column.x, y - d.unit(ui, 6), kCaption, ui.colors->t2, says);
+    return anchors;
+}
+
+void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<ParameterRow>& table, const Block* pointed) {
+    Ui& ui = s.ui;
+    float y = area.y + ui.px(16);
+    const float each = area.right() - ui.px(176), times = area.right() - ui.px(116), total = area.right();
+    ui.text.draw(area.x, y, kCaption, ui.colors->t2, "parameters of");
+    if (each - ui.px(80) > area.x + ui.px(206)) ui.text.draw(area.x + ui.px(206), y, kCaption, ui.colors->t2, "shape");
+    ui.text.draw_right(each, y, kCaption, ui.colors->t2, "each");
+    ui.text.draw_right(times, y, kCaption, ui.colors->t2, "times");
+    ui.text.draw_right(total, y, kCaption, ui.colors->t2, "in all");
+    ui.fill({area.x, y + ui.px(16), area.w, ui.line()}, ui.colors->l2);
+    y += ui.px(34);
+    const float row_h = std::clamp((area.h - ui.px(100)) / static_cast<float>(table.size()), ui.px(20), ui.px(28));
+    for (const ParameterRow& row : table) {
+        const bool on = pointed && stands_for(*pointed, row);
+        if (on) ui.fill({area.x - ui.px(8), y - row_h / 2, area.w + ui.px(16), row_h}, ui.colors->bg3, size::corner);
+        ui.text.draw(area.x, y, kCaption, on ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kCaption, row.block, ui.px(198)));
+        const float room = each - ui.px(80) - area.x - ui.px(206);
+        if (room > ui.px(40)) ui.text.draw(area.x + ui.px(206), y, kCaptionMono, ui.colors->t3, ui.text.fitted(kCaptionMono, row.shape, room));
+        ui.text.draw_right(each, y, kCaptionMono, ui.colors->t2, short_count(row.each));
+        ui.text.draw_right(times, y, kCaptionMono, ui.colors->t3, std::to_string(row.count));
+        ui.text.draw_right(total, y, kCaptionMono, ui.colors->t1, short_count(row.each * row.count));
+        y += row_h;
+    }
+    ui.fill({area.x, y - row_h / 2 + ui.px(6), area.w, ui.line()}, ui.colors->l2);
+    y += ui.px(16);
+    ui.text.draw(area.x, y, kBody, ui.colors->t2, "in all");
+    std::string exact = std::to_string(parameter_count(c));
+    for (int at = static_cast<int>(exact.size()) - 3; at > 0; at -= 3) exact.insert(static_cast<size_t>(at), ",");
+    ui.text.draw_right(total, y, kBodyMono, ui.colors->accent_text, exact);
+}
+
+/// GPT-3's numbers (Brown et al. 2020), which article 002 counts.
+const ModelConfig& gpt3() {
+    static const ModelConfig config = *parse_config(Json::parse(embedded_file("assets/gpt3.json")), "gpt3.json");
+    return config;
+}
+
+void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
+    Ui& ui = s.ui;
+    const float y = area.y + ui.px(26);
+    const std::string title = s.state.model_config ? "GPT-3 175B" : s.model()->name;
+    const float back_w = ui.px(40) + ui.text.width(kTitle, title);
+    const Hit back = ui.hit("model/back", {area.x + ui.px(8), y - ui.px(18), back_w, ui.px(36)});
+    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
+    const float cx = area.x + ui.px(20);
+    ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));
+    float x = area.x + ui.px(34);
+    x += ui.text.draw(x, y, kTitle, ink, title) + ui.px(14);
+    x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, c.family_name + " · d_model " + std::to_string(c.d_model) + " · " + short_count(parameter_count(c)) + " parameters") + ui.px(32);
+    ui.tooltip("model/back", back, "Back (Esc)");
+    if (back.clicked) close_view(s.state);
+    if (const int choice = ui.choice(x, y, "Count", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"}, s.state.model_config); choice >= 0) s.state.model_config = choice;
+    ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
+}
+
+}  // namespace
+
+void draw_architecture(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.state.model_config ? gpt3() : s.model()->config;
+    if (!ui.on_page()) draw_toolbar(s, area, c);
+    const auto table = parameter_table(c);
+    const Rect rest{area.x + ui.px(24), area.y + ui.px(64), area.w - ui.px(48), area.h - ui.px(72)};
+    const float stack_w = std::min(ui.px(kWide + 120), rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)), table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - ui.px(24), ui.px(720));
+    std::vector<std::vector<Block>> stacks;
+    Diagram d{1.35f};
+    for (int i = 0; i < static_cast<int>(c.stacks.size()); ++i) {
+        stacks.push_back(blocks_of(c, i));
+        d.scale = std::min(d.scale, rest.h / diagram_height(ui, Diagram{1}, stacks.back()));  // they fill the height, within reason
+    }
+    d.scale = std::max(d.scale, 0.45f);
+    const Block* pointed = nullptr;
+    std::vector<Anchors> anchors;
+    for (int i = 0; i < static_cast<int>(stacks.size()); ++i) {
+        const float high = std::min(rest.h, diagram_height(ui, d, stacks[static_cast<size_t>(i)]));
+        anchors.push_back(draw_stack(s, d, {rest.x + stack_w * static_cast<float>(i), rest.bottom() - high, stack_w, high}, c, i, stacks[static_cast<size_t>(i)], table, s.state.model_config == 0, &pointed));
+    }
+    if (anchors.size() == 2) {  // what the encoder leaves is what cross-attention reads
+        const float middle = rest.x + stack_w - ui.px(4);
+        const std::array<ImVec2, 4> path{{{anchors[0].top.x, anchors[0].top.y - d.unit(ui, 26)}, {middle, anchors[0].top.y - d.unit(ui, 26)}, {middle, anchors[1].cross.y}, {anchors[1].cross.x, anchors[1].cross.y}}};
+        ui.stroke(anchors[0].top, path[0], ui.colors->accent, ui.px(1.6f));
+        ui.polyline(path, ui.colors->accent, ui.px(1.6f));
+        ui.polygon(std::array<ImVec2, 3>{{path[3], {path[3].x - ui.px(8), path[3].y - ui.px(4)}, {path[3].x - ui.px(8), path[3].y + ui.px(4)}}}, ui.colors->accent);
+    }
+    if (table_w > ui.px(280)) draw_table(s, {rest.right() - table_w, rest.y, table_w, rest.h}, c, table, pointed);
+}
+
+}  // namespace headlight
