@@ -1,7 +1,7 @@
 #version 330 core
 // One head's weights. The texture holds values (masked: negative), level by level the largest of 2 x 2 below it;
 // colours come from the map alone. Compiled once for each SCALE (0 linear, 1 log, 2 row) and with or without
-// MINIFY (cells under a pixel), because software renderers run both sides of a branch.
+// MINIFY (cells under a pixel) or DOTS, because software renderers run both sides of a branch.
 uniform sampler2D values;      // [keys, queries], row = query
 uniform sampler2D row_largest; // [queries, 1]
 uniform sampler2D colors;      // [256, 1]
@@ -51,5 +51,10 @@ void main() {
     vec3 masked = line ? hatch : background;
     int entry = int(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0) * 255.0 + 0.5);
     vec3 mapped = texelFetch(colors, ivec2(entry, 0), 0).rgb;
+#ifdef DOTS  // area by weight
+    float away = length(inside / cell_size - 0.5) * 2.0, radius = sqrt(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0)) * 0.94;
+    if (weight >= 0.0) mapped = mix(mapped, background, clamp((away - radius) * cell_size * 0.5 + 0.5, 0.0, 1.0));
+    gap = false;
+#endif
     color = vec4(mix(gap ? background : weight < 0.0 ? masked : mapped, background, dim), 1.0);
 }

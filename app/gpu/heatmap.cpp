@@ -61,10 +61,10 @@ Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
     return r;
 }
 
-const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Scale scale, bool minify) const {
-    Program& program = heatmaps_[{static_cast<int>(scale), minify}];
+const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Scale scale, bool minify, bool dots) const {
+    Program& program = heatmaps_[{static_cast<int>(scale), minify, dots}];
     if (!program.id) {
-        const auto compiled = compile(shader_dir_, "heatmap.frag", "#define SCALE " + std::to_string(static_cast<int>(scale)) + (minify ? "\n#define MINIFY\n" : "\n"));
+        const auto compiled = compile(shader_dir_, "heatmap.frag", "#define SCALE " + std::to_string(static_cast<int>(scale)) + (minify ? "\n#define MINIFY\n" : dots ? "\n#define DOTS\n" : "\n"));
         if (compiled) program = *compiled;
     }
     return program;
@@ -76,7 +76,7 @@ Status HeatmapRenderer::reload() {
     if (grid_.id) glDeleteProgram(grid_.id);
     for (const auto& [key, program] : heatmaps_) glDeleteProgram(program.id);
     grid_ = grid;
-    heatmaps_ = {{{0, false}, heatmap}};
+    heatmaps_ = {{{0, false, false}, heatmap}};
     return success();
 }
 
@@ -121,7 +121,7 @@ void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const I
 }
 
 void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
-    const Program& heatmap = heatmap_program(d.scale, d.rect.z < static_cast<float>(d.across));
+    const Program& heatmap = heatmap_program(d.scale, d.rect.z < static_cast<float>(d.across), d.dots);
     set_style(heatmap, d.style, d.rect);
     glUniform1i(heatmap.uniform("values"), 0);
     glUniform1i(heatmap.uniform("row_largest"), 2);

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <map>
+#include <tuple>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct HeatmapDraw {
     GLuint values = 0, row_largest = 0;
     int across = 0, down = 0;  // cells as they lie on the screen
     Scale scale = Scale::linear;
+    bool dots = false;         // the larger the weight, the larger the dot
     ImVec4 rect;  // x, y, width, height in window pixels
 };
 
@@ -75,7 +77,7 @@ private:
         std::optional<GridDraw> grid;
     };
     static Result<Program> compile(const std::string& shader_dir, const char* fragment, const std::string& defines);
-    const Program& heatmap_program(Scale scale, bool minify) const;
+    const Program& heatmap_program(Scale scale, bool minify, bool dots) const;
     static void run(const ImDrawList* list, const ImDrawCmd* command);
     void set_style(const Program& program, const PictureStyle& style, const ImVec4& rect) const;
     void draw_now(const HeatmapDraw& d) const;
@@ -84,7 +86,7 @@ private:
 
     std::string shader_dir_;
     Program grid_;
-    mutable std::map<std::pair<int, bool>, Program> heatmaps_;  // by scale and minification, compiled when first drawn
+    mutable std::map<std::tuple<int, bool, bool>, Program> heatmaps_;  // by scale, minification and marks, compiled when first drawn
     GLuint vertex_array_ = 0;
     mutable Texture slots_;
     ImVec2 viewport_;

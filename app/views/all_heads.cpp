@@ -49,8 +49,9 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     const Rect handle{x - ui.px(4), r.bottom() - ui.px(4), ui.px(8), ui.px(12)};
     ui.fill({x - ui.line() / 2, r.y, ui.line(), r.h}, ui.colors->accent);
     ui.fill(handle, ui.colors->accent, 2);
-    const Hit h = ui.hit("heads/keep", {r.x - ui.px(6), r.y - ui.px(4), r.w + ui.px(12), r.h + ui.px(14)});
+    const Hit h = ui.control("heads/keep", {r.x - ui.px(6), r.y - ui.px(4), r.w + ui.px(12), r.h + ui.px(14)});
     if (h.hovered) ui.frame(handle, ui.colors->hover, 1, 2);
+    if (const int step = ui.take_step("heads/keep"); step != 0) s.state.heads_kept = std::clamp(s.state.heads_kept + 0.05f * static_cast<float>(step), 0.0f, 1.0f);
     if (h.pressed) {
         const float share = std::clamp((h.mouse.x - r.x) / r.w, 0.0f, 1.0f);
         s.state.heads_kept = choice.column.ascending ? share : 1 - share;
@@ -79,7 +80,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26);
     const float back_w = ui.px(24) + ui.text.width(kTitle, "All heads");
-    const Hit back = ui.hit("heads/back", {area.x + ui.px(8), y - ui.px(18), back_w + ui.px(12), ui.px(36)});
+    const Hit back = ui.control("heads/back", {area.x + ui.px(8), y - ui.px(18), back_w + ui.px(12), ui.px(36)});
     const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
     const float cx = area.x + ui.px(20);
     ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));

@@ -149,7 +149,7 @@ float diagram_height(const Ui& ui, const Diagram& d, const std::vector<Block>& b
 /// One block; returns whether it is pointed at.
 bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::string& path, const std::vector<ParameterRow>& table, bool possible) {
     Ui& ui = s.ui;
-    const Hit h = ui.hit(path, r);
+    const Hit h = ui.control(path, r);
     const bool opens = b.view && possible;
     ui.fill(r, h.hovered && opens ? ui.colors->bg3 : b.thin ? ui.colors->bg1 : ui.colors->bg2, size::corner);
     ui.frame(r, h.hovered ? ui.colors->hover : ui.colors->l2, 1, size::corner);
@@ -281,7 +281,7 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     const float y = area.y + ui.px(26);
     const std::string title = s.state.model_config ? "GPT-3 175B" : s.model()->name;
     const float back_w = ui.px(40) + ui.text.width(kTitle, title);
-    const Hit back = ui.hit("model/back", {area.x + ui.px(8), y - ui.px(18), back_w, ui.px(36)});
+    const Hit back = ui.control("model/back", {area.x + ui.px(8), y - ui.px(18), back_w, ui.px(36)});
     const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
     const float cx = area.x + ui.px(20);
     ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));

@@ -20,7 +20,7 @@ void draw_toolbar(Scene& s, Rect area) {
     if (const int c = ui.choice(x, y, "Split by", "delta/split", {"head", "key", of_head}, static_cast<int>(s.state.delta_split)); c >= 0) s.state.delta_split = static_cast<DeltaSplitBy>(c);
     if (const int c = ui.choice(x, y, "Arrows", "delta/arrows", {"this layer", "all layers"}, s.state.delta_paths ? 1 : 0); c >= 0) s.state.delta_paths = c == 1;
     if (s.model()->config.kind == ModelKind::vision || x + ui.px(90) > area.right()) return;
-    const Hit try_it = ui.hit("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
+    const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it, std::string("Try: ") + kMoles + " Attention moves the three words apart.");
     if (try_it.clicked) s.field.set_text(kMoles);
@@ -88,13 +88,14 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
 }
 
 void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
+    s.state.hovered_site.reset();
     const Hit h = s.ui.hit("delta/map", {l.map.x - s.ui.px(108), l.map.y, l.map.w + s.ui.px(108), l.map.h});
     if (!h.hovered) return;
     const int row = static_cast<int>((h.mouse.y - l.map.y + s.state.delta_scroll) / l.h), column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
     if (row < 0 || row >= maps.delta.rows()) return;
     const bool on_map = column >= 0 && column < maps.delta.cols();
     if (on_map) s.state.hovered_site = maps.sites[static_cast<size_t>(column)];
-    if (row < s.queries()) s.state.hovered = std::pair{row, s.heaviest_key(row)};
+    if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
     if (!h.clicked) return;
     if (on_map) s.state.site = *s.state.hovered_site;
     if (row < s.queries()) lock_token(s, row);

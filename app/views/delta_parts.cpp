@@ -172,7 +172,7 @@ void draw_projection(Scene& s, Rect area) {
     const Hit h = ui.hit("delta/plot", frame);
     if (h.hovered)
         if (const int token = nearest_point(plot, p, h.mouse, ui.px(24)); token >= 0 && token < s.queries()) {
-            s.state.hovered = std::pair{token, s.heaviest_key(token)};
+            s.point_at(std::pair{token, s.heaviest_key(token)});
             if (h.clicked) lock_token(s, token);
         }
     const int focus = delta_query(s);

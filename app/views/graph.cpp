@@ -124,7 +124,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
         for (const Rect& r : {left, right}) {
             const Hit h = ui.hit(path + (&r == &left ? "" : "/top"), r);
             if (!h.hovered || s.model()->config.site(s.site()).stack != graph_stack(s)) continue;
-            s.state.hovered = std::pair{static_cast<int>(i), s.heaviest_key(static_cast<int>(i))};
+            s.point_at(std::pair{static_cast<int>(i), s.heaviest_key(static_cast<int>(i))});
             if (h.clicked) lock_token(s, static_cast<int>(i));
         }
         const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
@@ -205,7 +205,7 @@ void draw_graph_list(Scene& s, Rect area) {
             const std::pair<int, int> head{sites[l], h};
             const bool on = !out.count(head);
             const std::string path = "graph/head/" + head_name(c, sites[l], h);
-            const Hit hit = ui.hit(path, r);
+            const Hit hit = ui.control(path, r);
             ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg1, size::corner);
             ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
             ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3, std::to_string(h));

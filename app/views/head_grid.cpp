@@ -52,7 +52,7 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
 
 void scroll(Scene& s, ThumbLayout& l) {
     Ui& ui = s.ui;
-    if (ui.control)
+    if (ui.ctrl)
         if (const float turn = ui.take_wheel(l.area); turn != 0) s.state.heads_zoom = std::clamp(s.state.heads_zoom * std::pow(1.15f, turn), 0.25f, 12.0f);
     const float wide = l.pitch.x * static_cast<float>(l.across) - l.area.w;
     if (ui.shift) s.state.heads_scroll_x -= ui.take_wheel(l.area) * ui.px(60);

@@ -20,7 +20,7 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
     for (size_t i = 0; i < columns.size(); ++i) {
         const std::string path = "heads/column/" + columns[i].label;
         const Rect r{t.x(i), y - ui.px(16), t.column - ui.px(8), ui.px(32)};
-        const Hit h = ui.hit(path, r);
+        const Hit h = ui.control(path, r);
         const bool on = s.state.heads_sort == static_cast<int>(i);
         ui.text.draw_right(r.right(), y, kCaption, on ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kCaption, columns[i].label, r.w - ui.px(14)));
         if (on) {

@@ -100,7 +100,7 @@ void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
     const int at = g.first + static_cast<int>((h.mouse.x - g.cells.x) / g.w);
     if (at >= g.first + g.columns) return;
     const bool queries = s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
-    if (queries && at < s.queries()) s.state.hovered = std::pair{at, s.heaviest_key(at)};
+    if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
     if (queries && h.clicked) lock_token(s, at);
     const int row = static_cast<int>((h.mouse.y - g.cells.y + s.state.lens_scroll) / g.h), column = at - lens.first;
     if (h.mouse.y < g.cells.y || row >= g.rows || column < 0 || column >= static_cast<int>(lens.top[0].size())) return;
@@ -271,7 +271,7 @@ float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWa
         const Prediction& p = found.answer.tokens[i];
         const Rect r{column.x - ui.px(8), y - row_h / 2, column.w + ui.px(16), row_h};
         const std::string label = prediction_label(*s.model(), p.id);
-        const Hit h = ui.hit("lens/next/" + std::to_string(i), r);
+        const Hit h = ui.control("lens/next/" + std::to_string(i), r);
         const bool on = p.id == found.answer.token;
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
         ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBodyMono, label, ui.px(104)));

@@ -90,7 +90,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         ui.text.draw(x, y, kBodyMono, on && queries ? ui.colors->accent_text : ui.colors->t1, label);
         if (queries) ui.text.draw_right(x - ui.px(14), y, kCaptionMono, ui.colors->t3, std::to_string(i));
         else ui.text.draw_right(l.right + ui.px(126), y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        if (h.hovered && queries) s.state.hovered = std::pair{i, s.heaviest_key(i)};
+        if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.state.hovered_key = i;
         if (h.clicked && queries) {
             s.state.locked = s.state.hovered;
@@ -184,7 +184,7 @@ void draw_lines_list(Scene& s, Rect area) {
     float y = area.y + ui.px(54);
     for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(66); ++h, y += ui.px(28)) {
         const Rect r{area.x - ui.px(8), y - ui.px(14), area.w + ui.px(16), ui.px(28)};
-        const Hit hit = ui.hit("lines/head/" + std::to_string(h), r);
+        const Hit hit = ui.control("lines/head/" + std::to_string(h), r);
         const bool on = !s.state.hidden_heads.count(h);
         if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
         const Rect swatch{area.x, y - ui.px(8), ui.px(16), ui.px(16)};

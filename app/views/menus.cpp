@@ -29,6 +29,7 @@ public:
         s.ui.fill(r, s.ui.colors->bg2, size::popup_corner);
         s.ui.frame(r, s.ui.colors->l2, 1, size::popup_corner);
         s.ui.name(name, r);
+        s.ui.only_from_here();
         if (ImGui::IsWindowAppearing()) ImGui::SetWindowFocus();
         else if (ImGui::IsMouseReleased(0) && !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos())) open = false;
     }
@@ -99,7 +100,7 @@ std::vector<Listed> listed_models(const ViewState& state) {
 void draw_model_row(Scene& s, const Listed& m, Rect r) {
     Ui& ui = s.ui;
     const float x = r.x + ui.px(8), y = r.middle_y(), name_w = r.w * 0.42f;
-    const Hit h = ui.hit("models/" + m.name, r);
+    const Hit h = ui.control("models/" + m.name, r);
     const bool open = s.model() && s.answer->model_error.empty() && m.path == s.state.model_path;
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
     if (open) ui.disc({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
@@ -187,12 +188,18 @@ void draw_settings_menu(Scene& s, Rect window) {
     }
 }
 
+/// "head 2.0", "the view All heads": what Ctrl S saves.
+std::string saved_name(const Scene& s) {
+    const View& view = views()[view_for(s.state, *s.model())];
+    return std::string_view(view.key) == "head" ? "head " + head_name(s.model()->config, s.state.site, s.state.head) : std::string("the view ") + view.name;
+}
+
 void draw_save_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.right() - ui.px(556), window.bottom() - ui.px(250), ui.px(540), ui.px(170)};
     Sheet sheet(s, "save menu", r, s.state.save_menu);
     const float x = r.x + ui.px(20), w = r.w - ui.px(40);
-    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save head " + head_name(s.model()->config, s.state.site, s.state.head));
+    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save " + ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(280)));
     ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(28), kCaption, ui.colors->t3, "end the name in .png, .svg or .pdf");
     const Rect field{x, r.y + ui.px(56), w - ui.px(96), ui.px(32)};
     ui.text_input("save path", field, "file name", s.state.save_path);
@@ -204,9 +211,9 @@ void draw_save_menu(Scene& s, Rect window) {
 
 constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
-    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"Ctrl 1, Ctrl 2", "the views, from left to right"}, {"Ctrl R", "rank heads by the next statistic"},
+    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 6, 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
-    {"Tab", "between the sentence and the heads"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
+    {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
     {"Ctrl S", "save the picture"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
     {"Ctrl I", "inspector, in narrow windows"},      {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
 

@@ -19,7 +19,8 @@ struct Patches {
 };
 
 void draw_photo(Scene& s, Rect r) {
-    s.ui.list->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(s.pictures.photo.id())), r.min(), r.max());
+    const RgbImage& image = s.sentence()->trace->request.inputs[0].picture->image;
+    s.ui.picture(r, s.pictures.photo.id(), image.width, image.height, image.rgb.data());
     s.ui.frame({r.x - s.ui.line(), r.y - s.ui.line(), r.w + 2 * s.ui.line(), r.h + 2 * s.ui.line()}, s.ui.colors->l2);
 }
 
@@ -67,7 +68,7 @@ void draw_classes(Scene& s, float x, float y, float w) {
 
 void draw_picture(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (!s.answer->picture || !s.pictures.photo) return;
+    if (!s.answer->picture) return;
     const bool known = s.state.locked && s.holds(*s.state.locked);
     const int query = known ? s.state.locked->first : 0, across = s.model()->config.vision.image / s.model()->config.vision.patch;
     const float gap = ui.px(24), top = area.y + ui.px(72);
@@ -85,7 +86,7 @@ void draw_picture(Scene& s, Rect area) {
     draw_weights_over(s, right, query);
     const Hit on_left = ui.hit("patches", left.place), on_right = ui.hit("overlay", right.place);
     const int token = std::max(pointed_token(left, on_left), pointed_token(right, on_right));
-    if (token > 0) s.state.hovered = std::pair{query, token};
+    if (token > 0) s.point_at(std::pair{query, token});
     if (on_left.clicked && token > 0) s.state.locked = query == token ? std::pair{0, token} : std::pair{token, token};
     if (on_right.clicked && token > 0) s.state.locked = std::pair{query, token};
     if (on_left.clicked || on_right.clicked) s.field.focused = false;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/views.h"
+#include "views/parts.h"
 
 namespace headlight {
 
@@ -99,7 +99,17 @@ std::optional<std::pair<int, int>> cell_of_token(const Scene& s, const ChipRow& 
     return std::nullopt;
 }
 
-/// One token; hovering it previews its row, a click locks it.
+/// How heavily the hovered query looks at a key, of its heaviest.
+float share_of_row(const Scene& s, std::pair<int, int> cell, int key) { return s.weight(cell.first, key) / std::max(s.answer->picture->row_largest(0, cell.first), 1e-9f); }
+
+/// How heavily a query looks at the hovered token, of the one that looks most; only where queries and keys are the same tokens.
+float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
+    if (s.queries() != s.keys() || cell.first >= s.keys()) return 0;
+    return s.weight(query, cell.first) / std::max(s.weight(s.heaviest_query(cell.first), cell.first), 1e-9f);
+}
+
+/// One token; while something is hovered, chips take the colour of what its query looks at, and a bar under them says how
+/// heavily they look back at it. Hovering it previews its row, a click locks it.
 float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float high) {
     Ui& ui = s.ui;
     const std::string& label = s.sentence()->labels[static_cast<size_t>(row.stack)][static_cast<size_t>(i)];
@@ -108,16 +118,20 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
     const Hit h = ui.hit(path, r);
     const auto cell = s.shown_cell();
     const bool query = cell && row.queries && cell->first == i, key = cell && row.keys && cell->second == i;
-    ui.fill(r, query ? ui.colors->accent_fill : key ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+    const ImU32 back = query ? ui.colors->accent_fill : key ? ui.colors->bg3 : ui.colors->bg2;
+    const std::optional<float> looked_at = s.state.hovered && cell && row.keys && !query ? std::optional(share_of_row(s, *cell, i)) : std::nullopt;
+    const ImU32 color = looked_at ? color_at(colormap(s.state.colormap, ui.colors->dark), *looked_at) : back;
+    ui.fill(r, looked_at && *looked_at > 0.02f ? color : back, size::corner);
+    if (const float looks = s.state.hovered && cell && row.queries ? share_of_column(s, *cell, i) : 0; looks > 0.02f) ui.fill({r.x, r.bottom() + ui.px(2), r.w * looks, ui.px(3)}, ui.colors->t2);
     if (key) ui.frame(r, ui.colors->t2, 1, size::corner);
     if (query) ui.frame(r, ui.colors->accent, 1, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->hover, 1, size::corner);
-    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono, query ? ui.colors->accent_text : ui.colors->t1, label);
+    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono, query ? ui.colors->accent_text : looked_at && *looked_at > 0.02f ? ink_on(color) : ui.colors->t1, label);
     const Sequence& sequence = s.sentence()->trace->request.inputs[static_cast<size_t>(row.stack)];
     const auto at = static_cast<size_t>(i);
     const std::string type = sequence.types.empty() ? "" : ", token type " + std::to_string(sequence.types[at]);
     ui.tooltip(path, h, "“" + sequence.tokens[at] + "”, id " + std::to_string(sequence.ids[at]) + ", position " + std::to_string(i) + type);
-    if (h.hovered && s.answer->picture) s.state.hovered = cell_of_token(s, row, i);
+    if (h.hovered && s.answer->picture) s.point_at(cell_of_token(s, row, i));
     if (h.clicked && s.answer->picture) s.state.locked = s.state.hovered;
     return r.w;
 }

@@ -22,7 +22,7 @@ const std::vector<Sample>& samples() {
 
 bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample) {
     Ui& ui = s.ui;
-    const Hit h = ui.hit(path, r);
+    const Hit h = ui.control(path, r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->l2, 1, size::corner);
     ui.text.draw(r.x + ui.px(16), r.y + (sample.why.empty() ? r.h / 2 : ui.px(17)), kBody, ui.colors->t1, ui.text.fitted(kBody, sample.text, r.w - ui.px(32)));

@@ -164,11 +164,12 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
 }
 
 void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
-    const Hit h = s.ui.hit("steps/table", t.area);
+    const Hit h = s.ui.control("steps/table", t.area);
+    if (const int step = s.ui.take_step("steps/table"); step != 0) s.state.step_column = static_cast<StepColumn>(std::clamp(static_cast<int>(s.state.step_column) + step, 0, static_cast<int>(StepColumn::delta)));
     if (!h.hovered) return;
     const int key = static_cast<int>((h.mouse.y - t.area.y + t.scroll) / t.pitch);
     if (key < 0 || key >= static_cast<int>(found.answer.keys.size())) return;
-    s.state.hovered = std::pair{found.asked.query, key};
+    s.point_at(std::pair{found.asked.query, key});
     for (const Placed& p : t.columns)
         if (h.mouse.x >= p.left && h.mouse.x < p.right + s.ui.px(8)) s.state.step_column = p.kind->what;
     if (!h.clicked) return;

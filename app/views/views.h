@@ -30,6 +30,11 @@ struct Scene {
     GLuint colors;              // the chosen colour map
     float dim = 0;              // 0 … 0.4: how far old pictures fade while a new one is computed
 
+    /// A cell is under the mouse: every view lights it in the next frame.
+    void point_at(std::optional<std::pair<int, int>> cell) {
+        state.hovered = cell;
+        state.hover_fresh = true;
+    }
     const SentenceResult* sentence() const { return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr; }
     const Model* model() const { return answer && answer->sentence ? answer->sentence->model.get() : nullptr; }
     /// The last answer to a kind of question of the view, or null.

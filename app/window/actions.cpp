@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "views/all_heads.h"
+#include "views/page.h"
 #include "window/application.h"
 
 namespace headlight {
@@ -60,18 +62,21 @@ void Application::copy_numbers() {
 
 void Application::save_picture() {
     if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
+    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, state_.centre.first, state_.centre.second, 192};
     FigureOptions figure;
     figure.site = state_.site;
     figure.head = state_.head;
     figure.colormap = state_.colormap;
     figure.scale = state_.scale;
     figure.queries = state_.queries;
-    figure.dpi = 192;
+    figure.dots = state_.marks == Marks::dots;
+    figure.dpi = page.dpi;
     saving_path_ = state_.save_path;
     state_.save_result = "saving…";
-    saving_ = std::async(std::launch::async, [figure, path = fs::path(saving_path_), trace = answer_->sentence->trace] {
+    saving_ = std::async(std::launch::async, [page = std::move(page), figure, path = fs::path(saving_path_)] {
         ThreadPool pool(1);
-        const Status written = write_head_figure(path, *trace, figure, pool);
+        const bool head = std::string_view(views()[page.view].key) == "head";  // has a figure of its own, sized to its cells
+        const Status written = head ? write_head_figure(path, *page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
         glfwPostEmptyEvent();
         return written;
     });
@@ -86,12 +91,36 @@ void Application::finish_saving() {
     frames_wanted_ = 2;
 }
 
-/// Tab goes from the sentence to the second text, where the model reads one, and then to the heads.
-void Application::next_field() {
-    const bool two = answer_ && answer_->sentence && reads_two_texts(answer_->sentence->model->config);
-    const bool to_second = two && field_.focused;
-    field_.focused = !field_.focused && !second_.focused;
-    second_.focused = to_second;
+/// Tab goes from the sentence to the second text, where the model reads one, then through the controls and back.
+void Application::move_focus(int by) {
+    const bool two = answer_ && answer_->sentence && reads_two_texts(answer_->sentence->model->config), sheet = state_.model_menu || state_.settings_menu || state_.save_menu || state_.help;
+    if (sheet) {
+        if (!ui_->move_focus(by)) ui_->move_focus(by);
+        return;
+    }
+    const int place = field_.focused ? 0 : second_.focused ? 1 : 2, texts = two ? 2 : 1;
+    if (place < 2 && place + by >= 0 && place + by < texts) {
+        field_.focused = place + by == 0;
+        second_.focused = place + by == 1;
+        return;
+    }
+    field_.focused = second_.focused = false;
+    if (ui_->move_focus(by)) return;
+    (by < 0 && two ? second_ : field_).focused = true;
+}
+
+/// Enter and Space press the control that has the focus, arrows choose in it.
+void Application::handle_focus() {
+    if (input_.take(GLFW_KEY_TAB)) move_focus(1);
+    if (input_.take(GLFW_KEY_TAB, false, true)) move_focus(-1);
+    if (ui_->focus().empty() || field_.focused || second_.focused) return;
+    if (input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || input_.take(GLFW_KEY_SPACE)) {
+        ui_->press_focused();
+        input_.typed.clear();
+    }
+    if (input_.take(GLFW_KEY_UP)) ui_->step_focused(-1);
+    if (input_.take(GLFW_KEY_DOWN)) ui_->step_focused(1);
+    frames_wanted_ = std::max(frames_wanted_, 2);
 }
 
 /// A picture goes to the vision model that is open; everything else is a model.
@@ -114,15 +143,17 @@ void Application::handle_keys() {
         state_.save_result.clear();
     }
     if (input_.take(GLFW_KEY_ESCAPE)) {
-        if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
+        if (state_.labelling) state_.labelling = false;
+        else if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
         else if (hinting) {}  // closing the hints was all
         else if (state_.view && views()[*state_.view].fills_window) close_view(state_);
+        else if (!ui_->focus().empty()) ui_->drop_focus();
         else if (state_.locked) state_.locked.reset();
         else field_.focused = second_.focused = false;
     }
     handle_choices();
+    handle_focus();
     if (state_.model_menu || state_.save_menu) entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;
-    if (input_.take(GLFW_KEY_TAB)) next_field();
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
     if (!field_.focused && !second_.focused) {
@@ -132,8 +163,14 @@ void Application::handle_keys() {
         constexpr struct { int key, down, across; } moves[] = {{GLFW_KEY_UP, -1, 0}, {GLFW_KEY_DOWN, 1, 0}, {GLFW_KEY_LEFT, 0, -1}, {GLFW_KEY_RIGHT, 0, 1}};
         for (const auto& m : moves)
             while (input_.take(m.key, false, true)) move_cell(m.down, m.across);
+        if (input_.take(GLFW_KEY_F2) && answer_ && answer_->sentence) {
+            state_.labelling = true;
+            state_.label_typed = head_label(make_scene(), state_.site, state_.head);
+            open_view(state_, "heads");
+        }
     }
-    const bool elsewhere = ImGui::GetIO().WantTextInput || state_.model_menu || state_.save_menu;  // a path is being typed
+    if (!ui_->focus().empty() && !input_.typed.empty()) ui_->drop_focus();  // typing goes to the sentence
+    const bool elsewhere = ImGui::GetIO().WantTextInput || state_.model_menu || state_.save_menu || state_.labelling;  // a path is being typed
     if (!elsewhere) {
         const auto clipboard = [this] {
             const char* text = glfwGetClipboardString(window_);

@@ -36,7 +36,8 @@ private:
     void handle_keys();
     void handle_choices();
     void handle_enter();
-    void next_field();
+    void move_focus(int by);
+    void handle_focus();
     void open_dropped(const std::string& path);
     void look_for_models();
     Scene make_scene(float dim = 0);

@@ -123,14 +123,41 @@ void Ui::gradient(Rect r, const Colormap& map) {
     }
 }
 
+void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels) {
+    if (!page_) return list->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture)), r.min(), r.max());
+    cairo_surface_t* image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    for (int y = 0; y < height; ++y) {
+        auto* row = reinterpret_cast<uint32_t*>(cairo_image_surface_get_data(image) + y * cairo_image_surface_get_stride(image));
+        for (int x = 0; x < width; ++x, pixels += 3) row[x] = static_cast<uint32_t>(pixels[0] << 16 | pixels[1] << 8 | pixels[2]);
+    }
+    cairo_surface_mark_dirty(image);
+    cairo_save(page_->cairo());
+    cairo_translate(page_->cairo(), r.x, r.y);
+    cairo_scale(page_->cairo(), r.w / width, r.h / height);
+    cairo_set_source_surface(page_->cairo(), image, 0, 0);
+    cairo_paint(page_->cairo());
+    cairo_restore(page_->cairo());
+    cairo_surface_destroy(image);
+}
+
 void Ui::draw_thumbnail(Rect r, const Matrix& w, float largest, const std::string& name, Axis queries, bool linear, float fade) {
     FigureOptions o;
     o.colormap = name;
     o.queries = queries;
     Matrix shown = w;
     if (!linear) shown = (w.array() < 0).select(w.array(), (w.array().max(0.0f) * std::max(largest, 1e-12f)).sqrt());  // the square root of the share
-    draw_weights(*page_, shown, r.x, r.y, r.w / static_cast<double>(w.cols()), o, largest);
+    headlight::draw_weights(*page_, shown, r.x, r.y, r.w / static_cast<double>(w.cols()), o, largest);
     if (fade > 0) fill(r, (colors->bg1 & ~IM_COL32_A_MASK) | (static_cast<ImU32>(fade * 255) << IM_COL32_A_SHIFT));
+}
+
+void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string& name, Scale scale, Axis queries, bool dots) {
+    const double cell = r.w / static_cast<double>(queries == Axis::rows ? w.cols() : w.rows());
+    FigureOptions o;
+    o.colormap = name;
+    o.scale = scale;
+    o.queries = queries;
+    o.dots = dots;
+    headlight::draw_weights(*page_, w, r.x, r.y, cell, o, largest);
 }
 
 void Ui::clip(Rect r) {

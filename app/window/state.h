@@ -55,6 +55,11 @@ struct ViewState {
     uint64_t attempts = 0;           // model attempts so far: each new one has a number of its own
     bool choose_head = true;         // let the worker pick the most telling head once
     std::optional<std::pair<int, int>> hovered, locked;  // query, key
+    bool hover_fresh = false;        // something in this frame said what is hovered
+    float map_zoom = 1;              // of the heat map that fits
+    float map_x = 0, map_y = 0;      // pixels of it that lie left of and above what is seen
+    bool map_dragged = false;        // the button went down to move it, not to lock a cell
+    std::pair<int, int> map_followed{-1, -1};
     std::optional<std::pair<int, int>> hovered_head;     // site, head
     float link_share = 0.7f;         // of each row's mass, in the view of lines
     std::set<int> hidden_heads;      // not drawn there
@@ -102,6 +107,7 @@ struct ViewState {
     std::vector<FoundModel> found;   // models on this computer, once they were looked for
     bool found_all = false;
     float model_scroll = 0;
+    std::pair<float, float> centre;  // size of the view in points: the size of its page
     std::string save_path;
     std::string save_result;
     bool save_wanted = false;        // a picture shall be written to save_path

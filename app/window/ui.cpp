@@ -22,13 +22,14 @@ void Ui::begin(const Theme& theme, float new_scale) {
     scale = new_scale;
     wake_after = 0;
     widgets.clear();
+    last_stops_ = std::exchange(stops_, {});
     covers_ = std::exchange(new_covers_, {});
     const ImGuiIO& io = ImGui::GetIO();
     mouse = io.MousePos;
     wheel = io.MouseWheel;
     wheel_x = io.MouseWheelH;
     shift = io.KeyShift;
-    control = io.KeyCtrl;
+    ctrl = io.KeyCtrl;
 }
 
 void Ui::use_list(ImDrawList* new_list) {
@@ -49,10 +50,46 @@ Hit Ui::hit(const std::string& path, Rect r) {
     return {ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, mouse};
 }
 
-float Ui::take_wheel(Rect r) { return r.contains(mouse) && !covered(mouse) ? std::exchange(wheel, 0.0f) : 0.0f; }
+Hit Ui::control(const std::string& path, Rect r) {
+    Hit h = hit(path, r);
+    stops_.push_back(path);
+    if (!pressed_.empty() && pressed_ == path) {
+        pressed_.clear();
+        h.clicked = true;
+    }
+    if (h.clicked && h.hovered) focus_.clear();  // the mouse took over
+    return h;
+}
+
+int Ui::take_step(const std::string& path) { return focus_ == path ? std::exchange(step_, 0) : 0; }
+
+bool Ui::move_focus(int by) {
+    const auto& stops = stops_.empty() ? last_stops_ : stops_;
+    const auto here = std::find(stops.begin(), stops.end(), focus_);
+    const auto count = static_cast<std::ptrdiff_t>(stops.size());
+    const std::ptrdiff_t next = here == stops.end() ? (by > 0 ? 0 : count - 1) : here - stops.begin() + by;
+    focus_ = next >= 0 && next < count ? stops[static_cast<size_t>(next)] : "";
+    return !focus_.empty();
+}
+
+void Ui::draw_focus() {
+    if (std::find(stops_.begin(), stops_.end(), focus_) == stops_.end()) focus_.clear();
+    step_ = 0;
+    pressed_.clear();
+    if (focus_.empty()) return;
+    use_list(ImGui::GetForegroundDrawList());
+    const Rect r = widgets[focus_];
+    frame({r.x - px(2), r.y - px(2), r.w + px(4), r.h + px(4)}, colors->accent, 2, size::corner);
+}
+
+float Ui::take_wheel(Rect r) {
+    const bool ours = !on_page() && r.contains(mouse) && !covered(mouse) && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+    return ours ? std::exchange(wheel, 0.0f) : 0.0f;
+}
 
 bool Ui::button(const std::string& path, Rect r, const std::string& label, Look look) {
-    const Hit h = look == Look::off ? Hit{} : hit(path, r);
+    if (on_page()) return false;
+    const Hit h = look == Look::off ? Hit{} : control(path, r);
     if (look == Look::off) name(path, r);
     ImU32 back = h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, ink = colors->t1, edge = colors->l2;
     if (look == Look::primary) {
@@ -72,9 +109,10 @@ bool Ui::button(const std::string& path, Rect r, const std::string& label, Look 
 }
 
 bool Ui::link(const std::string& path, float right, float middle, const std::string& label, bool on) {
+    if (on_page()) return false;
     const float w = text.width(kCaption, label);
     const Rect r{right - w - px(6), middle - px(14), w + px(12), px(28)};
-    const Hit h = hit(path, r);
+    const Hit h = control(path, r);
     text.draw_right(right, middle, kCaption, on ? colors->accent_text : h.hovered ? colors->t1 : colors->t2, label);
     return h.clicked;
 }
@@ -84,7 +122,7 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
     width = std::min(widest + px(38), most);
     const Rect r{x, middle - px(size::chip / 2), width, px(size::chip)};
-    const Hit h = hit(path, r);
+    const Hit h = control(path, r);
     const std::string popup = path + "/list";
     const bool open = ImGui::IsPopupOpen(popup.c_str());
     fill(r, h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
@@ -95,6 +133,7 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     polyline(chevron, colors->t3, px(1.3f));
     if (h.clicked) ImGui::OpenPopup(popup.c_str());
     int chosen = -1;
+    if (const int step = take_step(path); step != 0) chosen = std::clamp(current + step, 0, static_cast<int>(items.size()) - 1);
     ImGui::SetNextWindowPos({r.x, r.bottom() + px(4)});
     if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
         ImDrawList* below = list;
@@ -129,7 +168,7 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
 bool Ui::toggle(float& x, float middle, const std::string& path, const std::string& label, bool on) {
     if (on_page()) return false;
     const Rect r{x, middle - px(size::chip / 2), text.width(kCaption, label) + px(20), px(size::chip)};
-    const Hit h = hit(path, r);
+    const Hit h = control(path, r);
     fill(r, on ? colors->accent_fill : h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
     frame(r, on ? colors->accent : colors->l2, 1, size::corner);
     text.draw(r.x + px(10), middle, kCaption, on ? colors->accent_text : colors->t1, label);

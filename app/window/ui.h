@@ -55,7 +55,7 @@ public:
     ImDrawList* list = nullptr;            // null on a page; views draw through the functions below
     ImVec2 mouse{-1, -1};                  // window pixels
     float wheel = 0, wheel_x = 0;          // of this frame, where nothing else took it
-    bool shift = false, control = false;
+    bool shift = false, ctrl = false;
     float scale = 1;
     float wake_after = 0;                  // seconds until a frame is wanted without any event; 0: none
     std::map<std::string, Rect> widgets;   // paths and places of this frame
@@ -68,6 +68,21 @@ public:
 
     /// Makes a rectangle answer to the mouse.
     Hit hit(const std::string& path, Rect r);
+    /// The same for something that a person can do: Tab reaches it, Enter or Space presses it.
+    Hit control(const std::string& path, Rect r);
+    /// Steps (−1, +1) that arrow keys asked of a control that has the focus; taken by it.
+    int take_step(const std::string& path);
+    /// What was drawn so far is behind a sheet: Tab does not go there.
+    void only_from_here() { stops_.clear(); }
+
+    const std::string& focus() const { return focus_; }
+    /// Moves the focus by one control; false (and no focus) beyond the last or the first.
+    bool move_focus(int by);
+    void drop_focus() { focus_.clear(); }
+    void press_focused() { pressed_ = focus_; }
+    void step_focused(int by) { step_ = by; }
+    /// An amber frame around what has the focus. Draw last.
+    void draw_focus();
     /// Names a rectangle for tests without making it answer.
     void name(const std::string& path, Rect r) { widgets[path] = r; }
 
@@ -84,8 +99,12 @@ public:
     void hatch(Rect r, ImU32 color);
     /// A colour map, its beginning at the bottom of a tall rectangle or at the left of a wide one.
     void gradient(Rect r, const Colormap& map);
+    /// A picture of 8-bit red, green, blue: `texture` holds it on the screen, `pixels` on a page.
+    void picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels);
     /// Weights as a small picture on a page (on the screen all of them are one draw of the renderer); −1: masked.
     void draw_thumbnail(Rect r, const Matrix& weights, float largest, const std::string& colormap, Axis queries, bool linear, float fade);
+    /// One head's weights on a page (on the screen the renderer draws them).
+    void draw_weights(Rect r, const Matrix& weights, float largest, const std::string& colormap, Scale scale, Axis queries, bool dots);
     void clip(Rect r);
     void unclip();
     /// The wheel's turn since the last frame if the mouse is in the rectangle and nothing lies over it; taken by the first who asks.
@@ -111,6 +130,9 @@ public:
 
 private:
     bool covered(ImVec2 point) const;
+    std::vector<std::string> stops_, last_stops_;  // controls in the order in which they were drawn
+    std::string focus_, pressed_;
+    int step_ = 0;
     Canvas* page_ = nullptr;
     std::vector<Rect> covers_, new_covers_;
     std::string pointed_;       // widget under the mouse, for the tooltip's delay

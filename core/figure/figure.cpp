@@ -82,7 +82,13 @@ void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double ce
         const float row_largest = w.row(i).maxCoeff();
         for (Index j = 0; j < w.cols(); ++j) {
             const double cx = x + cell * static_cast<double>(o.queries == Axis::rows ? j : i), cy = y + cell * static_cast<double>(o.queries == Axis::rows ? i : j);
-            if (w(i, j) >= 0) canvas.fill_rect(cx, cy, cell - gap, cell - gap, cell_color(o, map, w(i, j), largest, row_largest));
+            if (w(i, j) >= 0 && o.dots) {
+                const float place = scale_position(o.scale, w(i, j), largest, row_largest);
+                canvas.set_color(cell_color(o, map, w(i, j), largest, row_largest));
+                cairo_new_sub_path(canvas.cairo());
+                cairo_arc(canvas.cairo(), cx + cell / 2, cy + cell / 2, cell * 0.47 * std::sqrt(place), 0, 2 * M_PI);
+                cairo_fill(canvas.cairo());
+            } else if (w(i, j) >= 0) canvas.fill_rect(cx, cy, cell - gap, cell - gap, cell_color(o, map, w(i, j), largest, row_largest));
             else if (cell >= 8) canvas.hatch(cx, cy, cell - gap, cell - gap, PageColors{}.hatch);
             else canvas.fill_rect(cx, cy, cell, cell, {0xEE, 0xF0, 0xF2});
         }

@@ -1,0 +1,101 @@
+// Token labels, colour bar and caption of the large heat map.
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "views/heat_map.h"
+
+namespace headlight {
+
+namespace {
+
+void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
+    Ui& ui = s.ui;
+    const bool query_axis = down == (s.state.queries == Axis::rows);
+    const ImU32 ink = on && query_axis ? ui.colors->accent_text : ui.colors->t1, faint = on && query_axis ? ui.colors->accent_text : ui.colors->t3;
+    const ImU32 back = query_axis ? ui.colors->accent_fill : ui.colors->bg3;
+    const float x = l.x(i) + l.cell / 2, y = l.y(i) + l.cell / 2;
+    if (down ? y < l.map.y - 1 || y > l.map.bottom() + 1 : x < l.map.x - 1 || x > l.map.right() + 1) return;
+    const std::string label = shorten_middle(map_labels(s, down)[static_cast<size_t>(i)], 14), index = std::to_string(i);
+    if (down) {
+        const float right = l.map.x - ui.px(12), room = ui.px(128 - 24 - 12 - 34);
+        const std::string text = ui.text.fitted(kCaptionMono, label, room);
+        if (on) {
+            const float high = std::max(l.cell, ui.px(20));
+            ui.fill({l.map.x - ui.px(88), y - high / 2, ui.px(84), high}, ui.colors->bg1);
+            ui.fill({l.map.x - ui.px(88), y - high / 2, ui.px(84), high}, back);
+        }
+        ui.text.draw_right(right, y, kCaptionMono, ink, text);
+        ui.text.draw_right(right - std::max(room - ui.px(24), ui.text.width(kCaptionMono, text)) - ui.px(6), y, kCaptionMono, faint, index);
+        return;
+    }
+    if (l.turned) {
+        if (on) {
+            const float w = ui.text.width(kCaptionMono, label) + ui.px(10), h = ui.px(18), c = 0.7071f;
+            const ImVec2 o{x, l.map.y - ui.px(10)}, u{w * c, -w * c}, v{h / 2 * c, h / 2 * c};
+            const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y}, {o.x + u.x - v.x, o.y + u.y - v.y}, {o.x + u.x + v.x, o.y + u.y + v.y}, {o.x + v.x, o.y + v.y}}};
+            ui.polygon(box, ui.colors->bg1);
+            ui.polygon(box, back);
+        }
+        ui.text.draw(x + ui.px(2), l.map.y - ui.px(11), kCaptionMono, ink, label, -0.7854f);
+        return;
+    }
+    if (on) {
+        const float w = std::max(l.cell, ui.text.width(kCaptionMono, label) + ui.px(8));
+        ui.fill({x - w / 2, l.map.y - ui.px(44), w, ui.px(40)}, back);
+    }
+    ui.text.draw_centred(x, l.map.y - ui.px(33), kCaptionMono, faint, index);
+    ui.text.draw_centred(x, l.map.y - ui.px(14), kCaptionMono, ink, label);
+}
+
+/// Every step-th label, but none under the one that is lit.
+void draw_axis(Scene& s, const MapLayout& l, bool down, int lit) {
+    const float apart = s.ui.px(down || !l.turned ? 19 : 26);
+    for (int i = 0; i < (down ? l.down : l.across); i += down ? l.step_down : l.step_across)
+        if (lit < 0 || (i != lit && std::abs(static_cast<float>(i - lit)) * l.cell >= apart) || (l.step_down == 1 && i != lit)) draw_axis_label(s, l, i, down, false);
+    if (lit >= 0) draw_axis_label(s, l, lit, down, true);
+}
+
+}  // namespace
+
+void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
+    const bool rows = s.state.queries == Axis::rows;
+    draw_axis(s, l, true, !cell ? -1 : rows ? cell->first : cell->second);
+    draw_axis(s, l, false, !cell ? -1 : rows ? cell->second : cell->first);
+}
+
+void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
+    Ui& ui = s.ui;
+    const HeadPicture& p = *s.answer->picture;
+    const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), l.bar_height(ui)};
+    ui.gradient(bar, colormap(s.state.colormap, ui.colors->dark));
+    ui.frame(bar, ui.colors->l2);
+    const char* label = s.state.scale == Scale::row ? "of row’s largest" : s.state.scale == Scale::log ? "weight, log" : "weight";
+    ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3, label);
+    for (int i = 0; i <= 4; ++i) {
+        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
+        const double value = s.state.scale == Scale::row ? share : s.state.scale == Scale::log ? kLogFloor * std::pow(p.largest / kLogFloor, share) : p.largest * share;
+        ui.fill({bar.right(), std::floor(y), ui.px(5), ui.line()}, ui.colors->l2);
+        ui.text.draw(bar.right() + ui.px(10), y, kCaptionMono, ui.colors->t2, decimals(value, value > 0 && value < 0.01 ? 4 : p.largest < 0.2f ? 3 : 2));
+    }
+    if (!cell) return;
+    const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second), p.largest, p.row_largest(0, cell->first));
+    ui.polygon(std::array<ImVec2, 3>{{{bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}}}, ui.colors->accent);
+}
+
+void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
+    Ui& ui = s.ui;
+    const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
+    const bool masked = s.sentence()->trace->rule(s.site()).mask.hides_any();
+    const std::string left = std::string("Each ") + (s.state.queries == Axis::rows ? "row" : "column") + " sums to 1." +
+                             (!masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");
+    const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
+    const int covered = static_cast<int>(std::ceil(1 / l.cell));
+    const std::string part = l.whole() ? ", every cell shown" : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " + std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";
+    const std::string right = l.cell >= 1 ? size + part : size + ", each pixel is the largest of " + std::to_string(covered) + " × " + std::to_string(covered);
+    const float end = std::max(l.map.right(), std::min(area.right() - ui.px(24), l.map.x + ui.text.width(kCaption, left + right) + ui.px(40)));
+    ui.text.draw(l.map.x, y, kCaption, ui.colors->t3, left);
+    ui.text.draw_right(end, y, kCaption, ui.colors->t3, right);
+}
+
+}  // namespace headlight

@@ -1,0 +1,27 @@
+// Views as figures: the drawing of the window on a white page.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "views/views.h"
+
+namespace headlight {
+
+/// What a page shows: a view as the person left it, of an answer that has what the view asked for.
+struct ViewPage {
+    size_t view = 0;               // row of the table of views
+    ViewState state;
+    std::shared_ptr<const WorkAnswer> answer;
+    float width = 0, height = 0;   // CSS pixels
+    double dpi = 192;              // of a PNG
+};
+
+/// Draws it in the light colours with a title and without controls; vector shapes and text in SVG and PDF. May run on any
+/// thread. The file appears whole or not at all.
+Status write_view_page(const std::filesystem::path& path, ViewPage page);
+
+/// "Head 2.0", "Layer 1", "All layers": what a view speaks of.
+std::string view_title(const Scene& scene, const View& view);
+
+}  // namespace headlight
