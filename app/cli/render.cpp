@@ -1,6 +1,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
+#include "views/page.h"
 
 namespace headlight {
 
@@ -11,9 +12,41 @@ struct RenderOptions {
     FigureOptions figure;
     std::string output, view = "heads", size, layer = "0", scale = "linear", queries = "rows", title;
     double width_mm = 0;
+    std::string lock;
     bool no_labels = false;
     CLI::Option* title_option = nullptr;
 };
+
+/// "16,10": the query and key that a view of one cell shows.
+Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace, int site) {
+    if (text.empty()) return std::optional<std::pair<int, int>>();
+    int query = 0, key = 0;
+    const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
+    if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
+        return Error{"There is no cell " + text + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
+    return std::optional(std::pair{query, key});
+}
+
+/// A view as the window draws it, on a page.
+Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ThreadPool& pool) {
+    const auto row = std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
+    if (!row->offered(*trace->model)) return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
+    if (const char* missing = row->missing(*trace->model)) return Error{"The view " + o.view + " has nothing to show: " + missing};
+    ViewPage page;
+    page.view = static_cast<size_t>(row - views().begin());
+    page.width = static_cast<float>(o.figure.width.value_or(row->fills_window ? 1280 : 944));
+    page.height = static_cast<float>(o.figure.height ? std::max(200.0, *o.figure.height - 44) : 720);
+    page.dpi = o.figure.dpi;
+    ViewState& s = page.state;
+    s.site = o.figure.site;
+    s.head = o.figure.head;
+    s.colormap = o.figure.colormap;
+    s.scale = o.figure.scale;
+    s.queries = o.figure.queries;
+    TRY(s.locked, parse_cell(o.lock, *trace, s.site));
+    prepare_page(page, answer_for(trace, s.site, s.head, s.locked, pool), pool);
+    return write_view_page(o.output, std::move(page));
+}
 
 Status render(RenderOptions& o) {
     FigureOptions& f = o.figure;
@@ -32,7 +65,8 @@ Status render(RenderOptions& o) {
     const ModelConfig& c = trace->config();
     TRY(f.site, parse_site(c, o.layer));
     if (f.head < 0 || f.head >= c.heads) return Error{"There is no head " + std::to_string(f.head) + ": " + trace->model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
-    return find_figure(o.view)->write(o.output, *trace, f, pool);
+    if (const FigureKind* kind = find_figure(o.view)) return kind->write(o.output, *trace, f, pool);
+    return render_view(o, trace, pool);
 }
 
 }  // namespace
@@ -40,12 +74,15 @@ Status render(RenderOptions& o) {
 std::function<Status()> declare_render(CLI::App& app) {
     auto o = std::make_shared<RenderOptions>();
     add_input_options(app, o->input);
-    std::vector<std::string> views, maps(colormap_names().begin(), colormap_names().end());
-    for (const auto& kind : figure_kinds()) views.push_back(kind.name);
+    std::vector<std::string> names, maps(colormap_names().begin(), colormap_names().end());
+    for (const auto& kind : figure_kinds()) names.push_back(kind.name);
+    for (const View& view : views())
+        if (!find_figure(view.key)) names.push_back(view.key);
     app.add_option("-o,--output", o->output, "the file to write: .png, .svg or .pdf")->required();
-    app.add_option("--view", o->view, "what to draw")->check(CLI::IsMember(views))->capture_default_str();
+    app.add_option("--view", o->view, "what to draw")->check(CLI::IsMember(names))->capture_default_str();
     app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();
+    app.add_option("--cell", o->lock, "query and key that views of one cell show, 16,10; the last query otherwise");
     auto* size = app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--width-mm", o->width_mm, "width in millimetres (85: one column, 178: two)")->check(CLI::Range(10.0, 2000.0))->excludes(size);
     app.add_option("--dpi", o->figure.dpi, "pixels per inch of a PNG")->check(CLI::Range(20.0, 2400.0))->capture_default_str();

@@ -150,7 +150,7 @@ float draw_delta_map(Scene& s, Rect area) {
 
 void draw_delta(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    draw_toolbar(s, area);
+    if (!ui.on_page()) draw_toolbar(s, area);
     if (!s.answer->picture) return;
     const float left = draw_delta_map(s, area) + ui.px(40), width = area.right() - left - ui.px(24);
     const float parts_h = std::min(ui.px(296), area.h * 0.42f), top = area.y + ui.px(52);

@@ -210,7 +210,7 @@ void draw_lens(Scene& s, Rect area) {
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
     const int rows = static_cast<int>(lens.top.size()), position = lens_position(s);
-    ui.text.draw(area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2, ui.text.fitted(kCaption, "What the model would say next if it stopped after each layer. Bright: more probable.", area.w - ui.px(200)));
+    ui.text.draw(area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2, ui.text.fitted(kCaption, "What the model would say next if it stopped after each layer. The stronger the colour, the more probable.", area.w - ui.px(200)));
     const float top = area.y + ui.px(96), most = std::max(ui.px(kRow * 3), area.h * 0.56f - ui.px(96));
     const Grid g = arrange(s, {area.x + ui.px(24), top, area.w - ui.px(24), std::min(most, ui.px(kRow) * static_cast<float>(rows))}, rows);
     answer_grid(s, g, lens);

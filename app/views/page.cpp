@@ -1,5 +1,7 @@
 #include "views/page.h"
 
+#include <functional>
+
 #include "figure/canvas.h"
 
 namespace headlight {
@@ -14,24 +16,63 @@ std::string view_title(const Scene& s, const View& view) {
     return "All layers";
 }
 
+namespace {
+
+constexpr float kTitleHeight = 44;
+
+/// The light colours on white.
+const Theme& page_theme() {
+    static const Theme colors = [] {
+        Theme t = theme(false);
+        t.bg1 = IM_COL32_WHITE;
+        return t;
+    }();
+    return colors;
+}
+
+/// Gives `use` a scene that draws on the canvas.
+void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
+    TextPainter text;
+    Ui ui(text, nullptr);
+    ui.begin_page(page_theme(), canvas);
+    const Pictures none;
+    TextField field, second;
+    Scene scene{ui, page.state, page.answer.get(), none, field, second, nullptr, 0, 0};
+    use(scene);
+}
+
+}  // namespace
+
+void prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
+    const View& view = views()[page.view];
+    page.state.dark = false;
+    page.answer = std::make_shared<const WorkAnswer>(answer);
+    if (!view.ask) return;
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
+    const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
+    Canvas canvas(cairo.get());
+    for (int i = 0; i < 2; ++i) {
+        std::vector<Question> questions;
+        with_scene(page, canvas, [&](Scene& s) {
+            if (i) view.draw(s, {0, kTitleHeight, page.width, page.height});
+            questions = view.ask(s);
+        });
+        answer_questions(answer, questions, pool);
+        page.answer = std::make_shared<const WorkAnswer>(answer);
+    }
+}
+
 Status write_view_page(const std::filesystem::path& path, ViewPage page) {
-    constexpr float kTitle_h = 44;
-    Theme colors = theme(false);
-    colors.bg1 = IM_COL32_WHITE;
     page.state.dark = false;
     page.state.hovered.reset();
     const View& view = views()[page.view];
-    return write_page(path, {page.width, page.height + kTitle_h, page.dpi}, [&](Canvas& canvas) {
-        TextPainter text;
-        Ui ui(text, nullptr);
-        ui.begin_page(colors, canvas);
-        const Pictures none;
-        TextField field, second;
-        Scene scene{ui, page.state, page.answer.get(), none, field, second, nullptr, 0, 0};
-        ui.fill({0, 0, page.width, page.height + kTitle_h}, colors.bg1);
-        ui.text.draw(24, 26, kTitle, colors.t1, view.fills_window ? std::string(view.name) : view_title(scene, view));
-        ui.text.draw_right(page.width - 24, 26, kCaption, colors.t3, std::string(view.name) + " · " + scene.model()->name);
-        if (scene.sentence()) view.draw(scene, {0, kTitle_h, page.width, page.height});
+    return write_page(path, {page.width, page.height + kTitleHeight, page.dpi}, [&](Canvas& canvas) {
+        with_scene(page, canvas, [&](Scene& s) {
+            s.ui.fill({0, 0, page.width, page.height + kTitleHeight}, s.ui.colors->bg1);
+            s.ui.text.draw(24, 26, kTitle, s.ui.colors->t1, view.fills_window ? std::string(view.name) : view_title(s, view));
+            s.ui.text.draw_right(page.width - 24, 26, kCaption, s.ui.colors->t3, std::string(view.name) + " · " + s.model()->name);
+            if (s.sentence()) view.draw(s, {0, kTitleHeight, page.width, page.height});
+        });
     });
 }
 

@@ -55,6 +55,53 @@ HeadPicture make_picture(const Trace& trace, int site, int head) {
     return p;
 }
 
+Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel) {
+    SentenceResult s;
+    s.model = trace->model;
+    s.trace = std::move(trace);
+    const Model& model = *s.model;
+    if (model.tokenizer && model.config.mask_id >= 0) s.mask = (*model.tokenizer)->spelling(model.config.mask_id);
+    for (size_t i = 0; i < s.trace->request.inputs.size(); ++i) s.labels.push_back(token_labels(model, s.trace->request.inputs[i], static_cast<int>(i)));
+    TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel));
+    for (const int position : predicting_positions(*s.trace)) {
+        if (s.predictions.size() >= kMostPredictions) break;
+        PredictedTokens row{position, {}};
+        for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool)) row.tokens.push_back({prediction_label(model, p.id), p.probability});
+        s.predictions.push_back(std::move(row));
+    }
+    return s;
+}
+
+WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
+    WorkAnswer a;
+    a.picture = std::make_shared<const HeadPicture>(make_picture(*trace, site, head));
+    if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*trace, {site, head, cell->first, cell->second}, pool));
+    a.sentence = std::make_shared<const SentenceResult>(*describe_trace(std::move(trace), pool));
+    a.site = site;
+    a.head = head;
+    return a;
+}
+
+namespace {
+/// False when `cancel` was set. A question that does not fit the trace is answered as near as it does.
+bool answer_all(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {
+    const Trace& trace = *a.sentence->trace;
+    for (const Question& question : questions) {
+        const Question fitting = fitted(question, trace);
+        if (a.answers.holds(fitting)) continue;
+        const bool done = std::visit([&](const auto& asked) {
+            auto answer = find(trace, asked, pool, cancel);
+            if (answer) a.answers.set(asked, *std::move(answer));
+            return static_cast<bool>(answer);
+        }, fitting);
+        if (!done) return false;
+    }
+    return true;
+}
+}  // namespace
+
+void answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool) { answer_all(answer, questions, pool, nullptr); }
+
 Worker::Worker(int threads, std::function<void()> done) : pool_(threads), done_(std::move(done)), thread_([this] { work(); }) {}
 
 Worker::~Worker() {
@@ -162,30 +209,24 @@ bool Worker::read_sentence(const WorkRequest& r) {
     const auto start = std::chrono::steady_clock::now();
     auto s = std::make_shared<SentenceResult>();
     s->model = model_;
-    s->text = r.text;
-    s->second = r.second;
-    if (model_->tokenizer && model_->config.mask_id >= 0) s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
     state_.text_error.clear();
     auto input = read_input(r);
     if (!input) state_.text_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
-        const size_t kept = input->sequences[0].ids.size();
-        s->tokens_in_all = input->tokens_in_all;
-        s->bytes_read = s->tokens_in_all > kept ? byte_of_code_point(r.text, input->offsets.back().end) : r.text.size();
-        for (size_t i = 0; i < input->sequences.size(); ++i) s->labels.push_back(token_labels(*model_, input->sequences[i], static_cast<int>(i)));
+        const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
+        const size_t bytes_read = in_all > kept ? byte_of_code_point(r.text, input->offsets.back().end) : r.text.size();
         auto trace = run_trace(model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.sentence ? state_.sentence->trace.get() : nullptr);
         if (!trace) return false;
-        s->trace = *trace;
-        auto heads = summarize_heads(*s->trace, kThumbnail, pool_, &mailbox_.cancel());
-        if (!heads) return false;
-        s->heads = std::move(*heads);
-        for (const int position : predicting_positions(*s->trace)) {
-            if (s->predictions.size() >= kMostPredictions) break;
-            PredictedTokens row{position, {}};
-            for (const Prediction& p : predictions(*s->trace, position, kNextTokens, pool_)) row.tokens.push_back({prediction_label(*model_, p.id), p.probability});
-            s->predictions.push_back(std::move(row));
-        }
+        auto described = describe_trace(*trace, pool_, &mailbox_.cancel());
+        if (!described) return false;
+        *s = *std::move(described);
+        s->tokens_in_all = in_all;
+        s->bytes_read = bytes_read;
+    } else if (model_->tokenizer && model_->config.mask_id >= 0) {
+        s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
     }
+    s->text = r.text;
+    s->second = r.second;
     const bool same_model = state_.sentence && state_.sentence->model == model_;
     s->milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     state_.sentence = std::move(s);
@@ -213,22 +254,6 @@ void Worker::report_focus(const WorkRequest& r) {
     if (!state_.cell || state_.cell->cell != cell) state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
 
-/// False when a newer request cancelled it. A question that was asked of an earlier sentence is answered as near as it fits.
-bool Worker::answer_questions(const WorkRequest& r) {
-    const Trace& trace = *state_.sentence->trace;
-    for (const Question& question : r.questions) {
-        const Question fitting = fitted(question, trace);
-        if (state_.answers.holds(fitting)) continue;
-        const bool done = std::visit([&](const auto& asked) {
-            auto answer = find(trace, asked, pool_, &mailbox_.cancel());
-            if (answer) state_.answers.set(asked, *std::move(answer));
-            return static_cast<bool>(answer);
-        }, fitting);
-        if (!done) return false;
-    }
-    return true;
-}
-
 void Worker::handle(const WorkRequest& r) {
     see_to_model(r);
     if (!model_) return publish();
@@ -248,7 +273,7 @@ void Worker::handle(const WorkRequest& r) {
         state_.cell = nullptr;
         if (r.questions.empty()) publish();  // a view with questions keeps its old picture until they are answered
     }
-    if (!answer_questions(r)) return;
+    if (!answer_all(state_, r.questions, pool_, &mailbox_.cancel())) return;
     if (r.cell) report_focus(r);
     else state_.cell = nullptr;
     publish();

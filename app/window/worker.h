@@ -101,6 +101,14 @@ Matrix halve(const Matrix& values);
 
 HeadPicture make_picture(const Trace& trace, int site, int head);
 
+/// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the caller. An error
+/// means that `cancel` was set.
+Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+/// Everything that a view shows of a trace, with answers to its questions: what the worker would answer.
+WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool);
+void answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool);
+
 class Worker {
 public:
     /// `done` is called on the worker's thread after each answer, to wake the window.
@@ -127,7 +135,6 @@ private:
     bool read_sentence(const WorkRequest& request);
     void write_target(const WorkRequest& request);
     void report_focus(const WorkRequest& request);
-    bool answer_questions(const WorkRequest& request);
     void publish();
 
     ThreadPool pool_;
