@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "io/json.h"
 #include "io/output_file.h"
 #include "window/application.h"
@@ -66,7 +67,7 @@ Status Application::measure_frames() {
     }
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
     std::nth_element(times.begin(), middle, times.end());
-    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f}\n", first_picture_ * 1e3, *middle * 1e3);
+    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first_picture_ * 1e3, *middle * 1e3, static_cast<double>(peak_memory()) / (1 << 20));
     return success();
 }
 

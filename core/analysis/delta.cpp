@@ -29,8 +29,8 @@ DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part, const Eigen:
     return {part.norm(), length > 0 ? part.dot(whole) / length : 0.0f};
 }
 
-void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s) {
-    const Eigen::RowVectorXf whole = trace.attention(w.site).out.row(w.query);
+void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s, ThreadPool& pool) {
+    const Eigen::RowVectorXf whole = trace.attn_out(w.site, w.query, 1, pool).row(0);
     for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
     s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
 }
@@ -45,7 +45,7 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
     const bool last = trace.config().site(w.site).stack + 1 == static_cast<int>(trace.config().stacks.size());
     const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
     if (!path) return;
-    const Vector logits = path->logits(trace.attention(w.site).out.row(w.query), pool).row(0).transpose();
+    const Vector logits = path->logits(trace.attn_out(w.site, w.query, 1, pool), pool).row(0).transpose();
     for (const int id : ranked_ids(logits, kTokensMoved)) s.raised.push_back({id, logits[id]});
     for (const int id : ranked_ids(-logits, kTokensMoved)) s.lowered.push_back({id, logits[id]});
     const Matrix by_head = path->logits(additions, pool);
@@ -75,7 +75,7 @@ Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool&
     for (Index i = 0; i < columns; ++i) {
         if (stopped(cancel)) return Error{"Cancelled."};
         const Matrix before = trace.resid_before(m.sites[static_cast<size_t>(i)], pool);
-        const Matrix& delta = trace.attention(m.sites[static_cast<size_t>(i)]).out;
+        const Matrix delta = trace.attn_out(m.sites[static_cast<size_t>(i)], pool);
         const Matrix after = before + delta;
         m.before.col(i) = before.rowwise().norm();
         m.delta.col(i) = delta.rowwise().norm();
@@ -88,7 +88,7 @@ Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPoo
     const ModelConfig& c = trace.config();
     DeltaSplit s;
     const Matrix additions = trace.head_additions(w.site, w.query, pool);
-    split_by_head(trace, w, additions, s);
+    split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     find_moved_tokens(trace, w, additions, s, pool);
     s.norm_by_head.assign(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
@@ -108,7 +108,7 @@ Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPoo
     std::vector<Matrix> steps;
     if (w.site >= 0) {
         steps.push_back(trace.resid_before(w.site, pool));
-        steps.push_back(steps[0] + trace.attention(w.site).out);
+        steps.push_back(steps[0] + trace.attn_out(w.site, pool));
     } else {
         const StackActivations& stack = trace.stack(w.stack);
         for (const LayerActivations& layer : stack.layers) steps.push_back(layer.resid_pre);

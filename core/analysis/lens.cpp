@@ -47,7 +47,7 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
             if (c.site(site).stack != stack || c.site(site).layer != layer) continue;
             const Matrix heads = trace.head_additions(site, position, pool);
             for (int h = 0; h < c.heads; ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
-            const Eigen::RowVectorXf out = trace.attention(site).out.row(position);
+            const Eigen::RowVectorXf out = trace.attn_out(site, position, 1, pool).row(0);
             s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }

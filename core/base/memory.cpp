@@ -32,6 +32,11 @@ int64_t left_in_group(int64_t otherwise) {
 
 }  // namespace
 
+int64_t peak_memory() {
+    rusage usage{};
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t{usage.ru_maxrss} * 1024 : 0;
+}
+
 int64_t available_memory() {
     int64_t free = 0;
     std::ifstream file("/proc/meminfo");

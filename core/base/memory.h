@@ -12,4 +12,7 @@ void keep_freed_memory();
 /// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody says.
 int64_t available_memory();
 
+/// Most bytes that this process has held at once, mapped files it read included; 0 where nobody says.
+int64_t peak_memory();
+
 }  // namespace headlight

@@ -149,32 +149,27 @@ Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Nor
 }
 
 /// Scores to what the block adds, for the rows from `kept` on.
-void finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations* past, AttentionActivations& a) {
+Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations* past, AttentionActivations& a) {
     const Index fresh = a.q.rows() - p.kept;
     a.z.resize(a.q.rows(), a.q.cols());
     if (p.kept) a.z.topRows(p.kept) = past->z.topRows(p.kept);
     attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.kept), a.z);
-    Matrix out = project(p.pool, a.z.bottomRows(fresh), w.o);
-    if (w.out_norm) {
-        a.proj_out = below(past ? &past->proj_out : nullptr, p.kept, out);
-        out = p.norm(w.out_norm, out);
-    }
-    a.out = below(past ? &past->out : nullptr, p.kept, std::move(out));
+    return block_output(p.config(), w, a.z.bottomRows(fresh), p.pool);
 }
 
-void attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a) {
+Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a) {
     const ModelConfig& c = p.config();
     a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, c.heads, rope, turns));
     a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, c.kv_heads, rope, turns));
     a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
-    finish_attention(p, w, past, a);
+    return finish_attention(p, w, past, a);
 }
 
-void attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a) {
+Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a) {
     a.q = below(past ? &past->q : nullptr, p.kept, project(p.pool, x, w.q));
     a.k = past && p.source_kept ? past->k : project(p.pool, *p.source, w.k);
     a.v = past && p.source_kept ? past->v : project(p.pool, *p.source, w.v);
-    finish_attention(p, w, past, a);
+    return finish_attention(p, w, past, a);
 }
 
 /// The rules of a stack's self-attention blocks; blocks with the same window and scale share one.
@@ -227,16 +222,14 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& 
     const bool after = c.norm_place == NormPlace::after;
     const auto enters = [&](const Norm& norm, const Matrix& x) { return after || !norm ? x : p.norm(norm, x); };
     const auto leaves = [&](const Norm& norm, Matrix x) { return after ? p.norm(norm, x) : x; };
-    const auto fresh = [&](const Matrix& all) { return all.bottomRows(resid.rows()); };
 
     const Rope& rope = c.rope_of(p.stack, l);
     layer.self.rule = rules.self(l);
-    attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
-    Matrix mid = leaves(w.self.norm, resid + fresh(layer.self.out));
+    Matrix mid = leaves(w.self.norm, resid + attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self));
     if (p.stack.cross) {
         layer.cross.rule = rules.cross();
-        attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
-        mid = leaves(w.cross.norm, mid + fresh(layer.cross.out));
+        const Matrix added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
+        mid = leaves(w.cross.norm, mid + added);
     }
     Matrix post = leaves(w.mlp_norm, mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
     layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
@@ -260,6 +253,13 @@ Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const M
 }
 
 }  // namespace
+
+Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) { return project(pool, z, w.o); }
+
+Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
+    Matrix out = project_out(w, z, pool);
+    return w.out_norm ? apply_norm(c, w.out_norm, out, pool) : out;
+}
 
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
     Matrix y(x.rows(), x.cols());

@@ -24,13 +24,12 @@ struct Sequence {
     bool operator==(const Sequence& o) const { return ids == o.ids && types == o.types && picture == o.picture; }
 };
 
-/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k.
+/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k, what
+/// the block adds from z.
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
     Matrix q, z;      // [n, heads · d_head], by query; q after norm and rotation
     Matrix k, v;      // [keys, kv_heads · d_head], by key
-    Matrix proj_out;  // [n, d_model], after the output matrix; only where a norm follows it
-    Matrix out;       // [n, d_model], what the block adds
 };
 
 struct LayerActivations {
@@ -61,6 +60,11 @@ Result<Activations> forward(const Model& model, std::span<const Sequence> inputs
 
 /// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
+
+/// [rows, d_model]: z of some rows through the output matrix; and what the block adds: the same, through the norm behind it
+/// where there is one.
+Matrix project_out(const AttentionWeights& weights, ConstMatrixRef z, ThreadPool& pool);
+Matrix block_output(const ModelConfig& config, const AttentionWeights& weights, ConstMatrixRef z, ThreadPool& pool);
 
 /// y = norm(x) row by row. Layer normalization: Ba et al. 2016; RMSNorm: Zhang and Sennrich 2019.
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool);

@@ -53,16 +53,21 @@ Matrix Trace::resid_before(int site, ThreadPool& pool) const {
     const AttentionSite s = config().site(site);
     const LayerActivations& layer = stack(s.stack).layers[static_cast<size_t>(s.layer)];
     if (s.kind != AttentionKind::cross) return layer.resid_pre;
-    const Matrix mid = layer.resid_pre + layer.self.out;
+    const int self = site - config().stacks[static_cast<size_t>(s.stack)].layers;  // cross-attention is numbered behind it
+    const Matrix mid = layer.resid_pre + attn_out(self, pool);
     const Norm& norm = model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)].self.norm;
     return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
 }
+
+Matrix Trace::attn_out(int site, int first, int rows, ThreadPool& pool) const { return block_output(config(), weights(site), attention(site).z.middleRows(first, rows), pool); }
+Matrix Trace::proj_out(int site, int first, int rows, ThreadPool& pool) const { return project_out(weights(site), attention(site).z.middleRows(first, rows), pool); }
 
 Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
     Matrix out = results(site, query, pool);
     const Norm& norm = weights(site).out_norm;
     if (!norm) return out;
-    const auto through = attention(site).proj_out.row(query);
+    const Matrix projected = proj_out(site, query, 1, pool);
+    const auto through = projected.row(0);
     const bool centre = config().norm == NormKind::layer_norm;
     const float mean = centre ? through.mean() : 0.0f, deviation = std::sqrt((through.array() - mean).square().mean() + config().norm_eps);
     if (centre) out.colwise() -= out.rowwise().mean().eval();

@@ -77,7 +77,7 @@ TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
             CAPTURE(name);
             CAPTURE(site);
             const int query = trace->query_count(site) - 2;
-            const auto& out = trace->attention(site).out;
+            const Matrix out = trace->attn_out(site, pool);
             const Matrix heads = trace->head_additions(site, query, pool);
             const float* bias = trace->weights(site).o.bias;
             Eigen::RowVectorXf sum = heads.colwise().sum();
@@ -107,7 +107,7 @@ TEST_CASE("delta: lengths and cosines of the map") {
         REQUIRE(maps);
         for (size_t i = 0; i < maps->sites.size(); ++i) {
             const int site = maps->sites[i];
-            const Eigen::VectorXf e = trace->resid_before(site, pool).row(4).transpose(), delta = trace->attention(site).out.row(4).transpose();
+            const Eigen::VectorXf e = trace->resid_before(site, pool).row(4).transpose(), delta = trace->attn_out(site, 4, 1, pool).row(0).transpose();
             const auto c = static_cast<Index>(i);
             CHECK(maps->before(4, c) == doctest::Approx(e.norm()));
             CHECK(maps->delta(4, c) == doctest::Approx(delta.norm()));
