@@ -35,8 +35,8 @@ void main() {
     ivec2 cell = oriented(ivec2(at));
 #ifdef MINIFY  // each pixel takes the largest weight that it covers
     float covered = 1.0 / cell_size;
-    int level = int(floor(log2(covered)));
-    vec2 first = floor(pixel) * covered, last = first + covered - 1e-3;
+    int level = int(floor(log2(covered) + 1e-4));
+    vec2 first = floor(pixel) * covered + 1e-3, last = first + covered - 2e-3;
     ivec2 from = ivec2(first) >> level, to = min(ivec2(last) >> level, min(from + 3, (cells - 1) >> level));
     float weight = -1.0;
     for (int y = from.y; y <= to.y; ++y)

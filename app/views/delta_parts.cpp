@@ -180,8 +180,11 @@ void draw_projection(Scene& s, Rect area) {
     ui.clip(frame);
     const auto draw_token = [&](Index i, bool on) {
         const ImU32 color = on ? ui.colors->accent : p.steps.size() > 2 ? faded(ui.colors->t3, 0.5f) : ui.colors->t2;
-        for (size_t step = 0; step + 1 < p.steps.size(); ++step) draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color, step + 2 == p.steps.size());
-        ui.disc(plot.at(p.steps[0], i), ui.px(on ? 4 : 2.2f), color);
+        const bool many = p.steps[0].rows() > 200 && !on;  // points in place of discs, lines in place of arrows
+        for (size_t step = 0; step + 1 < p.steps.size(); ++step) draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color, !many && step + 2 == p.steps.size());
+        const ImVec2 from = plot.at(p.steps[0], i);
+        if (many) ui.fill({from.x - ui.px(1.5f), from.y - ui.px(1.5f), ui.px(3), ui.px(3)}, color);
+        else ui.disc(from, ui.px(on ? 4 : 2.2f), color);
         placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i), token_at(labels, static_cast<int>(i)), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
     if (focus < p.steps[0].rows()) draw_token(focus, true);

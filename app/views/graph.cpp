@@ -1,6 +1,7 @@
 // Tokens as nodes, attention as edges through all layers of a stack; where one token at the top comes from.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "views/parts.h"
 
@@ -63,6 +64,20 @@ float carried(const Origins* origins, int layer, int query, const Link& link) {
     return 0.5f * origins->reached(layer + 1, query) * link.weight;
 }
 
+constexpr float kStrong = 0.004f;       // parts from here on are drawn in amber
+
+/// The weight under which faint edges are left out: the heaviest in sight are drawn.
+float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
+    std::vector<float> weights;
+    for (const auto& layer : graph.links)
+        for (size_t q = 0; q < layer.size(); ++q)
+            for (const Link& link : layer[q])
+                if (g.sees(g.y(static_cast<int>(q))) || g.sees(g.y(link.key))) weights.push_back(link.weight);
+    if (weights.size() <= ui.most_lines) return 0;
+    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(ui.most_lines), weights.end(), std::greater<>());
+    return weights[ui.most_lines];
+}
+
 void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origins* origins) {
     Ui& ui = s.ui;
     ui.clip({g.area.x - ui.px(8), g.area.y, g.area.w + ui.px(16), g.area.h});
@@ -71,15 +86,17 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origin
         float part;
     };
     std::vector<Strong> strong;
+    const float faintest = faintest_drawn(ui, g, graph);
     for (size_t l = 0; l < graph.links.size(); ++l)
         for (size_t q = 0; q < graph.links[l].size(); ++q) {
             const float y1 = g.y(static_cast<int>(q));
             for (const Link& link : graph.links[l][q]) {
                 const float y0 = g.y(link.key);
-                if (!g.sees(y0) && !g.sees(y1)) continue;
+                const bool faint = link.weight < faintest && carried(origins, static_cast<int>(l), static_cast<int>(q), link) <= kStrong;
+                if (faint || (!g.sees(y0) && !g.sees(y1))) continue;
                 const ImVec2 from{g.x(static_cast<int>(l)), y0}, to{g.x(static_cast<int>(l) + 1), y1};
                 const float part = carried(origins, static_cast<int>(l), static_cast<int>(q), link);
-                if (part > 0.004f) strong.push_back({from, to, part});
+                if (part > kStrong) strong.push_back({from, to, part});
                 else ui.stroke(from, to, faded(ui.colors->t3, 0.06f + 0.18f * link.weight), std::max(ui.px(0.6f), ui.px(2) * link.weight));
             }
         }
@@ -101,7 +118,8 @@ void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Origins* origi
             const float y = g.y(i), mass = origins && i < origins->reached.cols() && l < origins->reached.rows() ? origins->reached(l, i) : 0;
             if (!g.sees(y)) continue;
             const float radius = std::min(ui.px(2) + ui.px(12) * std::sqrt(mass), g.pitch * 0.48f);
-            ui.disc({g.x(l), y}, radius, mass > 0.004f ? ui.colors->accent : ui.colors->l2);
+            if (mass > kStrong) ui.disc({g.x(l), y}, radius, ui.colors->accent);
+            else ui.fill({g.x(l) - ui.px(2), y - ui.px(2), ui.px(4), ui.px(4)}, ui.colors->l2);  // hundreds of them
         }
     ui.unclip();
 }

@@ -138,7 +138,8 @@ MapLayout arrange_map(Scene& s, Rect area) {
         const ImVec2 r = room(top);
         const float fits = std::min({r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), ui.px(kLargestCell)});
         const float cell = std::min(fits * s.state.map_zoom, std::max(fits, ui.px(kLargestCell)));
-        return cell >= 4 ? std::floor(cell) : std::max(cell, 0.001f);  // small cells would lose too much to rounding
+        if (cell < 1) return 1 / std::ceil(1 / cell);  // a pixel covers whole cells
+        return cell >= 4 ? std::floor(cell) : cell;    // small cells would lose too much to rounding
     };
     l.cell = cell_for(above);
     l.turned = widest + ui.px(6) > l.cell;

@@ -1,6 +1,7 @@
 // Attention of a whole layer as lines between two columns of tokens, one colour a head.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "views/views.h"
 
@@ -99,14 +100,30 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     }
 }
 
+/// The weight under which lines are left out, and how many there are in sight.
+std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
+    std::vector<float> weights;
+    for (int q = 0; q < s.queries(); ++q) {
+        const float y = l.y(q, s.state.lines_scroll);
+        if (y < l.area.y || y > l.area.bottom()) continue;
+        for (const int h : drawn_heads(s))
+            for (const Link& link : links.of_head[static_cast<size_t>(h)][static_cast<size_t>(q)]) weights.push_back(link.weight);
+    }
+    const size_t most = s.ui.most_lines;
+    if (weights.size() <= most) return {0.0f, weights.size()};
+    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(), std::greater<>());
+    return {weights[most], weights.size()};
+}
+
 /// Draws the lines of one query; those whose key is out of sight lead towards it.
-void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, bool lit, bool others_step_back) {
+void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest, bool lit, bool others_step_back) {
     Ui& ui = s.ui;
     const auto heads = drawn_heads(s);
     const float y0 = l.y(query, s.state.lines_scroll);
     for (size_t i = 0; i < heads.size(); ++i) {
         const float apart = (static_cast<float>(i) - static_cast<float>(heads.size() - 1) / 2) * ui.px(1.5f);
         for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(query)]) {
+            if (link.weight < faintest && !lit) continue;
             const bool to_focus = s.state.hovered_key == link.key;
             const float alpha = lit || to_focus ? 0.35f + 0.6f * link.weight : others_step_back ? 0.13f + 0.12f * link.weight : 0.25f + 0.6f * link.weight;
             const float y1 = std::clamp(l.y(link.key, s.state.lines_scroll), l.area.y - ui.px(8), l.area.bottom() + ui.px(8));
@@ -116,16 +133,16 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
     }
 }
 
-void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links) {
+void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, float faintest) {
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
     const bool focused = s.state.hovered || s.state.locked, step_back = focused || s.state.hovered_key;
     ui.clip({l.left, l.area.y - ui.px(8), l.right - l.left, l.area.h + ui.px(16)});
     for (int q = 0; q < s.queries(); ++q) {
         const float y = l.y(q, s.state.lines_scroll);
-        if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q)) draw_row(s, l, links, q, false, step_back);
+        if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q)) draw_row(s, l, links, q, faintest, false, step_back);
     }
-    if (focused && cell) draw_row(s, l, links, cell->first, true, false);
+    if (focused && cell) draw_row(s, l, links, cell->first, faintest, true, false);
     ui.unclip();
 }
 
@@ -165,13 +182,15 @@ void draw_lines(Scene& s, Rect area) {
     ui.text.draw(l.right + ui.px(14), l.area.y - ui.px(16), kCaption, ui.colors->t3, "key");
     draw_tokens(s, l, true);
     draw_tokens(s, l, false);
-    draw_all_lines(s, l, *links);
+    const auto [faintest, in_sight] = faintest_drawn(s, l, *links);
+    draw_all_lines(s, l, *links, faintest);
     draw_bars(s, l, *links);
     const auto cell = s.shown_cell();
     const bool focused = (s.state.hovered || s.state.locked) && cell;
     const std::string of = cell ? s.query_labels()[static_cast<size_t>(cell->first)] + " " + std::to_string(cell->first) : "";
     const std::string bars = l.bars && cell ? " Bars right: weight per head" + (focused ? std::string(".") : ", from " + of + ".") : "";
-    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3, (focused ? "From " + of + "; other rows step back." : "Point at a token to follow its lines.") + bars);
+    const std::string some = in_sight > ui.most_lines ? "The heaviest " + std::to_string(ui.most_lines) + " of " + std::to_string(in_sight) + " lines in sight. " : "";
+    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3, some + (focused ? "From " + of + "; other rows step back." : "Point at a token to follow its lines.") + bars);
 }
 
 void draw_lines_list(Scene& s, Rect area) {

@@ -89,6 +89,8 @@ float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const st
 }
 
 void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
+    constexpr size_t kMostLabels = 60;
+    if (taken_.size() >= kMostLabels && !always) return;
     const float w = ui.text.width(kCaptionMono, label), h = ui.px(16);
     const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)}, below{-w / 2, ui.px(14)};
     const bool leftwards = at.x < from.x, upwards = at.y < from.y;

@@ -95,6 +95,9 @@ Status Application::open_window() {
     TRY(auto heat, HeatmapRenderer::create(options_.shader_dir));
     heat_ = std::make_unique<HeatmapRenderer>(std::move(heat));
     ui_ = std::make_unique<Ui>(text_, heat_.get());
+    const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
+    const bool software = renderer && (std::string_view(renderer).find("llvmpipe") != std::string_view::npos || std::string_view(renderer).find("softpipe") != std::string_view::npos);
+    if (software) ui_->most_lines = 100;
     return success();
 }
 

@@ -79,7 +79,7 @@ void Ui::polyline(std::span<const ImVec2> points, ImU32 color, float width) {
 
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     const float bend = (to.x - from.x) * 0.45f;
-    if (!page_) return list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color, width, 24);
+    if (!page_) return list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color, width, 14);
     cairo_move_to(page_->cairo(), from.x, from.y);
     cairo_curve_to(page_->cairo(), from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
     stroke_path(page_->cairo(), color, width);

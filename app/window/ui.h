@@ -54,6 +54,7 @@ public:
     const Theme* colors = nullptr;
     ImDrawList* list = nullptr;            // null on a page; views draw through the functions below
     ImVec2 mouse{-1, -1};                  // window pixels
+    size_t most_lines = 6000;              // that a picture draws at once; a processor that draws them itself gets fewer
     float wheel = 0, wheel_x = 0;          // of this frame, where nothing else took it
     bool shift = false, ctrl = false;
     float scale = 1;

@@ -43,6 +43,7 @@ Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, c
         s.keys.push_back(step);
     }
     exponentiate(s);
+    s.z = (pattern * v).row(0).transpose();
     s.delta = trace.results(w.site, w.query, pool).row(w.head).transpose();
     return s;
 }

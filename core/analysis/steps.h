@@ -25,6 +25,7 @@ struct Steps {
     std::vector<KeyStep> keys;
     double shift = 0;      // subtracted from every score before exp: 0 while e^score is a number a person can read
     double sum = 0;        // of exp over the allowed keys
+    Vector z;              // [d_head], the weighted values added up
     Vector delta;          // [d_model], the head's ΔE: z through its slice of the output matrix
 };
 

@@ -96,7 +96,7 @@ void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMa
 }
 
 void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int start, MatrixRef z) {
-    const int n = static_cast<int>(q.rows());
+    const int n = start + static_cast<int>(z.rows());
     const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
     pool.run(rule.heads * blocks, [&](int tile) {
@@ -108,7 +108,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
         const Index at = head * width, shared = rule.kv_head(head) * width;
         attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin, pattern);
         masked_softmax(rule.mask, first, keys.begin, pattern);
-        z.block(first, at, rows, width).noalias() = pattern * v.block(keys.begin, shared, keys.size(), width);
+        z.block(first - start, at, rows, width).noalias() = pattern * v.block(keys.begin, shared, keys.size(), width);
     });
 }
 

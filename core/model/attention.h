@@ -44,7 +44,7 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
 /// pattern[rows, keys] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row sums to 1.
 void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern);
 
-/// z[n, heads · d_head] = pattern · v for every head and the queries from `first` on; q: [n, heads · d_head], k and v:
+/// z[rows, heads · d_head] = pattern · v for every head and `rows` queries from `first` on; q: [n, heads · d_head], k and v:
 /// [keys, kv_heads · d_head]. Tiles of one head and a block of queries, so that memory grows with n and not with n².
 void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int first, MatrixRef z);
 

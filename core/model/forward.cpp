@@ -115,8 +115,8 @@ Matrix embed(const Pass& p) {
     return x;
 }
 
-/// mlp_out[n, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it where there is one.
-Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
+/// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it where there is one.
+Matrix feed_forward_rows(const Pass& p, const LayerWeights& w, ConstMatrixRef x) {
     constexpr Index kApart = 16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
     Matrix padded(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
@@ -136,6 +136,18 @@ Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
     return w.mlp_out_norm ? p.norm(w.mlp_out_norm, out) : out;
 }
 
+/// The MLP on all rows, some at a time: its hidden rows are wide.
+Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
+    constexpr Index kRows = 256;
+    if (x.rows() <= kRows) return feed_forward_rows(p, w, x);
+    Matrix out(x.rows(), w.mlp_out.out);
+    for (Index first = 0; first < x.rows(); first += kRows) {
+        const Index rows = std::min(kRows, x.rows() - first);
+        out.middleRows(first, rows) = feed_forward_rows(p, w, x.middleRows(first, rows));
+    }
+    return out;
+}
+
 /// q or k: projected, normalised per head where the model does so, rotated.
 Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads, const Rope& rope, const RopeTable& turns) {
     Matrix y = project(p.pool, x, w);
@@ -149,12 +161,10 @@ Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Nor
 }
 
 /// Scores to what the block adds, for the rows from `kept` on.
-Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations* past, AttentionActivations& a) {
-    const Index fresh = a.q.rows() - p.kept;
-    a.z.resize(a.q.rows(), a.q.cols());
-    if (p.kept) a.z.topRows(p.kept) = past->z.topRows(p.kept);
-    attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.kept), a.z);
-    return block_output(p.config(), w, a.z.bottomRows(fresh), p.pool);
+Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a) {
+    Matrix z(a.q.rows() - p.kept, a.q.cols());
+    attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.kept), z);
+    return block_output(p.config(), w, z, p.pool);
 }
 
 Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a) {
@@ -162,14 +172,14 @@ Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, co
     a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, c.heads, rope, turns));
     a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, c.kv_heads, rope, turns));
     a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
-    return finish_attention(p, w, past, a);
+    return finish_attention(p, w, a);
 }
 
 Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a) {
     a.q = below(past ? &past->q : nullptr, p.kept, project(p.pool, x, w.q));
     a.k = past && p.source_kept ? past->k : project(p.pool, *p.source, w.k);
     a.v = past && p.source_kept ? past->v : project(p.pool, *p.source, w.v);
-    return finish_attention(p, w, past, a);
+    return finish_attention(p, w, a);
 }
 
 /// The rules of a stack's self-attention blocks; blocks with the same window and scale share one.

@@ -24,12 +24,12 @@ struct Sequence {
     bool operator==(const Sequence& o) const { return ids == o.ids && types == o.types && picture == o.picture; }
 };
 
-/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k, what
-/// the block adds from z.
+/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k, z and
+/// what the block adds from patterns and v.
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
-    Matrix q, z;      // [n, heads · d_head], by query; q after norm and rotation
-    Matrix k, v;      // [keys, kv_heads · d_head], by key
+    Matrix q;     // [n, heads · d_head], by query, after norm and rotation
+    Matrix k, v;  // [keys, kv_heads · d_head], by key
 };
 
 struct LayerActivations {

@@ -21,7 +21,13 @@ ConstMatrixRef head_columns(const Matrix& all, const ModelConfig& c, int head) {
 ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config(), head); }
 ConstMatrixRef Trace::k(int site, int head) const { return head_columns(attention(site).k, config(), rule(site).kv_head(head)); }
 ConstMatrixRef Trace::v(int site, int head) const { return head_columns(attention(site).v, config(), rule(site).kv_head(head)); }
-ConstMatrixRef Trace::z(int site, int head) const { return head_columns(attention(site).z, config(), head); }
+
+Matrix Trace::z(int site, int first, int rows, ThreadPool& pool) const {
+    const AttentionActivations& a = attention(site);
+    Matrix out(rows, a.q.cols());
+    attend(pool, *a.rule, a.q, a.k, a.v, first, out);
+    return out;
+}
 
 Matrix Trace::pattern_rows(int site, int head, int first, int rows) const {
     Matrix pattern(rows, key_count(site));
@@ -59,8 +65,8 @@ Matrix Trace::resid_before(int site, ThreadPool& pool) const {
     return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
-Matrix Trace::attn_out(int site, int first, int rows, ThreadPool& pool) const { return block_output(config(), weights(site), attention(site).z.middleRows(first, rows), pool); }
-Matrix Trace::proj_out(int site, int first, int rows, ThreadPool& pool) const { return project_out(weights(site), attention(site).z.middleRows(first, rows), pool); }
+Matrix Trace::attn_out(int site, int first, int rows, ThreadPool& pool) const { return block_output(config(), weights(site), z(site, first, rows, pool), pool); }
+Matrix Trace::proj_out(int site, int first, int rows, ThreadPool& pool) const { return project_out(weights(site), z(site, first, rows, pool), pool); }
 
 Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
     Matrix out = results(site, query, pool);
@@ -78,11 +84,11 @@ Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
 Matrix Trace::results(int site, int query, ThreadPool& pool) const {
     Linear o = weights(site).o;
     o.bias = nullptr;
-    const Matrix& z = attention(site).z;
-    Matrix apart = Matrix::Zero(config().heads, z.cols());  // each head's z alone in its own columns
+    const Matrix row = z(site, query, 1, pool);
+    Matrix apart = Matrix::Zero(config().heads, row.cols());  // each head's z alone in its own columns
     for (int h = 0; h < config().heads; ++h) {
         const Index at = Index{h} * config().d_head;
-        apart.row(h).segment(at, config().d_head) = z.row(query).segment(at, config().d_head);
+        apart.row(h).segment(at, config().d_head) = row.row(0).segment(at, config().d_head);
     }
     Matrix out(config().heads, o.out);
     apply_linear(pool, apart, o, out);

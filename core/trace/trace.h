@@ -36,11 +36,12 @@ struct Trace {
     /// [n, d_model] after the final norm of the stack that predicts.
     const Matrix& normalized() const { return activations.stacks.back()->normalized; }
 
+    /// [rows, heads · d_head]: pattern · v of every head, for queries from `first` on.
+    Matrix z(int site, int first, int rows, ThreadPool& pool) const;
     /// [n, d_head] of one head; k and v of the key/value head that it reads.
     ConstMatrixRef q(int site, int head) const;
     ConstMatrixRef k(int site, int head) const;
     ConstMatrixRef v(int site, int head) const;
-    ConstMatrixRef z(int site, int head) const;
 
     /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0.
     Matrix pattern(int site, int head) const;

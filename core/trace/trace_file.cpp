@@ -42,9 +42,9 @@ private:
     void whole(const std::string& name, const Matrix& m, bool usual) {
         out_.push_back({{name, "F32", shape_of(m), [&m](const Sink& s) { write_matrix(s, m); }}, usual});
     }
-    /// [queries, d_model], made when it is written.
-    void computed(const std::string& name, int site, std::function<Matrix()> make) {
-        out_.push_back({{name, "F32", {t_.query_count(site), t_.config().d_model}, [make = std::move(make)](const Sink& s) { write_matrix(s, make()); }}, true});
+    /// Made when it is written.
+    void computed(const std::string& name, std::vector<int64_t> shape, bool usual, std::function<Matrix()> make) {
+        out_.push_back({{name, "F32", std::move(shape), [make = std::move(make)](const Sink& s) { write_matrix(s, make()); }}, usual});
     }
     void by_head(const std::string& name, const Matrix& m) {
         out_.push_back({{name, "F32", {m.rows(), m.cols() / t_.config().d_head, t_.config().d_head}, [&m](const Sink& s) { write_matrix(s, m); }}, false});
@@ -68,10 +68,11 @@ private:
         by_head(in + "hook_v", a.v);
         by_cell(in + "hook_attn_scores", site, &Trace::scores, false);
         by_cell(in + "hook_pattern", site, &Trace::pattern, true);
-        by_head(in + "hook_z", a.z);
         const int n = t_.query_count(site);
-        if (t_.weights(site).out_norm) computed(in + "hook_proj_out", site, [&t = t_, &pool = pool_, site, n] { return t.proj_out(site, 0, n, pool); });
-        computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), site, [&t = t_, &pool = pool_, site] { return t.attn_out(site, pool); });
+        computed(in + "hook_z", {n, t_.config().heads, t_.config().d_head}, false, [&t = t_, &pool = pool_, site, n] { return t.z(site, 0, n, pool); });
+        const std::vector<int64_t> added{n, t_.config().d_model};
+        if (t_.weights(site).out_norm) computed(in + "hook_proj_out", added, true, [&t = t_, &pool = pool_, site, n] { return t.proj_out(site, 0, n, pool); });
+        computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), added, true, [&t = t_, &pool = pool_, site] { return t.attn_out(site, pool); });
         if (!cross) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
     }
     /// [pos, vocab]; a vision model's classes come from its class token alone, [class].

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/memory.h"
+
 int main() {
     if (!glfwInit()) return 1;
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -45,5 +47,5 @@ int main() {
         if (i > 2) frames.push_back(glfwGetTime() - begin);
     }
     std::nth_element(frames.begin(), frames.begin() + 50, frames.end());
-    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f}\n", first * 1e3, frames[50] * 1e3);
+    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first * 1e3, frames[50] * 1e3, static_cast<double>(headlight::peak_memory()) / (1 << 20));
 }
