@@ -1,8 +1,6 @@
 // All heads, filling the window: thumbnails by layer or in order, a table, a map of like heads.
 #include "views/all_heads.h"
 
-#include <GLFW/glfw3.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -109,24 +107,6 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
     if (save_fits && !ui.on_page() && ui.button("save", save, "Save picture…")) s.state.save_menu = true;
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
-}
-
-/// A small sheet in which the selected head gets a label by hand.
-void draw_label_card(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    const Rect r{area.middle_x() - ui.px(190), area.y + ui.px(80), ui.px(380), ui.px(132)};
-    ui.fill(r, ui.colors->bg2, size::popup_corner);
-    ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    ui.text.draw(r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1, "Label of head " + head_name(s.model()->config, s.state.site, s.state.head));
-    ui.text_input("heads/label/text", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)}, "induction, sink, …", s.state.label_typed);
-    ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3, "Kept between starts. Empty takes it away.");
-    const bool done = ui.button("heads/label/done", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set", Ui::Look::primary) || ImGui::IsKeyPressed(GLFW_KEY_ENTER, false);
-    if (!done) return;
-    auto& labels = s.state.head_labels[s.model()->name];
-    const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
-    if (s.state.label_typed.empty()) labels.erase(head);
-    else labels[head] = s.state.label_typed.substr(0, 40);
-    s.state.labelling = false;
 }
 
 }  // namespace
@@ -240,7 +220,6 @@ void draw_all_heads(Scene& s, Rect area) {
         case HeadsLayout::map: draw_head_map(s, rest, choice); break;
         default: draw_head_grid(s, rest, choice);
     }
-    if (s.state.labelling) draw_label_card(s, area);
 }
 
 }  // namespace headlight

@@ -14,11 +14,12 @@ void draw_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(24);
-    if (const int c = ui.choice(x, y, "Show", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine of E and E + ΔE"}, static_cast<int>(s.state.delta_show)); c >= 0) s.state.delta_show = static_cast<DeltaShow>(c);
-    if (const int c = ui.choice(x, y, "Scale", "delta/scale", {"per layer", "all layers"}, s.state.delta_per_layer ? 0 : 1); c >= 0) s.state.delta_per_layer = c == 0;
-    const std::string of_head = "key, head " + head_name(s.model()->config, s.state.site, s.state.head);
-    if (const int c = ui.choice(x, y, "Split by", "delta/split", {"head", "key", of_head}, static_cast<int>(s.state.delta_split)); c >= 0) s.state.delta_split = static_cast<DeltaSplitBy>(c);
-    if (const int c = ui.choice(x, y, "Arrows", "delta/arrows", {"this layer", "all layers"}, s.state.delta_paths ? 1 : 0); c >= 0) s.state.delta_paths = c == 1;
+    const bool roomy = area.w > ui.px(860);  // else the choices speak for themselves
+    if (const int c = ui.choice(x, y, roomy ? "Show" : "", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine E, E + ΔE"}, static_cast<int>(s.state.delta_show)); c >= 0) s.state.delta_show = static_cast<DeltaShow>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "one scale"}, s.state.delta_per_layer ? 0 : 1); c >= 0) s.state.delta_per_layer = c == 0;
+    const std::string of_head = "by key, head " + head_name(s.model()->config, s.state.site, s.state.head);
+    if (const int c = ui.choice(x, y, roomy ? "Split" : "", "delta/split", {"by head", "by key", of_head}, static_cast<int>(s.state.delta_split)); c >= 0) s.state.delta_split = static_cast<DeltaSplitBy>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Arrows" : "", "delta/arrows", {"this layer", "all layers"}, s.state.delta_paths ? 1 : 0); c >= 0) s.state.delta_paths = c == 1;
     if (s.model()->config.kind == ModelKind::vision || x + ui.px(90) > area.right()) return;
     const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");

@@ -179,7 +179,7 @@ void draw_projection(Scene& s, Rect area) {
     LabelPlacer placer(frame);
     ui.clip(frame);
     const auto draw_token = [&](Index i, bool on) {
-        const ImU32 color = on ? ui.colors->accent : p.steps.size() > 2 ? faded(ui.colors->t3, 0.5f) : ui.colors->t2;
+        const ImU32 color = on ? ui.colors->accent : p.steps.size() > 2 || p.steps[0].rows() > 200 ? faded(ui.colors->t3, 0.4f) : ui.colors->t2;
         const bool many = p.steps[0].rows() > 200 && !on;  // points in place of discs, lines in place of arrows
         for (size_t step = 0; step + 1 < p.steps.size(); ++step) draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color, !many && step + 2 == p.steps.size());
         const ImVec2 from = plot.at(p.steps[0], i);

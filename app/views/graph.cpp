@@ -139,8 +139,8 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
         const std::string path = "graph/token/" + std::to_string(i);
         const bool on = static_cast<int>(i) == token;
         const Rect right{g.area.right() + ui.px(20), y - g.pitch / 2, ui.px(110), g.pitch}, left{area.x + ui.px(16), y - g.pitch / 2, ui.px(226), g.pitch};
-        for (const Rect& r : {left, right}) {
-            const Hit h = ui.hit(path + (&r == &left ? "" : "/top"), r);
+        for (const auto& [side, r] : {std::pair{path, left}, std::pair{path + "/top", right}}) {
+            const Hit h = ui.hit(side, r);
             if (!h.hovered || s.model()->config.site(s.site()).stack != graph_stack(s)) continue;
             s.point_at(std::pair{static_cast<int>(i), s.heaviest_key(static_cast<int>(i))});
             if (h.clicked) lock_token(s, static_cast<int>(i));

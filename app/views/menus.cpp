@@ -5,44 +5,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "model/parameters.h"
-#include "views/views.h"
+#include "views/sheet.h"
 
 namespace headlight {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr ImGuiWindowFlags kSheet = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground;
-
-/// A panel over the window. A click that begins and ends outside closes it, and so does Esc.
-class Sheet {
-public:
-    Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.ui.list) {
-        ImGui::SetNextWindowPos(r.min());
-        ImGui::SetNextWindowSize({r.w, r.h});
-        ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-        ImGui::Begin(name, nullptr, kSheet);
-        s.ui.use_list(ImGui::GetWindowDrawList());
-        s.ui.fill(r, s.ui.colors->bg2, size::popup_corner);
-        s.ui.frame(r, s.ui.colors->l2, 1, size::popup_corner);
-        s.ui.name(name, r);
-        s.ui.only_from_here();
-        if (ImGui::IsWindowAppearing()) ImGui::SetWindowFocus();
-        else if (ImGui::IsMouseReleased(0) && !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos())) open = false;
-    }
-    ~Sheet() {
-        ImGui::End();
-        ImGui::PopStyleVar();
-        s_.ui.use_list(below_);
-    }
-
-private:
-    Scene& s_;
-    ImDrawList* below_;
-};
 
 void show_folder(const std::string& path) {
     const std::string folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
@@ -209,6 +181,23 @@ void draw_save_menu(Scene& s, Rect window) {
         ui.text.draw_wrapped(x, field.bottom() + ui.px(14), w, kCaption, s.state.save_failed ? ui.colors->warning : ui.colors->t2, s.state.save_result);
 }
 
+/// The selected head gets a label by hand.
+void draw_label_menu(Scene& s, Rect window) {
+    Ui& ui = s.ui;
+    const Rect r{window.middle_x() - ui.px(190), window.y + ui.px(180), ui.px(380), ui.px(132)};
+    Sheet sheet(s, "label menu", r, s.state.labelling);
+    ui.text.draw(r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1, "Label of head " + head_name(s.model()->config, s.state.site, s.state.head));
+    ui.text_input("label", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)}, "induction, sink, …", s.state.label_typed);
+    ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3, "Kept between starts. An empty one takes it away.");
+    if (ui.button("label/set", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set", Ui::Look::primary)) s.state.label_wanted = true;
+    if (!std::exchange(s.state.label_wanted, false)) return;
+    auto& labels = s.state.head_labels[s.model()->name];
+    const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
+    if (s.state.label_typed.empty()) labels.erase(head);
+    else labels[head] = s.state.label_typed.substr(0, 100);
+    s.state.labelling = false;
+}
+
 constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
     {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 6, 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl R", "rank heads by the next statistic"},
@@ -234,6 +223,7 @@ void draw_help(Scene& s, Rect window) {
 }  // namespace
 
 void draw_menus(Scene& s, Rect window) {
+    if (s.state.labelling && s.model()) draw_label_menu(s, window);
     if (s.state.model_menu) draw_model_menu(s, window);
     if (s.state.settings_menu) draw_settings_menu(s, window);
     if (s.state.save_menu && s.sentence()) draw_save_menu(s, window);

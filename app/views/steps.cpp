@@ -181,7 +181,7 @@ void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, floa
     Ui& ui = s.ui;
     ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t2, "key");
     for (const Placed& p : t.columns) {
-        const std::string title = title_of(s, *p.kind, steps);
+        const std::string title = p.kind->what == Column::moved && p.right - p.left < ui.px(84) ? "= w‖v‖" : title_of(s, *p.kind, steps);
         ui.text.draw_right(p.right, y, kCaption, ui.colors->t2, title);
         constexpr const char* kHelp[] = {"The dot product of the query's q and the key's k.", "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
                                          "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).", "Added for where query and key stand: ALiBi's slope or T5's bucket.",

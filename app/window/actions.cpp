@@ -93,7 +93,7 @@ void Application::finish_saving() {
 
 /// Tab goes from the sentence to the second text, where the model reads one, then through the controls and back.
 void Application::move_focus(int by) {
-    const bool two = answer_ && answer_->sentence && reads_two_texts(answer_->sentence->model->config), sheet = state_.model_menu || state_.settings_menu || state_.save_menu || state_.help;
+    const bool two = answer_ && answer_->sentence && reads_two_texts(answer_->sentence->model->config), sheet = state_.labelling || state_.model_menu || state_.settings_menu || state_.save_menu || state_.help;
     if (sheet) {
         if (!ui_->move_focus(by)) ui_->move_focus(by);
         return;
@@ -153,7 +153,7 @@ void Application::handle_keys() {
     }
     handle_choices();
     handle_focus();
-    if (state_.model_menu || state_.save_menu) entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;
+    if (state_.model_menu || state_.save_menu || state_.labelling) entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
     if (!field_.focused && !second_.focused) {
@@ -194,7 +194,8 @@ void Application::handle_enter() {
     if (!entered_) return;
     entered_ = false;
     frames_wanted_ = std::max(frames_wanted_, 2);
-    if (state_.save_menu) state_.save_wanted = true;
+    if (state_.labelling) state_.label_wanted = true;
+    else if (state_.save_menu) state_.save_wanted = true;
     else if (state_.model_menu && !state_.path_typed.empty()) choose_model(state_, state_.path_typed);
 }
 

@@ -466,7 +466,7 @@ Status Application::run() {
         draw_frame();
         ask_worker();
         if (!options_.screenshot.empty()) {
-            if (settled()) return take_screenshot();
+            if (settled() && !take_answer()) return take_screenshot();
             if (glfwGetTime() > deadline) return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
             frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
             continue;
@@ -476,7 +476,7 @@ Status Application::run() {
             glFinish();
             first_picture_ = glfwGetTime();
         }
-        if (options_.frames && settled()) return measure_frames();
+        if (options_.frames && settled() && !take_answer()) return measure_frames();
         if (options_.frames) frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
         const bool shown = answer_ && answer_->sentence && answer_->sentence->text == field_.text() && !worker_->busy();
         if (key_at_ > 0 && shown) {

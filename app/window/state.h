@@ -96,6 +96,7 @@ struct ViewState {
     std::string heads_label;         // only heads with this label; "": all
     int model_config = 0;            // whose architecture: 0: the open model's; 1: GPT-3's
     bool labelling = false;          // the selected head's label is being typed
+    bool label_wanted = false;       // Enter was pressed there
     std::string label_typed;
     std::string notice;              // one sentence under the tokens
     int first_chip = 0, first_target_chip = 0;

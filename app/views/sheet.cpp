@@ -1,0 +1,29 @@
+#include "views/sheet.h"
+
+namespace headlight {
+
+namespace {
+constexpr ImGuiWindowFlags kSheet = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground;
+}
+
+Sheet::Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.ui.list) {
+    ImGui::SetNextWindowPos(r.min());
+    ImGui::SetNextWindowSize({r.w, r.h});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin(name, nullptr, kSheet);
+    s.ui.use_list(ImGui::GetWindowDrawList());
+    s.ui.fill(r, s.ui.colors->bg2, size::popup_corner);
+    s.ui.frame(r, s.ui.colors->l2, 1, size::popup_corner);
+    s.ui.name(name, r);
+    s.ui.only_from_here();
+    if (ImGui::IsWindowAppearing()) ImGui::SetWindowFocus();
+    else if (ImGui::IsMouseReleased(0) && !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos())) open = false;
+}
+
+Sheet::~Sheet() {
+    ImGui::End();
+    ImGui::PopStyleVar();
+    s_.ui.use_list(below_);
+}
+
+}  // namespace headlight

@@ -1,0 +1,23 @@
+// A panel over the window.
+#pragma once
+
+#include <imgui.h>
+
+#include "views/views.h"
+
+namespace headlight {
+
+/// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on it.
+class Sheet {
+public:
+    Sheet(Scene& s, const char* name, Rect r, bool& open);
+    ~Sheet();
+    Sheet(const Sheet&) = delete;
+    Sheet& operator=(const Sheet&) = delete;
+
+private:
+    Scene& s_;
+    ImDrawList* below_;
+};
+
+}  // namespace headlight
