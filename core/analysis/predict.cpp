@@ -119,7 +119,8 @@ std::vector<std::string> token_labels(const Model& model, const Sequence& sequen
 
 std::string prediction_label(const Model& model, int id) {
     if (model.config.kind == ModelKind::vision) return model.config.vision.labels[static_cast<size_t>(id)];
-    return model.tokenizer ? token_label(*model.target_tokenizer(), id) : "#" + std::to_string(id);
+    const std::string label = model.tokenizer ? token_label(*model.target_tokenizer(), id) : "";
+    return label.empty() ? "#" + std::to_string(id) : label;  // logits may have rows that no token has
 }
 
 }  // namespace headlight

@@ -68,6 +68,25 @@ def figures_of_every_kind():
             run("render", "--text", "The cat sat on the mat.", *view, "-o", a)
             run("render", "--text", "The cat sat on the mat.", *view, "-o", b, "--threads", "1")
             assert a.read_bytes() == b.read_bytes() and a.stat().st_size > 1000, f"{end} differs between runs"
+    views = ("lines", "steps", "delta", "lens", "graph", "model")
+    for view in views:
+        for end in ("png", "svg", "pdf"):
+            a, b = FOLDER / f"{view}.{end}", FOLDER / f"{view} again.{end}"
+            for file, threads in ((a, 2), (b, 1)):
+                run("render", "--text", "Lily saw a cat. Lily saw a dog.", "--view", view, "--layer", "1", "--cell", "5,2", "-o", file, "--threads", threads)
+            assert a.read_bytes() == b.read_bytes() and a.stat().st_size > 5000, f"{view}.{end} differs between runs"
+    if shutil.which("pdftotext"):
+        text = {view: subprocess.run(["pdftotext", FOLDER / f"{view}.pdf", "-"], capture_output=True, text=True).stdout for view in views}
+        assert "q·k" in text["steps"] and "softmax" in text["steps"] and "Lily" in text["steps"], text["steps"]
+        assert "Embeddings before and after" in text["delta"] and "logit" in text["lens"] and "rollout" in text["graph"], text["delta"]
+        assert "Masked self-attention" in text["model"] and "4,273,664" in text["model"], text["model"]
+    for model, more in (("bert", ["--pair", "the mat"]), ("marian", ["--target", "Die"]), ("gemma2", []), ("t5", ["--target", "x"])):
+        for view in ("lines", "steps", "delta", "graph", "model") + (("lens",) if model != "t5" else ()):
+            run("render", "--model", MODELS / model, "--text", "the cat", *more, "--view", view, "-o", FOLDER / "of.svg")
+    run("render", "--model", MODELS / "vit", "--image", MODELS / "vit/gray.png", "--view", "picture", "-o", FOLDER / "of.png")
+    assert "does not go with" in run("render", "--text", "x", "--view", "picture", "-o", FOLDER / "no.png", status=1).err
+    assert "--cell" in run("render", "--text", "x", "--view", "steps", "--cell", "7,7", "-o", FOLDER / "no.png", status=1).err
+    assert not (FOLDER / "no.png").exists()
     pdf = FOLDER / "t.pdf"
     run("render", "--text", "Lily saw 猫 there", "--view", "head", "-o", pdf, "--width-mm", "85", "--title", "Grüße an 猫")
     if shutil.which("pdftotext"):

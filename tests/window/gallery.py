@@ -74,7 +74,8 @@ def main():
     try:
         if o.readme:
             for name, (view, settings, text, extra, theme) in README.items():
-                camera.take(o.out / f"{name}.png", view, settings, text, extra, theme)
+                camera.take(o.out / f"{name}.png", view, settings, text, extra, theme, "1440x900")
+            subprocess.run([camera.program, "render", "--text", STORY, "--view", "head", "--layer", "1", "--head", "2", "--dpi", "144", "-o", o.out / "head.png"], check=True)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 large = write_large_model(Path(folder) / "gpt2-small-shaped")
