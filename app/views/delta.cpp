@@ -42,7 +42,7 @@ struct MapLayout {
 MapLayout arrange(Scene& s, Rect area, Index rows, Index columns) {
     Ui& ui = s.ui;
     const float room = std::min(area.w * 0.46f, ui.px(420)) - ui.px(128 + 8);
-    const float w = std::clamp(std::floor(room / static_cast<float>(columns)), ui.px(14), ui.px(44));
+    const float w = std::clamp(std::floor(room / static_cast<float>(columns)), ui.px(4), ui.px(44));
     const float top = area.y + ui.px(88), high = area.bottom() - top - ui.px(44), h = std::clamp(std::floor(high / static_cast<float>(rows)), ui.px(22), ui.px(40));
     return {{area.x + ui.px(128), top, w * static_cast<float>(columns), std::min(high, h * static_cast<float>(rows))}, w, h};
 }
@@ -57,7 +57,7 @@ void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
         for (Index r = 0; r < values.rows(); ++r) {
             const float y = l.map.y + l.h * static_cast<float>(r) - s.state.delta_scroll;
             if (y + l.h < l.map.y || y > l.map.bottom()) continue;
-            const Rect cell{l.map.x + l.w * static_cast<float>(c), y, l.w - ui.line(), l.h - ui.line()};
+            const Rect cell{l.map.x + l.w * static_cast<float>(c), y, l.w - (l.w >= ui.px(12) ? ui.line() : 0), l.h - ui.line()};
             const ImU32 color = color_at(map, place(values(r, c), low, high));
             ui.fill(cell, color);
             if (l.w >= ui.px(38)) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), number(values(r, c), values(r, c) < 10 ? 2 : 1));
@@ -69,10 +69,11 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     ui.text.draw_right(l.map.x - ui.px(12), l.map.y - ui.px(22), kCaption, ui.colors->t3, "layer");
+    const auto step = static_cast<size_t>(label_step(l.w, ui.px(18)));
     for (size_t i = 0; i < maps.sites.size(); ++i) {
         const AttentionSite site = c.site(maps.sites[i]);
         const std::string name = (site.kind == AttentionKind::cross ? "×" : "") + std::to_string(site.layer);
-        if (l.w < ui.px(20) && i % 2) continue;
+        if (i % step && maps.sites[i] != delta_site(s)) continue;
         ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(i) + 0.5f), l.map.y - ui.px(22), kCaptionMono, maps.sites[i] == delta_site(s) ? ui.colors->accent_text : ui.colors->t2, name);
     }
     ui.clip({l.map.x - ui.px(128), l.map.y, ui.px(128), l.map.h});

@@ -117,7 +117,7 @@ void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Origins* origi
         for (int i = 0; i < tokens; ++i) {
             const float y = g.y(i), mass = origins && i < origins->reached.cols() && l < origins->reached.rows() ? origins->reached(l, i) : 0;
             if (!g.sees(y)) continue;
-            const float radius = std::min(ui.px(2) + ui.px(12) * std::sqrt(mass), g.pitch * 0.48f);
+            const float radius = std::min({ui.px(2) + ui.px(12) * std::sqrt(mass), g.pitch * 0.48f, std::max(ui.px(2), (g.x(1) - g.x(0)) * 0.42f)});
             if (mass > kStrong) ui.disc({g.x(l), y}, radius, ui.colors->accent);
             else ui.fill({g.x(l) - ui.px(2), y - ui.px(2), ui.px(4), ui.px(4)}, ui.colors->l2);  // hundreds of them
         }

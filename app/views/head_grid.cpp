@@ -31,7 +31,7 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     if (l.by_layer)
         for (int site = 0; site < c.sites(); ++site) names = std::max(names, ui.text.width(kCaptionMono, site_name(c, site)) + ui.px(12));
     l.area = {area.x + ui.px(20) + names, area.y + ui.px(l.by_layer ? 30 : 12), area.w - ui.px(40) - names, area.h - ui.px(l.by_layer ? 40 : 20)};
-    const float least = ui.px(l.by_layer ? 26 : 56), most = ui.px(200);
+    const float least = ui.px(l.by_layer ? 26 : 56), most = ui.px(420);
     const auto fits = [&](float pitch) {
         const float caption = pitch >= ui.px(56) ? ui.px(20) : ui.px(4);
         const int across = l.by_layer ? c.heads : std::max(1, static_cast<int>(l.area.w / pitch));

@@ -139,19 +139,25 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const auto columns = static_cast<int>(parts.values.cols());
-    const float left = area.x + ui.px(kNames), w = std::min((area.w - ui.px(kNames + 48) - ui.px(16)) / static_cast<float>(columns), ui.px(64)), h = std::clamp((area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.sites.size())), ui.px(10), ui.px(28));
+    const float left = area.x + ui.px(kNames), w = std::min((area.w - ui.px(kNames + 48) - ui.px(16)) / static_cast<float>(columns), ui.px(64)), h = std::clamp((area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.sites.size())), ui.px(3), ui.px(32));
+    const auto named = static_cast<size_t>(label_step(h, ui.px(16)));
     float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
     const auto x_of = [&](int column) { return left + w * static_cast<float>(column) + (column >= c.heads ? ui.px(8) : 0) + (column > c.heads ? ui.px(8) : 0); };
     for (int column = 0; column < columns; ++column) {
-        if (column < c.heads && w < ui.px(20) && column % 4) continue;
+        if (column < c.heads && column % label_step(w, ui.px(20))) continue;
+        if (column >= c.heads && w < ui.px(32)) {  // two words above two narrow columns
+            if (column == c.heads) ui.text.draw_right(x_of(column) + w, area.y + ui.px(10), kCaption, ui.colors->t2, "bias");
+            else ui.text.draw(x_of(column), area.y + ui.px(10), kCaption, ui.colors->t2, "MLP");
+            continue;
+        }
         ui.text.draw_centred(x_of(column) + w / 2, area.y + ui.px(10), column < c.heads ? kCaptionMono : kCaption, ui.colors->t2, column < c.heads ? std::to_string(column) : column == c.heads ? "bias" : "MLP");
     }
     for (size_t r = 0; r < parts.sites.size(); ++r) {
         const float y = area.y + ui.px(24) + h * static_cast<float>(r);
         if (y + h > area.bottom()) break;
-        if (h >= ui.px(16) || r % 2 == 0) ui.text.draw_right(left - ui.px(10), y + h / 2, kCaption, ui.colors->t3, "layer " + site_name(c, parts.sites[r]));
+        if (r % named == 0) ui.text.draw_right(left - ui.px(10), y + h / 2, kCaption, ui.colors->t3, "layer " + site_name(c, parts.sites[r]));
         for (int column = 0; column < columns; ++column) {
             const float v = parts.values(static_cast<Index>(r), column);
             if (std::isnan(v)) continue;
