@@ -62,7 +62,7 @@ Result<std::string> read_text(const std::string& file) {
 
 Result<ForwardRequest> read_request(const InputOptions& o, const Model& model) {
     ForwardRequest request;
-    TRY(request.mask, Mask::parse(o.mask));
+    TRY(request.intervention.mask, Mask::parse(o.mask));
     Typed typed = o.typed;
     if (!o.text_file.empty()) {
         TRY(typed.text, read_text(o.text_file));

@@ -22,13 +22,13 @@ void fill_row(const Trace& trace, CellReport& r) {
     r.dot = trace.q(c.site, c.head).row(c.query).dot(trace.k(c.site, c.head).row(c.key));
     r.scaled = r.dot * rule.scale;
     r.score = score(0, 0);
-    r.allowed = rule.mask.allows(c.query, c.key);
+    r.allowed = rule.mask_of(c.head).allows(c.query, c.key);
     r.rank = 1 + static_cast<int>((row.row(0).array() > r.weight).count());
     std::vector<int> order(static_cast<size_t>(row.cols()));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
     for (const int key : order)
-        if (static_cast<int>(r.row.size()) < kRowKeys && rule.mask.allows(c.query, key)) r.row.push_back({key, row(0, key)});
+        if (static_cast<int>(r.row.size()) < kRowKeys && rule.mask_of(c.head).allows(c.query, key)) r.row.push_back({key, row(0, key)});
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {

@@ -111,7 +111,7 @@ Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPoo
         steps.push_back(steps[0] + trace.attn_out(w.site, pool));
     } else {
         const StackActivations& stack = trace.stack(w.stack);
-        for (const LayerActivations& layer : stack.layers) steps.push_back(layer.resid_pre);
+        for (const auto& layer : stack.layers) steps.push_back(layer->resid_pre);
         steps.push_back(stack.resid_final);
     }
     const Index n = steps[0].rows();

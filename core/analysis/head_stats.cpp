@@ -70,16 +70,18 @@ struct Cover {
 };
 
 /// Puts one query's row into the thumbnail.
-void reduce_row(std::span<const float> row, int q, const KeyRange& seen, const Cover& down, const Cover& across, Matrix& thumbnail) {
+void reduce_row(std::span<const float> row, int q, const MaskPlan& mask, const Cover& down, const Cover& across, Matrix& thumbnail) {
+    const KeyRange& seen = mask.seen[static_cast<size_t>(q)];
     float* const entries = thumbnail.row(down.first_entry(q)).data();
     for (int c = across.first_entry(seen.begin); c < across.t && across.first_item(c) < seen.end; ++c)
-        for (int k = std::max(seen.begin, across.first_item(c)), last = std::min(seen.end, across.last_item(c)); k < last; ++k) entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
+        for (int k = std::max(seen.begin, across.first_item(c)), last = std::min(seen.end, across.last_item(c)); k < last; ++k)
+            if (!mask.is_hole(q, k)) entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
     for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r) thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
 HeadSummary summarize(const Trace& trace, int site, int head, int t) {
     constexpr int kBlock = 64;
-    const MaskPlan& mask = trace.rule(site).mask;
+    const MaskPlan& mask = trace.rule(site).mask_of(head);
     const bool cross = trace.config().site(site).kind == AttentionKind::cross;
     const int n = trace.query_count(site);
     const Cover down{t, n}, across{t, mask.keys};
@@ -98,7 +100,7 @@ HeadSummary summarize(const Trace& trace, int site, int head, int t) {
                 sums[s] += value;
                 ++counts[s];
             }
-            reduce_row(row, q, mask.seen[static_cast<size_t>(q)], down, across, out.thumbnail);
+            reduce_row(row, q, mask, down, across, out.thumbnail);
         }
     }
     for (size_t s = 0; s < kStatistics; ++s) out.statistics[s] = counts[s] ? static_cast<float>(sums[s] / counts[s]) : kUndefined;

@@ -12,7 +12,7 @@ Matrix early_logits(const Trace& trace, int layer, int first, int count, ThreadP
     const StackWeights& weights = trace.model->weights.stacks.back();
     const bool last = layer == static_cast<int>(stack.layers.size());
     if (last) return unembed(*trace.model, stack.normalized.middleRows(first, count), pool);
-    const Matrix resid = stack.layers[static_cast<size_t>(layer)].resid_pre.middleRows(first, count);
+    const Matrix resid = stack.layers[static_cast<size_t>(layer)]->resid_pre.middleRows(first, count);
     return unembed(*trace.model, weights.final_norm ? apply_norm(trace.config(), weights.final_norm, resid, pool) : resid, pool);
 }
 
@@ -39,10 +39,10 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
     const int stack = static_cast<int>(c.stacks.size()) - 1;
     Stream s;
     s.rows.resize(1 + Index{c.sites()} * (c.heads + 2), c.d_model);
-    s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0].resid_pre.row(position));
+    s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
     for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
         if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
-        Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) - trace.stack(stack).layers[static_cast<size_t>(layer)].resid_pre.row(position);
+        Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) - trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
         for (int site = 0; site < c.sites(); ++site) {
             if (c.site(site).stack != stack || c.site(site).layer != layer) continue;
             const Matrix heads = trace.head_additions(site, position, pool);

@@ -22,7 +22,6 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& seen, float s
 Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     constexpr int kBlock = 64, kMost = 32;
     const int n = trace.query_count(w.site), heads = trace.config().heads;
-    const MaskPlan& mask = trace.rule(w.site).mask;
     LayerLinks links;
     links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
     pool.run(heads, [&](int h) {
@@ -30,7 +29,7 @@ Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& po
             if (cancel && cancel->load(std::memory_order_relaxed)) return;
             const Matrix rows = trace.pattern_rows(w.site, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
-                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), mask.seen[static_cast<size_t>(first + i)], w.share, kMost);
+                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(w.site).mask_of(h).seen[static_cast<size_t>(first + i)], w.share, kMost);
         }
     });
     if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};

@@ -36,7 +36,7 @@ Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, c
         step.capped = rule.cap > 0 ? rule.cap * std::tanh(step.scaled / rule.cap) : step.scaled;
         step.score = scores(0, key);
         step.bias = step.score - step.capped;
-        step.allowed = rule.mask.allows(w.query, key);
+        step.allowed = rule.mask_of(w.head).allows(w.query, key);
         step.weight = pattern(0, key);
         step.value_norm = v.row(key).norm();
         step.moved = step.weight * step.value_norm;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace headlight {
@@ -25,6 +26,12 @@ int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
     if (apart < exact) return bucket + apart;
     const float share = std::log(static_cast<float>(apart) / static_cast<float>(exact)) / std::log(static_cast<float>(b.max_distance) / static_cast<float>(exact));
     return bucket + std::min(exact + static_cast<int>(share * static_cast<float>(count - exact)), count - 1);
+}
+
+/// The keys that a block of one head's queries needs: those it may see, or all where its pattern was frozen.
+KeyRange visible_keys(const AttentionRule& rule, int head, int first, int last) {
+    if (rule.change(head) && rule.change(head)->frozen) return {0, rule.mask.keys};
+    return rule.mask_of(head).visible_keys(first, last);
 }
 
 }  // namespace
@@ -66,6 +73,9 @@ void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, Con
     scores *= rule.scale;
     if (rule.cap > 0) scores = (scores.array() / rule.cap).tanh() * rule.cap;
     rule.bias.add(head, first, first_key, scores);
+    if (const HeadRule* change = rule.change(head))
+        for (const auto& [query, key, value] : change->scores)
+            if (query >= first && query < first + scores.rows() && key >= first_key && key < first_key + scores.cols()) scores(query - first, key - first_key) = value;
 }
 
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
@@ -80,20 +90,73 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
         auto weights = row.segment(begin, count);
         row.head(begin).setZero();
         row.tail(row.size() - begin - count).setZero();
+        if (mask.has_holes(static_cast<int>(first + r)))
+            for (Index i = 0; i < count; ++i)
+                if (mask.is_hole(static_cast<int>(first + r), seen.begin + static_cast<int>(i))) weights[i] = -std::numeric_limits<float>::infinity();
         const float largest = weights.maxCoeff();
         weights = (weights - largest).exp();
         weights *= 1.0f / weights.sum();
     }
 }
 
+namespace {
+
+/// Only the heaviest of the allowed keys, the first of equal ones.
+void harden(MatrixRef pattern) {
+    for (Index r = 0; r < pattern.rows(); ++r) {
+        Index heaviest = 0;
+        pattern.row(r).maxCoeff(&heaviest);
+        pattern.row(r).setZero();
+        pattern(r, heaviest) = 1;
+    }
+}
+
+/// Scores of the queries from `first` and the keys from `first_key` on, with a person's changes, to rows of the pattern.
+void finish_pattern(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
+    const HeadRule* change = rule.change(head);
+    const MaskPlan& mask = rule.mask_of(head);
+    if (!change) return masked_softmax(mask, first, first_key, scores);
+    if (std::isinf(change->temperature)) scores.setZero();
+    else if (change->temperature > 0 && change->temperature != 1) scores /= change->temperature;
+    masked_softmax(mask, first, first_key, scores);
+    if (change->temperature == 0) harden(scores);
+    const Index frozen = change->frozen ? std::clamp<Index>(change->frozen->rows() - first, 0, scores.rows()) : 0;
+    if (frozen == 0) return;
+    const Index width = std::clamp<Index>(change->frozen->cols() - first_key, 0, scores.cols());
+    scores.topRows(frozen).setZero();
+    scores.topLeftCorner(frozen, width) = change->frozen->block(first, first_key, frozen, width);
+}
+
+}  // namespace
+
 void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern) {
-    const KeyRange keys = rule.mask.visible_keys(first, first + static_cast<int>(pattern.rows()));
+    const KeyRange keys = visible_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
     auto visible = pattern.middleCols(keys.begin, keys.size());
     pattern.leftCols(keys.begin).setZero();
     pattern.rightCols(pattern.cols() - keys.end).setZero();
     attention_scores(rule, head, q, k, first, keys.begin, visible);
-    masked_softmax(rule.mask, first, keys.begin, visible);
+    finish_pattern(rule, head, first, keys.begin, visible);
 }
+
+namespace {
+/// z of a head whose output is taken away: 0, or the mean over all queries.
+void ablate(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, MatrixRef z) {
+    const HeadRule::Z kind = rule.change(head)->z;
+    const Index width = q.cols() / rule.heads;
+    auto mine = z.middleCols(head * width, width);
+    if (kind == HeadRule::Z::zero) mine.setZero();
+    if (kind != HeadRule::Z::mean) return;
+    AttentionRule natural = rule;
+    natural.changed[static_cast<size_t>(head)].z = HeadRule::Z::kept;
+    Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(width);
+    for (Index first = 0; first < q.rows(); first += kQueryBlock) {
+        Matrix pattern(std::min<Index>(kQueryBlock, q.rows() - first), k.rows());
+        head_pattern(natural, head, q.middleCols(head * width, width), k.middleCols(rule.kv_head(head) * width, width), static_cast<int>(first), pattern);
+        sum += (pattern * v.middleCols(rule.kv_head(head) * width, width)).colwise().sum();
+    }
+    mine.rowwise() = sum / static_cast<float>(q.rows());
+}
+}  // namespace
 
 void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int start, MatrixRef z) {
     const int n = start + static_cast<int>(z.rows());
@@ -102,14 +165,15 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
     pool.run(rule.heads * blocks, [&](int tile) {
         static thread_local std::vector<float, Eigen::aligned_allocator<float>> scratch;  // aligned: Eigen adds up in an order that depends on it
         const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
-        const KeyRange keys = rule.mask.visible_keys(first, first + rows);
+        const KeyRange keys = visible_keys(rule, head, first, first + rows);
         scratch.resize(std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
         Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
         const Index at = head * width, shared = rule.kv_head(head) * width;
         attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin, pattern);
-        masked_softmax(rule.mask, first, keys.begin, pattern);
+        finish_pattern(rule, head, first, keys.begin, pattern);
         z.block(first - start, at, rows, width).noalias() = pattern * v.block(keys.begin, shared, keys.size(), width);
     });
+    for (int head = 0; head < static_cast<int>(rule.changed.size()); ++head) ablate(rule, head, q, k, v, z);
 }
 
 }  // namespace headlight

@@ -1,6 +1,9 @@
 // Scaled dot-product attention (Vaswani et al. 2017), one head and a block of queries at a time.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "base/matrix.h"
 #include "base/threads.h"
 #include "model/config.h"
@@ -21,6 +24,19 @@ PositionBias alibi_bias(int heads, int keys);
 /// table: [buckets, heads]. Without `causal` keys on both sides have buckets of their own.
 PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n);
 
+/// What a person changed of one head.
+struct HeadRule {
+    struct Score {
+        int query, key;
+        float value;
+    };
+    std::shared_ptr<const MaskPlan> mask;   // in place of the block's
+    float temperature = 1;                  // scores are divided by it; 0: the heaviest key alone; infinite: all alike
+    std::vector<Score> scores;              // in place of those computed
+    std::shared_ptr<const Matrix> frozen;   // [queries, keys], in place of the pattern; rows beyond it are computed
+    enum class Z { kept, zero, mean } z = Z::kept;
+};
+
 /// Everything that turns one block's q and k into its patterns.
 struct AttentionRule {
     MaskPlan mask;
@@ -29,10 +45,14 @@ struct AttentionRule {
     float cap = 0;               // soft cap: cap · tanh(score / cap); 0: none
     int heads = 1, kv_heads = 1; // query head h reads key/value head h / (heads / kv_heads)
 
+    std::vector<HeadRule> changed;  // per head; empty where nothing was changed
+
+    const HeadRule* change(int head) const { return changed.empty() ? nullptr : &changed[static_cast<size_t>(head)]; }
+    const MaskPlan& mask_of(int head) const { return change(head) && change(head)->mask ? *change(head)->mask : mask; }
     int kv_head(int head) const { return head / (heads / kv_heads); }
 };
 
-/// scores[rows, keys] of one head before the mask, for `rows` queries from `first` and the keys from `first_key` on:
+/// scores[rows, keys] of one head before the mask and before a temperature, for `rows` queries from `first` and the keys from `first_key` on:
 /// scale · q kᵀ, soft-capped, plus the position bias. q, k: [n, d_head] of that head, all of them.
 void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, int first_key, MatrixRef scores);
 

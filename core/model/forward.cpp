@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace headlight {
@@ -65,6 +66,9 @@ struct Pass {
     bool source_kept = false;                 // … which is the one of the earlier pass
     const StackActivations* past = nullptr;
     Index kept = 0;                           // rows taken from it
+    int layers_kept = 0;                      // layers taken from it whole
+    int first_site = 0;                       // number of the stack's first self-attention block
+    const Intervention* intervention = nullptr;
 
     const ModelConfig& config() const { return model.config; }
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
@@ -185,7 +189,7 @@ Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, c
 /// The rules of a stack's self-attention blocks; blocks with the same window and scale share one.
 class Rules {
 public:
-    Rules(const Pass& p, const Mask& mask) : p_(p), mask_(mask) {
+    explicit Rules(const Pass& p) : p_(p), mask_(p.intervention->mask), sentences_(sentence_numbers(p.input.tokens, p.input.types, p.input.size())) {
         const ModelConfig& c = p.config();
         const int n = p.input.size();
         if (c.alibi) bias_ = alibi_bias(c.heads, n);
@@ -195,18 +199,55 @@ public:
         const ModelConfig& c = p_.config();
         const int window = p_.stack.window(layer);
         auto& rule = rules_[{window, c.score_scale(layer)}];
-        if (!rule) rule = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::make(mask_, {p_.stack.causal, window}, p_.input.size()), bias_, c.score_scale(layer), c.score_cap, c.heads, c.kv_heads});
-        return rule;
+        if (!rule) rule = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::make(mask_, {p_.stack.causal, window}, sentences_), bias_, c.score_scale(layer), c.score_cap, c.heads, c.kv_heads, {}});
+        return with_changes(rule, p_.first_site + layer);
     }
-    std::shared_ptr<const AttentionRule> cross() {
+    std::shared_ptr<const AttentionRule> cross(int layer) {
         const ModelConfig& c = p_.config();
-        if (!cross_) cross_ = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::open(p_.input.size(), static_cast<int>(p_.source->rows())), {}, c.score_scale(0), c.score_cap, c.heads, c.kv_heads});
-        return cross_;
+        if (!cross_) cross_ = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::open(p_.input.size(), static_cast<int>(p_.source->rows())), {}, c.score_scale(0), c.score_cap, c.heads, c.kv_heads, {}});
+        return with_changes(cross_, p_.first_site + p_.stack.layers + layer);
     }
 
 private:
+    /// The rule of one block with what a person changed of its heads.
+    std::shared_ptr<const AttentionRule> with_changes(const std::shared_ptr<const AttentionRule>& rule, int site) const {
+        std::shared_ptr<AttentionRule> own;
+        for (const Change& change : p_.intervention->changes)
+            for (int head = 0; head < rule->heads; ++head) {
+                if (change.kind == ChangeKind::skip_attention || change.kind == ChangeKind::skip_mlp || !change.concerns(p_.config(), site, head)) continue;
+                if (!own) own = std::make_shared<AttentionRule>(*rule);
+                own->changed.resize(static_cast<size_t>(rule->heads));
+                apply(change, *own, own->changed[static_cast<size_t>(head)]);
+            }
+        return own ? std::shared_ptr<const AttentionRule>(std::move(own)) : rule;
+    }
+    static void apply(const Change& change, const AttentionRule& rule, HeadRule& head) {
+        const bool on_grid = change.query >= 0 && change.query < static_cast<int>(rule.mask.seen.size()) && change.key >= 0 && change.key < rule.mask.keys;
+        switch (change.kind) {
+            case ChangeKind::zero: head.z = HeadRule::Z::zero; break;
+            case ChangeKind::mean: head.z = HeadRule::Z::mean; break;
+            case ChangeKind::uniform: head.temperature = std::numeric_limits<float>::infinity(); break;
+            case ChangeKind::hard: head.temperature = 0; break;
+            case ChangeKind::temperature: head.temperature = change.value; break;
+            case ChangeKind::freeze: head.frozen = change.pattern; break;
+            case ChangeKind::score:
+                if (on_grid) head.scores.push_back({change.query, change.key, change.value});
+                break;
+            case ChangeKind::forbid:
+            case ChangeKind::allow: {
+                if (!on_grid) break;
+                auto mask = std::make_shared<MaskPlan>(head.mask ? *head.mask : rule.mask);
+                mask->set(change.query, change.key, change.kind == ChangeKind::allow);
+                head.mask = std::move(mask);
+                break;
+            }
+            default: break;
+        }
+    }
+
     const Pass& p_;
     const Mask& mask_;
+    std::vector<int> sentences_;
     PositionBias bias_;
     std::map<std::pair<int, float>, std::shared_ptr<const AttentionRule>> rules_;
     std::shared_ptr<const AttentionRule> cross_;
@@ -224,37 +265,49 @@ struct Turns {
     const RopeTable& of(const ModelConfig& c, const Rope& rope) const { return &rope == &c.local_rope ? local : usual; }
 };
 
+bool skips(const Pass& p, ChangeKind kind, int site) {
+    const auto& changes = p.intervention->changes;
+    return std::any_of(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == kind && c.site == site; });
+}
+
 /// One layer on the fresh rows of the residual stream; returns what leaves it.
 Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& turns, LayerActivations& layer) {
     const ModelConfig& c = p.config();
     const LayerWeights& w = p.weights.layers[static_cast<size_t>(l)];
-    const LayerActivations* past = p.kept ? &p.past->layers[static_cast<size_t>(l)] : nullptr;
+    const LayerActivations* past = p.kept ? p.past->layers[static_cast<size_t>(l)].get() : nullptr;
+    const int site = p.first_site + l;
     const bool after = c.norm_place == NormPlace::after;
     const auto enters = [&](const Norm& norm, const Matrix& x) { return after || !norm ? x : p.norm(norm, x); };
     const auto leaves = [&](const Norm& norm, Matrix x) { return after ? p.norm(norm, x) : x; };
 
     const Rope& rope = c.rope_of(p.stack, l);
     layer.self.rule = rules.self(l);
-    Matrix mid = leaves(w.self.norm, resid + attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self));
+    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
+    if (skips(p, ChangeKind::skip_attention, site)) added.setZero();
+    Matrix mid = leaves(w.self.norm, resid + added);
     if (p.stack.cross) {
-        layer.cross.rule = rules.cross();
-        const Matrix added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
+        layer.cross.rule = rules.cross(l);
+        added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
+        if (skips(p, ChangeKind::skip_attention, site + p.stack.layers)) added.setZero();
         mid = leaves(w.cross.norm, mid + added);
     }
-    Matrix post = leaves(w.mlp_norm, mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    const bool no_mlp = skips(p, ChangeKind::skip_mlp, site);
+    Matrix post = leaves(w.mlp_norm, no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
     layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
     return post;
 }
 
-Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const Mask& mask, const CancelFlag* cancel) {
+Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const CancelFlag* cancel) {
     auto a = std::make_shared<StackActivations>();
-    a->layers.resize(static_cast<size_t>(p.stack.layers));
-    Matrix resid = embed(p);
-    Rules rules(p, mask);
+    if (p.layers_kept) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_kept);
+    Matrix resid = p.layers_kept ? p.past->layers[static_cast<size_t>(p.layers_kept)]->resid_pre : embed(p);
+    Rules rules(p);
     const Turns turns(p);
-    for (int l = 0; l < p.stack.layers; ++l) {
+    for (int l = p.layers_kept; l < p.stack.layers; ++l) {
         if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
-        resid = run_layer(p, l, std::move(resid), rules, turns, a->layers[static_cast<size_t>(l)]);
+        auto layer = std::make_shared<LayerActivations>();
+        resid = run_layer(p, l, std::move(resid), rules, turns, *layer);
+        a->layers.push_back(std::move(layer));
     }
     const Matrix* past_normalized = p.kept ? &p.past->normalized : nullptr;
     a->normalized = below(past_normalized, p.kept, p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid);
@@ -287,22 +340,27 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     return y;
 }
 
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
+Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
     Activations a;
     for (size_t s = 0; s < model.config.stacks.size(); ++s) {
         const Index kept = reuse.past ? reuse.rows[s] : 0;
-        if (reuse.past && kept == inputs[s].size() && kept == reuse.past->stacks[s]->normalized.rows()) {
+        const int layers_kept = reuse.past ? reuse.layers[s] : 0;
+        const bool same_tokens = reuse.past && kept == inputs[s].size() && kept == reuse.past->stacks[s]->normalized.rows();
+        if (same_tokens && layers_kept == model.config.stacks[s].layers) {
             a.stacks.push_back(reuse.past->stacks[s]);
             continue;
         }
         Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
-        if (kept) pass.past = reuse.past->stacks[s].get();
-        pass.kept = kept;
+        if (reuse.past) pass.past = reuse.past->stacks[s].get();
+        pass.kept = layers_kept == model.config.stacks[s].layers ? kept : 0;  // rows are kept through all layers, or layers with all their rows
+        pass.layers_kept = same_tokens ? layers_kept : 0;
+        pass.first_site = s == 0 ? 0 : model.config.stacks[0].layers;
+        pass.intervention = &intervention;
         if (pass.stack.cross) {
             pass.source = &a.stacks[s - 1]->normalized;
             pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
         }
-        TRY(auto stack, run_stack(pass, mask, cancel));
+        TRY(auto stack, run_stack(pass, cancel));
         a.stacks.push_back(std::move(stack));
     }
     return a;

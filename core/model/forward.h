@@ -9,6 +9,7 @@
 #include "base/matrix.h"
 #include "base/threads.h"
 #include "model/attention.h"
+#include "model/change.h"
 #include "model/model.h"
 
 namespace headlight {
@@ -38,7 +39,7 @@ struct LayerActivations {
 };
 
 struct StackActivations {
-    std::vector<LayerActivations> layers;
+    std::vector<std::shared_ptr<const LayerActivations>> layers;  // shared with passes that differ only behind them
     Matrix resid_final;  // [n, d_model], resid_post of the last layer
     Matrix normalized;   // [n, d_model], after the final norm; the same where there is none
 };
@@ -47,15 +48,23 @@ struct Activations {
     std::vector<std::shared_ptr<const StackActivations>> stacks;
 };
 
-/// Rows of an earlier pass that hold for this one too: under a causal mask, those before the first token that differs.
+/// What a person put in the place of the model's own computation.
+struct Intervention {
+    Mask mask;
+    std::vector<Change> changes;
+    bool operator==(const Intervention&) const = default;
+};
+
+/// What of an earlier pass holds for this one too.
 struct Reuse {
     const Activations* past = nullptr;
-    std::vector<int> rows;  // per stack; as many as the stack has: it is taken over whole
+    std::vector<int> rows;    // per stack: under a causal mask, rows before the first token that differs; all: it is taken over whole
+    std::vector<int> layers;  // per stack, where the tokens are the same: layers before the first change that differs
 };
 
 /// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary: the caller has checked).
 /// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Mask& mask, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                             const Reuse& reuse = {});
 
 /// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.

@@ -1,42 +1,171 @@
 #include "model/mask.h"
 
 #include <algorithm>
+#include <charconv>
+
+#include "io/json.h"
+#include "io/mapped_file.h"
 
 namespace headlight {
 
+namespace {
+
+constexpr size_t kMostRows = 8192;
+
+bool own_allows(const MaskPair& p) {
+    const int apart = p.query - p.key;
+    if (p.own.causal && apart < 0) return false;
+    return p.own.window <= 0 || std::abs(apart) < p.own.window;
+}
+
+bool causality_allows(const MaskPair& p) { return !p.own.causal || p.key <= p.query; }
+
+Result<std::vector<std::vector<bool>>> read_rows(const std::string& file) {
+    TRY(const auto mapped, MappedFile::open(file));
+    TRY(const Json root, parse_json(mapped->text(), file));
+    const Error wrong{file + " is no mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, 1]] for example."};
+    if (!root.is_array() || root.empty() || root.size() > kMostRows) return wrong;
+    std::vector<std::vector<bool>> rows;
+    for (const Json& list : root) {
+        if (!list.is_array() || list.size() != root.size()) return wrong;
+        std::vector<bool> row;
+        for (const Json& value : list) {
+            if (!value.is_number_integer() && !value.is_boolean()) return wrong;
+            row.push_back(value.is_boolean() ? value.get<bool>() : value.get<int64_t>() != 0);
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace
+
 std::span<const MaskKind> mask_kinds() {
     static const MaskKind table[] = {
-        {"own", "the model's own mask", [](int q, int n, const Visibility& own) {
-             const int reach = own.window > 0 ? own.window : n;
-             return KeyRange{std::max(0, q - reach + 1), own.causal ? q + 1 : std::min(n, q + reach)};
-         }},
-        {"none", "every query sees every key", [](int, int n, const Visibility&) { return KeyRange{0, n}; }},
-        {"causal", "a query sees itself and earlier keys", [](int q, int, const Visibility&) { return KeyRange{0, q + 1}; }},
+        {"own", "the model's own mask", 0, [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
+        {"none", "every query sees every key", 0, [](std::span<const int>, const MaskPair&) { return true; }},
+        {"causal", "a query sees itself and earlier keys", 0, [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
+        {"window", "window:W, a query sees itself and keys nearer than W", 1,
+         [](std::span<const int> n, const MaskPair& p) { return causality_allows(p) && std::abs(p.query - p.key) < n[0]; }},
+        {"prefix", "prefix:P, causal, but the first P tokens see each other", 1,
+         [](std::span<const int> n, const MaskPair& p) { return p.key <= p.query || (p.query < n[0] && p.key < n[0]); }},
+        {"global", "global:G:W, window W, and the first G tokens see and are seen by all", 2,
+         [](std::span<const int> n, const MaskPair& p) { return causality_allows(p) && (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]); }},
+        {"block", "only within the query's own sentence", 0,
+         [](std::span<const int>, const MaskPair& p) { return causality_allows(p) && p.sentences[static_cast<size_t>(p.query)] == p.sentences[static_cast<size_t>(p.key)]; }},
     };
     return table;
 }
 
 Mask::Mask() : kind_(&mask_kinds()[0]) {}
 
-Result<Mask> Mask::parse(const std::string& text) {
-    std::string known;
-    for (const MaskKind& kind : mask_kinds()) {
-        if (text == kind.name) return Mask(&kind);
-        known += (known.empty() ? "" : ", ") + std::string(kind.name);
-    }
-    return Error{"The mask \"" + text.substr(0, 40) + "\" is unknown; use one of: " + known + "."};
+bool Mask::is_own() const { return kind_ == &mask_kinds()[0] && !rows_; }
+bool Mask::follows_causality() const { return is_own() || (!rows_ && std::string_view(kind_->name) == "causal"); }
+
+std::string Mask::name() const {
+    if (rows_) return "file:" + file_;
+    std::string out = kind_->name;
+    for (const int number : numbers_) out += ":" + std::to_string(number);
+    return out;
 }
 
-MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, int n) {
-    MaskPlan plan{{}, n};
-    for (int q = 0; q < n; ++q) plan.seen.push_back(mask.keys(q, n, own));
+bool Mask::allows(const MaskPair& p) const {
+    if (!rows_) return kind_->allows(numbers_, p);
+    const auto q = static_cast<size_t>(p.query), k = static_cast<size_t>(p.key);
+    return q < rows_->size() && k < rows_->size() ? (*rows_)[q][k] : own_allows(p);
+}
+
+Result<Mask> Mask::parse(const std::string& text) {
+    Mask mask;
+    if (text.rfind("file:", 0) == 0) {
+        mask.file_ = text.substr(5);
+        TRY(auto rows, read_rows(mask.file_));
+        mask.rows_ = std::make_shared<const std::vector<std::vector<bool>>>(std::move(rows));
+        return mask;
+    }
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == ':') parts.emplace_back();
+        else parts.back() += c;
+    }
+    std::string known;
+    for (const MaskKind& kind : mask_kinds()) {
+        known += (known.empty() ? "" : ", ") + std::string(kind.name) + (kind.numbers > 0 ? ":W" : "") + (kind.numbers > 1 ? ":W" : "");
+        if (parts[0] != kind.name || parts.size() != static_cast<size_t>(kind.numbers) + 1) continue;
+        mask.kind_ = &kind;
+        for (size_t i = 1; i < parts.size(); ++i) {
+            int number = 0;
+            const auto read = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), number);
+            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < 0 || number > 1'000'000)
+                return Error{"The mask \"" + text.substr(0, 40) + "\" needs whole numbers behind its colons, " + kind.name + ":4 for example."};
+            mask.numbers_.push_back(number);
+        }
+        return mask;
+    }
+    return Error{"The mask \"" + text.substr(0, 40) + "\" is unknown; use one of: " + known + ", file:F.json."};
+}
+
+namespace {
+
+/// One row of a plan by asking about every key.
+void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
+    KeyRange& seen = plan.seen[static_cast<size_t>(pair.query)];
+    seen = {plan.keys, 0};
+    int count = 0;
+    std::vector<bool> hidden(static_cast<size_t>(plan.keys));
+    for (pair.key = 0; pair.key < plan.keys; ++pair.key) {
+        const bool allowed = mask.allows(pair);
+        hidden[static_cast<size_t>(pair.key)] = !allowed;
+        if (!allowed) continue;
+        seen = {std::min(seen.begin, pair.key), pair.key + 1};
+        ++count;
+    }
+    if (count == 0) seen = {0, 0};
+    if (count < seen.size()) {
+        plan.holes.resize(plan.seen.size());
+        plan.holes[static_cast<size_t>(pair.query)] = std::move(hidden);
+    }
+}
+
+}  // namespace
+
+MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const int> sentences) {
+    const int n = static_cast<int>(sentences.size());
+    MaskPlan plan{std::vector(sentences.size(), KeyRange{}), n, {}};
+    for (int q = 0; q < n; ++q) {
+        if (!mask.is_own()) {
+            fill_row(mask, {q, 0, own, sentences}, plan);
+            continue;
+        }
+        const int reach = own.window > 0 ? own.window : n;
+        plan.seen[static_cast<size_t>(q)] = {std::max(0, q - reach + 1), own.causal ? q + 1 : std::min(n, q + reach)};
+    }
     return plan;
 }
 
-MaskPlan MaskPlan::open(int queries, int keys) { return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys}; }
+MaskPlan MaskPlan::open(int queries, int keys) { return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys, {}}; }
+
+void MaskPlan::set(int q, int k, bool allowed) {
+    if (allows(q, k) == allowed) return;
+    KeyRange& range = seen[static_cast<size_t>(q)];
+    holes.resize(seen.size());
+    auto& hidden = holes[static_cast<size_t>(q)];
+    if (hidden.empty()) {
+        hidden.assign(static_cast<size_t>(keys), true);
+        for (int key = range.begin; key < range.end; ++key) hidden[static_cast<size_t>(key)] = false;
+    }
+    hidden[static_cast<size_t>(k)] = !allowed;
+    const auto first = std::find(hidden.begin(), hidden.end(), false);
+    if (first == hidden.end()) {
+        range = {0, 0};
+        return;
+    }
+    range.begin = static_cast<int>(first - hidden.begin());
+    range.end = static_cast<int>(hidden.rend() - std::find(hidden.rbegin(), hidden.rend(), false));
+}
 
 bool MaskPlan::hides_any() const {
-    return std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; });
+    return !holes.empty() || std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; });
 }
 
 KeyRange MaskPlan::visible_keys(int first, int last) const {
@@ -47,6 +176,19 @@ KeyRange MaskPlan::visible_keys(int first, int last) const {
         all = {std::min(all.begin, r.begin), std::max(all.end, r.end)};
     }
     return all;
+}
+
+std::vector<int> sentence_numbers(std::span<const std::string> tokens, std::span<const int> types, int count) {
+    std::vector<int> out;
+    int number = 0;
+    for (int i = 0; i < count; ++i) {
+        const auto at = static_cast<size_t>(i);
+        if (i > 0 && at < types.size() && types[at] != types[at - 1]) ++number;
+        out.push_back(number);
+        const std::string_view token = at < tokens.size() ? std::string_view(tokens[at]) : "";
+        if (!token.empty() && (token.back() == '.' || token.back() == '!' || token.back() == '?')) ++number;
+    }
+    return out;
 }
 
 }  // namespace headlight

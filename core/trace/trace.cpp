@@ -10,7 +10,7 @@ const Sequence& Trace::keys(int site) const { return request.inputs[static_cast<
 
 const AttentionActivations& Trace::attention(int site) const {
     const AttentionSite s = config().site(site);
-    const LayerActivations& layer = stack(s.stack).layers[static_cast<size_t>(s.layer)];
+    const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     return s.kind == AttentionKind::cross ? layer.cross : layer.self;
 }
 
@@ -46,7 +46,7 @@ Matrix Trace::scores(int site, int head) const {
 const Matrix& Trace::resid_post(int index, int layer) const {
     const auto next = static_cast<size_t>(layer) + 1;
     const StackActivations& s = stack(index);
-    return next < s.layers.size() ? s.layers[next].resid_pre : s.resid_final;
+    return next < s.layers.size() ? s.layers[next]->resid_pre : s.resid_final;
 }
 
 const AttentionWeights& Trace::weights(int site) const {
@@ -57,7 +57,7 @@ const AttentionWeights& Trace::weights(int site) const {
 
 Matrix Trace::resid_before(int site, ThreadPool& pool) const {
     const AttentionSite s = config().site(site);
-    const LayerActivations& layer = stack(s.stack).layers[static_cast<size_t>(s.layer)];
+    const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     if (s.kind != AttentionKind::cross) return layer.resid_pre;
     const int self = site - config().stacks[static_cast<size_t>(s.stack)].layers;  // cross-attention is numbered behind it
     const Matrix mid = layer.resid_pre + attn_out(self, pool);
@@ -97,10 +97,19 @@ Matrix Trace::results(int site, int query, ThreadPool& pool) const {
 
 Matrix masked_pattern(const Trace& trace, int site, int head) {
     Matrix w = trace.pattern(site, head);
+    const MaskPlan& mask = trace.rule(site).mask_of(head);
     for (Index q = 0; q < w.rows(); ++q) {
-        const KeyRange& seen = trace.rule(site).mask.seen[static_cast<size_t>(q)];
-        w.row(q).head(seen.begin).setConstant(-1);
-        w.row(q).tail(w.cols() - seen.end).setConstant(-1);
+        const auto query = static_cast<int>(q);
+        const KeyRange& seen = mask.seen[static_cast<size_t>(q)];
+        const auto hide = [&](Index from, Index to) {  // a frozen pattern may weigh what the mask hides
+            for (Index k = from; k < to; ++k)
+                if (w(q, k) == 0) w(q, k) = -1;
+        };
+        if (seen.size() == 0) continue;
+        hide(0, seen.begin);
+        hide(seen.end, w.cols());
+        for (int k = seen.begin; mask.has_holes(query) && k < seen.end; ++k)
+            if (mask.is_hole(query, k)) hide(k, k + 1);
     }
     return w;
 }
@@ -110,22 +119,40 @@ namespace {
 /// Rows of one stack that cannot have changed since `past`.
 int unchanged_rows(const Trace& past, const ForwardRequest& request, size_t stack, bool source_changed) {
     const Sequence &before = past.request.inputs[stack], &now = request.inputs[stack];
-    if (source_changed || past.request.mask != request.mask) return 0;
+    const Intervention& intervention = request.intervention;
+    if (source_changed || past.request.intervention.mask != intervention.mask) return 0;
     if (before == now) return now.size();
+    if (past.request.intervention != intervention) return 0;
     const ModelConfig& c = past.model->config;
-    const bool later_tokens_matter = !c.stacks[stack].causal || request.mask.name() == "none";
+    const bool mean = std::any_of(intervention.changes.begin(), intervention.changes.end(), [](const Change& change) { return change.kind == ChangeKind::mean || change.kind == ChangeKind::allow; });
+    const bool later_tokens_matter = !c.stacks[stack].causal || !intervention.mask.follows_causality() || mean;
     if (later_tokens_matter || c.rope.depends_on_length(std::max(before.size(), now.size()))) return 0;
     const auto differs = std::mismatch(before.ids.begin(), before.ids.end(), now.ids.begin(), now.ids.end());
     return static_cast<int>(differs.first - before.ids.begin());
 }
 
+/// Layers of a stack before the first that a change concerns which one of the two requests has and the other has not.
+int unchanged_layers(const ModelConfig& c, size_t stack, const Intervention& before, const Intervention& now) {
+    int first = c.stacks[stack].layers;
+    const auto note = [&](const Change& change, const std::vector<Change>& others) {
+        if (std::find(others.begin(), others.end(), change) != others.end()) return;
+        if (change.site < 0) first = 0;
+        else if (c.site(change.site).stack == static_cast<int>(stack)) first = std::min(first, c.site(change.site).layer);
+    };
+    for (const Change& change : before.changes) note(change, now.changes);
+    for (const Change& change : now.changes) note(change, before.changes);
+    return before.mask == now.mask ? first : 0;
+}
+
 Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& request) {
     if (!past || past->model.get() != &model) return {};
-    Reuse reuse{&past->activations, {}};
+    Reuse reuse{&past->activations, {}, {}};
     bool source_changed = false;
     for (size_t s = 0; s < request.inputs.size(); ++s) {
+        const int layers = source_changed ? 0 : unchanged_layers(model.config, s, past->request.intervention, request.intervention);
         reuse.rows.push_back(unchanged_rows(*past, request, s, source_changed));
-        source_changed = !(past->request.inputs[s] == request.inputs[s]);
+        reuse.layers.push_back(layers);
+        source_changed = source_changed || !(past->request.inputs[s] == request.inputs[s]) || layers < model.config.stacks[s].layers;
     }
     return reuse;
 }
@@ -133,7 +160,7 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
-    TRY(Activations activations, forward(*model, request.inputs, request.mask, pool, cancel, reusable(past, *model, request)));
+    TRY(Activations activations, forward(*model, request.inputs, request.intervention, pool, cancel, reusable(past, *model, request)));
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }
 

@@ -12,7 +12,7 @@ namespace headlight {
 /// What to run: one sequence per stack of the model.
 struct ForwardRequest {
     std::vector<Sequence> inputs;
-    Mask mask;
+    Intervention intervention;
 };
 
 /// What came out; immutable, shared. Attention blocks are addressed by site (ModelConfig::site), heads by number.

@@ -62,7 +62,7 @@ private:
         const AttentionActivations& a = t_.attention(site);
         const bool cross = where.kind == AttentionKind::cross;
         const std::string at = t_.config().stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) + ".", in = at + (cross ? "cross_attn." : "attn.");
-        if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[static_cast<size_t>(where.layer)].resid_pre, true);
+        if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[static_cast<size_t>(where.layer)]->resid_pre, true);
         by_head(in + "hook_q", a.q);
         by_head(in + "hook_k", a.k);
         by_head(in + "hook_v", a.v);
@@ -131,7 +131,7 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
                                                       {"version", "1"},
                                                       {"model", trace.model->name},
                                                       {"tokens", Json(trace.request.inputs[0].tokens).dump(-1, ' ', false, Json::error_handler_t::replace)},
-                                                      {"mask", trace.request.mask.name()}};
+                                                      {"mask", trace.request.intervention.mask.name()}};
     if (trace.request.inputs.size() > 1) metadata["decoder_tokens"] = Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
     return write_safetensors(path, chosen, metadata);
 }

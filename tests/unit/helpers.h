@@ -51,7 +51,7 @@ inline std::shared_ptr<const Model> reference_model(const std::string& name) {
 inline ForwardRequest request_of(std::vector<int> ids, const Mask& mask = {}) {
     Sequence s{std::move(ids), {}, {}, nullptr};
     s.tokens.resize(s.ids.size());
-    return {{std::move(s)}, mask};
+    return {{std::move(s)}, {mask, {}}};
 }
 
 inline std::shared_ptr<const Trace> trace_of(const std::shared_ptr<const Model>& model, std::vector<int> ids, ThreadPool& pool, const Mask& mask = {}) {

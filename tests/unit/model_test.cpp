@@ -41,7 +41,7 @@ TEST_CASE("attention by hand: two tokens, one head") {
     k << 1, 2;
     v << 10, 20;
     ThreadPool pool(1);
-    const AttentionRule rule{MaskPlan::make({}, {true, 0}, 2), {}, 0.5f, 0, 1, 1};
+    const AttentionRule rule{MaskPlan::make({}, {true, 0}, std::vector<int>(2, 0)), {}, 0.5f, 0, 1, 1, {}};
     attend(pool, rule, q, k, v, 0, z);
     const float e = std::exp(1.0f);
     CHECK(z(0, 0) == doctest::Approx(10));
@@ -57,7 +57,8 @@ TEST_CASE("attention by hand: two tokens, one head") {
 }
 
 TEST_CASE("masks: a window sees itself and the keys nearer than it") {
-    const auto seen = [](const char* name, int q, Visibility own) { return Mask::parse(name)->keys(q, 10, own); };
+    const std::vector<int> sentences(10, 0);
+    const auto seen = [&](const char* name, int q, Visibility own) { return MaskPlan::make(*Mask::parse(name), own, sentences).seen[static_cast<size_t>(q)]; };
     CHECK(seen("own", 5, {false, 0}).size() == 10);
     CHECK(seen("own", 5, {true, 0}).end == 6);
     CHECK(seen("own", 5, {true, 3}).begin == 3);   // 3, 4, 5
@@ -235,11 +236,11 @@ TEST_CASE("typing on: rows taken from the trace before equal those of a full pas
                 CHECK((full->pattern(l, 1) - quick->pattern(l, 1)).cwiseAbs().maxCoeff() < 1e-5f);
                 CHECK((full->attn_out(l, pool) - quick->attn_out(l, pool)).cwiseAbs().maxCoeff() < 1e-5f);
                 CHECK((full->z(l, 0, static_cast<int>(ids.size()), pool) - quick->z(l, 0, static_cast<int>(ids.size()), pool)).cwiseAbs().maxCoeff() < 1e-5f);
-                CHECK((full->stack(0).layers[static_cast<size_t>(l)].resid_pre - quick->stack(0).layers[static_cast<size_t>(l)].resid_pre).cwiseAbs().maxCoeff() < 1e-5f);
+                CHECK((full->stack(0).layers[static_cast<size_t>(l)]->resid_pre - quick->stack(0).layers[static_cast<size_t>(l)]->resid_pre).cwiseAbs().maxCoeff() < 1e-5f);
             }
-            request.mask = *Mask::parse("none");  // every key counts: nothing may be reused
+            request.intervention.mask = *Mask::parse("none");  // every key counts: nothing may be reused
             const auto open = *run_trace(model, request, pool, nullptr, past.get());
-            CHECK((open->normalized() - trace_of(model, ids, pool, request.mask)->normalized()).cwiseAbs().maxCoeff() < 1e-5f);
+            CHECK((open->normalized() - trace_of(model, ids, pool, request.intervention.mask)->normalized()).cwiseAbs().maxCoeff() < 1e-5f);
         }
     }
 }
