@@ -24,7 +24,7 @@ std::function<Status()> declare_generate(CLI::App& app) {
         TRY(const auto model, open_model(o->input));
         TRY(ForwardRequest request, read_request(o->input, *model));
         std::vector<int> ids = request.inputs.back().ids;
-        TRY(const auto added, generate(model, std::move(request.inputs), o->tokens, o->sampling, pool));
+        TRY(const auto added, generate(model, std::move(request), o->tokens, o->sampling, pool));
         std::string out;
         if (o->ids_out || !model->tokenizer) {
             for (const int id : added) out += (out.empty() ? "" : ",") + std::to_string(id);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/compare.h"
 #include "analysis/head_stats.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -14,6 +15,7 @@ struct HeadsOptions {
     InputOptions input;
     std::string sort;
     bool json = false;
+    std::string effect_on;
     int random_repeat = 0;
     uint64_t seed = 0;
 };
@@ -28,9 +30,10 @@ std::vector<size_t> ordered(const std::vector<HeadSummary>& heads, const std::st
     return order_by(values, by->ascending);
 }
 
-std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order) {
+std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, const std::vector<float>& effects) {
     std::string out = "layer,head";
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
+    if (!effects.empty()) out += ",effect";
     for (const size_t i : order) {
         out += "\n" + site_path(c, static_cast<int>(i) / c.heads) + "," + std::to_string(static_cast<int>(i) % c.heads);
         for (const float value : heads[i].statistics) {
@@ -38,23 +41,45 @@ std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, 
             std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(value));
             out += std::isnan(value) ? "," : text;
         }
+        if (effects.empty()) continue;
+        char text[32];
+        std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(effects[i]));
+        out += text;
     }
     return out + "\n";
 }
 
-std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order) {
+std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, const std::vector<float>& effects) {
     auto list = nlohmann::ordered_json::array();
     for (const size_t i : order) {
         const AttentionSite site = c.site(static_cast<int>(i) / c.heads);
         nlohmann::ordered_json row{{"layer", site.layer}, {"head", static_cast<int>(i) % c.heads}};
         if (c.stacks.size() > 1) row["attention"] = site.kind == AttentionKind::encoder ? "encoder" : site.kind == AttentionKind::decoder ? "decoder" : "cross";
         for (size_t s = 0; s < kStatistics; ++s) row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
+        if (!effects.empty()) row["effect"] = effects[i];
         list.push_back(std::move(row));
     }
     return list.dump(2) + "\n";
 }
 
+/// What ablating each head does to the token of --effect-on; empty where it was not asked for.
+Result<std::vector<float>> measure_effects(const HeadsOptions& o, const Trace& trace, ThreadPool& pool) {
+    if (o.effect_on.empty()) return std::vector<float>();
+    if (!trace.model->has_logits()) return Error{trace.model->name + " has no head that predicts tokens, so --effect-on has nothing to measure."};
+    TRY(const int token, find_token(*trace.model, o.effect_on));
+    const auto positions = predicting_positions(trace);
+    if (positions.empty()) return Error{"The text has no mask token to predict; put one into it for --effect-on."};
+    return head_effects(trace, positions[0], token, pool);
+}
+
+std::vector<size_t> by_effect(const std::vector<float>& effects) {
+    std::vector<float> strength;
+    for (const float e : effects) strength.push_back(std::abs(e));
+    return order_by(strength, false);
+}
+
 Status run(const HeadsOptions& o) {
+    if (o.sort == "effect" && o.effect_on.empty()) return Error{"--sort effect needs --effect-on TOKEN, the token whose probability is watched."};
     ThreadPool pool(o.input.threads);
     InputOptions input = o.input;
     TRY(const auto model, open_model(input));
@@ -65,8 +90,9 @@ Status run(const HeadsOptions& o) {
     TRY(ForwardRequest request, read_request(input, *model));
     TRY(const auto trace, run_trace(model, std::move(request), pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
-    const auto order = ordered(heads, o.sort);
-    return print(o.json ? as_json(model->config, heads, order) : as_csv(model->config, heads, order));
+    TRY(const auto effects, measure_effects(o, *trace, pool));
+    const auto order = o.sort == "effect" ? by_effect(effects) : ordered(heads, o.sort);
+    return print(o.json ? as_json(model->config, heads, order, effects) : as_csv(model->config, heads, order, effects));
 }
 
 }  // namespace
@@ -80,6 +106,9 @@ std::function<Status()> declare_heads(CLI::App& app) {
         keys.push_back(s.key);
         help += std::string(keys.size() > 1 ? ", " : "") + s.key;
     }
+    keys.push_back("effect");
+    help += ", effect";
+    app.add_option("--effect-on", o->effect_on, "ablate each head in turn and give the change of this token's probability, as 'effect'");
     app.add_option("--sort", o->sort, help)->check(CLI::IsMember(keys));
     app.add_flag("--json", o->json, "JSON instead of CSV");
     app.add_option("--random-repeat", o->random_repeat, "measure on this many random tokens, repeated once, instead of a text")->check(CLI::Range(2, 1 << 20));

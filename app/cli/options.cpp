@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
@@ -31,6 +32,9 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     std::string masks;
     for (const auto& kind : mask_kinds()) masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
+    app.add_option("--ablate", o.ablate, "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard; cross.0.2 where a model has several kinds")->delimiter(',');
+    app.add_option("--temperature-attn", o.temperature, "divides every score before the softmax; 0: each query looks at its heaviest key alone")->check(CLI::NonNegativeNumber);
+    app.add_option("--change", o.changes, "forbid:16>10@2.0, allow:3>9, score:16>10@2.0=4.5, temperature:0.5@2.0, skip-attention:3, skip-mlp:3 (repeatable)");
     app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256))->capture_default_str();
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
@@ -60,9 +64,43 @@ Result<std::string> read_text(const std::string& file) {
     return std::string(mapped->text());
 }
 
+namespace {
+
+/// The mask and the changes that the options ask for.
+Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig& c) {
+    Intervention out;
+    TRY(out.mask, Mask::parse(o.mask));
+    for (const std::string& text : o.ablate) {
+        TRY(Change change, parse_ablation(c, text));
+        out.changes.push_back(std::move(change));
+    }
+    if (o.temperature != 1) out.changes.push_back({ChangeKind::temperature, -1, -1, -1, -1, static_cast<float>(o.temperature), nullptr});
+    for (const std::string& text : o.changes) {
+        TRY(Change change, parse_change(c, text));
+        out.changes.push_back(std::move(change));
+    }
+    return out;
+}
+
+/// Places that a change names must be in the text.
+Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs) {
+    size_t longest = 0;
+    bool fits = intervention.mask.file_rows() == 0;
+    for (const Sequence& s : inputs) {
+        longest = std::max(longest, s.ids.size());
+        fits = fits || s.size() == intervention.mask.file_rows();
+    }
+    if (!fits) return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) + " rows and the text " + std::to_string(longest) + " tokens; give it a row and a column for each token."};
+    for (const Change& c : intervention.changes)
+        if (std::max(c.query, c.key) >= static_cast<int>(longest)) return Error{"A change names position " + std::to_string(std::max(c.query, c.key)) + ", but the text has positions 0 … " + std::to_string(longest - 1) + "; correct --change."};
+    return success();
+}
+
+}  // namespace
+
 Result<ForwardRequest> read_request(const InputOptions& o, const Model& model) {
     ForwardRequest request;
-    TRY(request.intervention.mask, Mask::parse(o.mask));
+    TRY(request.intervention, read_intervention(o, model.config));
     Typed typed = o.typed;
     if (!o.text_file.empty()) {
         TRY(typed.text, read_text(o.text_file));
@@ -77,6 +115,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const Model& model) {
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)
         std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << model.name << " reads the first " << kept << ".\n";
+    TRY_STATUS(check_places(request.intervention, input.sequences));
     request.inputs = std::move(input.sequences);
     return request;
 }

@@ -17,12 +17,15 @@ struct InputOptions {
     std::string model = "stories";
     Typed typed;
     std::string text_file, mask = "own", image;
+    std::vector<std::string> ablate, changes;
+    double temperature = 1;  // of attention
     int threads = default_thread_count();
     bool quiet = false;
 };
 
 void add_model_option(CLI::App& app, InputOptions& options);
-/// --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask, --threads, --quiet.
+/// --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask, --ablate,
+/// --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
 
 /// An attention block as it is named on the command line: "2", "encoder.0", "cross.1"; a number alone is the decoder's.

@@ -243,7 +243,7 @@ void Worker::write_target(const WorkRequest& r) {
     if (model_->config.kind != ModelKind::encoder_decoder || r.text.empty()) return;
     auto input = read_typed(*model_, {r.text, "", "", {}, {}, {}, nullptr});
     if (!input) return;
-    const auto ids = generate(model_, std::move(input->sequences), kMostWritten, {}, pool_);
+    const auto ids = generate(model_, {std::move(input->sequences), {}}, kMostWritten, {}, pool_);
     if (ids) state_.written = model_->target_tokenizer()->decode(*ids);
     else state_.text_error = ids.error().message;
 }

@@ -45,11 +45,11 @@ Vector logits_at(const Trace& trace, int position, ThreadPool& pool) {
     return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose();
 }
 
-Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, std::vector<Sequence> inputs, const Sampling& sampling, ThreadPool& pool) {
+Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request, const Sampling& sampling, ThreadPool& pool) {
     std::mt19937_64 random(sampling.seed);
-    TRY(const auto trace, run_trace(model, {inputs, {}}, pool));
-    for (const int position : predicting_positions(*trace)) inputs[0].ids[static_cast<size_t>(position)] = sample(logits_at(*trace, position, pool), sampling, random);
-    return inputs[0].ids;
+    TRY(const auto trace, run_trace(model, request, pool));
+    for (const int position : predicting_positions(*trace)) request.inputs[0].ids[static_cast<size_t>(position)] = sample(logits_at(*trace, position, pool), sampling, random);
+    return request.inputs[0].ids;
 }
 
 }  // namespace
@@ -73,17 +73,17 @@ std::vector<Prediction> predictions(const Trace& trace, int position, int count,
     return out;
 }
 
-Result<std::vector<int>> generate(std::shared_ptr<const Model> model, std::vector<Sequence> inputs, int count, const Sampling& sampling, ThreadPool& pool) {
+Result<std::vector<int>> generate(std::shared_ptr<const Model> model, ForwardRequest request, int count, const Sampling& sampling, ThreadPool& pool) {
     if (!model->has_logits()) return Error{model->name + " has no language-model head, so it predicts no tokens; use a checkpoint that was saved with its head."};
     if (model->config.kind == ModelKind::vision) return Error{model->name + " reads pictures and writes no text; use a model of text."};
-    if (model->config.kind == ModelKind::encoder) return fill_masks(model, std::move(inputs), sampling, pool);
+    if (model->config.kind == ModelKind::encoder) return fill_masks(model, std::move(request), sampling, pool);
     std::mt19937_64 random(sampling.seed);
     std::vector<int> out;
     std::shared_ptr<const Trace> past;
     const bool ends = model->config.kind == ModelKind::encoder_decoder;
-    Sequence& growing = inputs.back();
+    Sequence& growing = request.inputs.back();
     while (static_cast<int>(out.size()) < count && growing.size() < model->config.context) {
-        TRY(past, run_trace(model, {inputs, {}}, pool, nullptr, past.get()));
+        TRY(past, run_trace(model, request, pool, nullptr, past.get()));
         const int id = sample(logits_at(*past, growing.size() - 1, pool), sampling, random);
         if (ends && id == model->config.end_id) break;
         out.push_back(id);

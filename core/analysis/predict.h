@@ -37,7 +37,7 @@ struct Sampling {
 
 /// Continues the decoder's sequence by up to `count` tokens, until the context is full or (encoder–decoder) the end
 /// token comes; an encoder's mask tokens are filled in at once. Returns the new ids: those added, or the whole filled text.
-Result<std::vector<int>> generate(std::shared_ptr<const Model> model, std::vector<Sequence> inputs, int count, const Sampling& sampling, ThreadPool& pool);
+Result<std::vector<int>> generate(std::shared_ptr<const Model> model, ForwardRequest request, int count, const Sampling& sampling, ThreadPool& pool);
 
 /// How a token is shown to a person: its text, "Byte" for part of a character, "↵" for a line break.
 std::string token_label(const Tokenizer& tokenizer, int id);

@@ -51,6 +51,8 @@ public:
     /// As parse() reads it.
     std::string name() const;
     bool is_own() const;
+    /// Rows of a mask from a file; 0 for other kinds.
+    int file_rows() const { return rows_ ? static_cast<int>(rows_->size()) : 0; }
     /// Whether rows that stay the same may be kept when tokens are added behind them: nothing but the model's own causality.
     bool follows_causality() const;
     bool allows(const MaskPair& pair) const;

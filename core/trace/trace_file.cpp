@@ -132,6 +132,9 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
                                                       {"model", trace.model->name},
                                                       {"tokens", Json(trace.request.inputs[0].tokens).dump(-1, ' ', false, Json::error_handler_t::replace)},
                                                       {"mask", trace.request.intervention.mask.name()}};
+    std::vector<std::string> changes;
+    for (const Change& change : trace.request.intervention.changes) changes.push_back(change_name(trace.config(), change));
+    if (!changes.empty()) metadata["changes"] = Json(changes).dump();
     if (trace.request.inputs.size() > 1) metadata["decoder_tokens"] = Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
     return write_safetensors(path, chosen, metadata);
 }

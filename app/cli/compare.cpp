@@ -1,0 +1,84 @@
+#include <cmath>
+
+#include "analysis/compare.h"
+#include "analysis/head_stats.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "io/json.h"
+
+namespace headlight {
+
+namespace {
+
+struct CompareOptions {
+    InputOptions input;
+    std::string text_b, model_b;
+    bool json = false;
+};
+
+constexpr int kTokens = 10;
+
+struct Comparison {
+    std::shared_ptr<const Trace> a, b;
+    std::vector<float> distances;
+    std::vector<ProbabilityChange> next;  // at the end of both; empty where they have no common vocabulary or predict nothing
+};
+
+/// A is the text in the model as it is; B has the other text, the other model, or the changes.
+Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
+    InputOptions plain = o.input, other = o.input;
+    plain.mask = "own";
+    plain.ablate.clear();
+    plain.changes.clear();
+    plain.temperature = 1;
+    if (!o.text_b.empty()) other.typed.text = o.text_b;
+    if (!o.model_b.empty()) other.model = o.model_b;
+    const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || other.temperature != 1;
+    if (!differs) return Error{"There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate 1.2."};
+    Comparison c;
+    TRY(c.a, run_input(plain, pool));
+    TRY(c.b, run_input(other, pool));
+    TRY(c.distances, head_distances(*c.a, *c.b, pool));
+    const auto last_a = predicting_positions(*c.a), last_b = predicting_positions(*c.b);
+    if (!last_a.empty() && !last_b.empty() && c.a->config().vocab == c.b->config().vocab) c.next = probability_changes(*c.a, last_a[0], *c.b, last_b[0], kTokens, pool);
+    return c;
+}
+
+std::string as_csv(const Comparison& c) {
+    const ModelConfig& config = c.a->config();
+    std::string out = "layer,head,distance";
+    for (const size_t i : order_by(c.distances, false)) {
+        char text[32];
+        std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(c.distances[i]));
+        out += "\n" + site_path(config, static_cast<int>(i) / config.heads) + "," + std::to_string(static_cast<int>(i) % config.heads) + text;
+    }
+    return out + "\n";
+}
+
+std::string as_json(const Comparison& c) {
+    const ModelConfig& config = c.a->config();
+    nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()}, {"next", nlohmann::ordered_json::array()}};
+    for (const size_t i : order_by(c.distances, false))
+        root["heads"].push_back({{"layer", site_path(config, static_cast<int>(i) / config.heads)}, {"head", static_cast<int>(i) % config.heads}, {"distance", c.distances[i]}});
+    for (const ProbabilityChange& p : c.next) root["next"].push_back({{"token", prediction_label(*c.a->model, p.id)}, {"id", p.id}, {"a", p.before}, {"b", p.after}});
+    return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status run(const CompareOptions& o) {
+    ThreadPool pool(o.input.threads);
+    TRY(const Comparison c, compare(o, pool));
+    return print(o.json ? as_json(c) : as_csv(c));
+}
+
+}  // namespace
+
+std::function<Status()> declare_compare(CLI::App& app) {
+    auto o = std::make_shared<CompareOptions>();
+    add_input_options(app, o->input);
+    app.add_option("--text-b", o->text_b, "the other sentence");
+    app.add_option("--model-b", o->model_b, "the other model");
+    app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
+    return [o] { return run(*o); };
+}
+
+}  // namespace headlight

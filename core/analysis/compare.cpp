@@ -1,0 +1,101 @@
+#include "analysis/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+namespace headlight {
+
+namespace {
+
+constexpr int kBlock = 64;
+
+bool stopped(const CancelFlag* cancel) { return cancel && cancel->load(std::memory_order_relaxed); }
+
+/// Σ p log2(p / m).
+double divergence_from(float p, float m) { return p > 0 ? static_cast<double>(p) * std::log2(static_cast<double>(p) / static_cast<double>(m)) : 0.0; }
+
+float distance_of_head(const Trace& a, const Trace& b, int site, int head) {
+    const int queries = std::min(a.query_count(site), b.query_count(site)), keys = std::max(a.key_count(site), b.key_count(site));
+    double sum = 0;
+    for (int first = 0; first < queries; first += kBlock) {
+        const int rows = std::min(kBlock, queries - first);
+        Matrix x = Matrix::Zero(rows, keys), y = Matrix::Zero(rows, keys);
+        x.leftCols(a.key_count(site)) = a.pattern_rows(site, head, first, rows);
+        y.leftCols(b.key_count(site)) = b.pattern_rows(site, head, first, rows);
+        for (int r = 0; r < rows; ++r) sum += static_cast<double>(divergence(x.row(r), y.row(r)));
+    }
+    return queries ? static_cast<float>(sum / queries) : 0.0f;
+}
+
+Vector probabilities_at(const Trace& t, int position, ThreadPool& pool) { return probabilities(unembed(*t.model, t.normalized().middleRows(position, 1), pool).row(0).transpose()); }
+
+}  // namespace
+
+float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a, const Eigen::Ref<const Eigen::RowVectorXf>& b) {
+    double sum = 0;
+    for (Index i = 0; i < a.size(); ++i) {
+        const float middle = 0.5f * (a[i] + b[i]);
+        sum += divergence_from(a[i], middle) + divergence_from(b[i], middle);
+    }
+    return static_cast<float>(std::max(0.0, sum / 2));
+}
+
+Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, ThreadPool& pool, const CancelFlag* cancel) {
+    if (a.config().sites() != b.config().sites() || a.config().heads != b.config().heads)
+        return Error{a.model->name + " and " + b.model->name + " have different numbers of layers or heads, so their heads cannot be compared one by one."};
+    std::vector<float> out(static_cast<size_t>(a.config().sites() * a.config().heads));
+    pool.run(static_cast<int>(out.size()), [&](int i) {
+        if (!stopped(cancel)) out[static_cast<size_t>(i)] = distance_of_head(a, b, i / a.config().heads, i % a.config().heads);
+    });
+    if (stopped(cancel)) return Error{"Cancelled."};
+    return out;
+}
+
+std::vector<ProbabilityChange> probability_changes(const Trace& before, int position, const Trace& after, int position_after, int count, ThreadPool& pool) {
+    const Vector a = probabilities_at(before, position, pool), b = probabilities_at(after, position_after, pool);
+    std::set<int> ids;
+    for (const Vector* p : {&a, &b})
+        for (const int id : ranked_ids(*p, count)) ids.insert(id);
+    std::vector<ProbabilityChange> out;
+    for (const int id : ids) out.push_back({id, a[id], id < b.size() ? b[id] : 0.0f});
+    std::stable_sort(out.begin(), out.end(), [](const ProbabilityChange& x, const ProbabilityChange& y) { return std::abs(x.after - x.before) > std::abs(y.after - y.before); });
+    return out;
+}
+
+std::vector<float> prediction_divergence(const Trace& before, const Trace& after, ThreadPool& pool) {
+    std::vector<float> out;
+    for (int i = 0; i < std::min(before.output().size(), after.output().size()); ++i) {
+        const Vector a = probabilities_at(before, i, pool), b = probabilities_at(after, i, pool);
+        double sum = 0;
+        for (Index id = 0; id < a.size(); ++id) sum += divergence_from(a[id], std::max(b[id], 1e-30f));
+        out.push_back(static_cast<float>(std::max(0.0, sum)));
+    }
+    return out;
+}
+
+Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel, SweepProgress* progress) {
+    const ModelConfig& c = trace.config();
+    const float before = probabilities_at(trace, position, pool)[token];
+    std::vector<float> out;
+    for (int i = 0; i < c.sites() * c.heads; ++i) {
+        ForwardRequest request = trace.request;
+        request.intervention.changes.push_back({ChangeKind::zero, i / c.heads, i % c.heads, -1, -1, 0, nullptr});
+        TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
+        out.push_back(probabilities_at(*ablated, position, pool)[token] - before);
+        if (progress) ++progress->done;
+    }
+    return out;
+}
+
+Result<int> find_token(const Model& model, const std::string& label) {
+    for (int id = 0; id < model.config.vocab; ++id)
+        if (prediction_label(model, id) == label) return id;
+    char* end = nullptr;
+    const long id = std::strtol(label.c_str(), &end, 10);
+    if (end != label.c_str() && !*end && id >= 0 && id < model.config.vocab) return static_cast<int>(id);
+    return Error{"No token of " + model.name + " reads \"" + label.substr(0, 40) + "\"; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
+}
+
+}  // namespace headlight

@@ -1,0 +1,45 @@
+// Two runs beside each other, and what each head does to a prediction.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/predict.h"
+#include "trace/trace.h"
+
+namespace headlight {
+
+/// Jensen–Shannon divergence in bits of two rows of weights (Lin 1991): 0 alike, 1 without anything in common.
+float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a, const Eigen::Ref<const Eigen::RowVectorXf>& b);
+
+/// How far apart the patterns of each head are, [site · heads + head]: the divergence of their rows, averaged over the
+/// queries that both have; keys that one of them lacks weigh 0 there. The two models need as many blocks and heads.
+Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+struct ProbabilityChange {
+    int id = 0;
+    float before = 0, after = 0;
+};
+
+/// Tokens at a position of each output sequence whose probability is among the `count` highest before or after, largest
+/// change first; both models must have the same vocabulary.
+std::vector<ProbabilityChange> probability_changes(const Trace& before, int position, const Trace& after, int position_after, int count, ThreadPool& pool);
+
+/// Kullback–Leibler divergence in bits of the predictions at each position, before from after; as many as both have.
+std::vector<float> prediction_divergence(const Trace& before, const Trace& after, ThreadPool& pool);
+
+/// Heads that are done so far; read by whoever waits.
+struct SweepProgress {
+    std::atomic<int> done{0};
+};
+
+/// Ablates each head in turn (its z is 0) and returns the change of one token's probability at a position of the output
+/// sequence, [site · heads + head]. Layers before the head are taken from `trace`. An error means that `cancel` was set.
+Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel = nullptr, SweepProgress* progress = nullptr);
+
+/// The first id whose label (or decimal number) this is, or an error that names it.
+Result<int> find_token(const Model& model, const std::string& label);
+
+}  // namespace headlight
