@@ -125,6 +125,9 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
             for (const auto& head : random->answer.heads) c.values.push_back(head[static_cast<size_t>(&st - head_statistics().data())]);
         out.push_back(std::move(c));
     }
+    const auto* effects = s.found<HeadEffectsWanted>();
+    const std::string of = effects && !effects->answer.change.empty() ? "“" + prediction_label(*s.model(), effects->answer.token) + "”" : "the next token";
+    if (s.model()->has_logits()) out.push_back({"effect on next", "How much ablating the head (its z is 0) changes the probability of " + of + ". Every head in turn, which takes a while in large models.", "", true, effects ? effects->answer.change : std::vector<float>()});
     return out;
 }
 
@@ -171,6 +174,7 @@ void open_head(Scene& s, int site, int head) {
 
 std::vector<Question> ask_all_heads(const Scene& s) {
     std::vector<Question> out{RandomStatisticsWanted{}};
+    if (s.state.heads_sort == static_cast<int>(kStatistics) + 3 && s.model()->has_logits()) out.push_back(HeadEffectsWanted{});
     if (s.state.heads_layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
     return out;
 }

@@ -39,7 +39,10 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
 void draw_value(Ui& ui, Rect cell, const HeadColumn& column, size_t head, float largest, bool on) {
     if (column.values.empty()) return;
     const float v = column.values[head];
-    if (!std::isnan(v) && cell.w > ui.px(100)) ui.bar({cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)}, v / largest, on ? ui.colors->accent : ui.colors->t3);
+    const Rect track{cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)};
+    if (v < 0 && cell.w > ui.px(100)) {
+        ui.bar(track, -v / largest, ui.colors->minus);
+    } else if (!std::isnan(v) && cell.w > ui.px(100)) ui.bar({cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)}, v / largest, on ? ui.colors->accent : ui.colors->t3);
     ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, on ? ui.colors->t1 : ui.colors->t2, number(v, column.unit.empty() ? 3 : 2));
 }
 
@@ -59,7 +62,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     for (const HeadColumn& column : columns) {
         largest.push_back(1e-9f);
         for (const float v : column.values)
-            if (!std::isnan(v)) largest.back() = std::max(largest.back(), v);
+            if (!std::isnan(v)) largest.back() = std::max(largest.back(), std::abs(v));
     }
     s.state.heads_scroll = scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + ui.px(16), t.rows.h}, t.pitch * static_cast<float>(choice.order.size()), s.state.heads_scroll);
     ui.clip({area.x, t.rows.y, area.w, t.rows.h});

@@ -6,12 +6,36 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "views/changes.h"
 
 namespace headlight {
 
 namespace {
 
 constexpr float kLargestCell = 64, kMostZoom = 400;
+
+constexpr const char* kMasks[] = {"own", "none", "causal", "window:2", "window:4", "window:8", "prefix:4", "global:1:4", "block"};
+
+/// The mask in force, and the brush that paints on it.
+void draw_mask_choice(Scene& s, float& x, float y, float right) {
+    Ui& ui = s.ui;
+    if (s.model()->config.kind == ModelKind::vision || x + ui.px(250) > right) return;
+    std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
+    const std::string now = s.state.intervention.mask.name();
+    auto current = std::find(names.begin(), names.end(), now);
+    if (current == names.end()) current = names.insert(names.end(), now);
+    if (const int c = ui.choice(x, y, "Mask", "mask", names, static_cast<int>(current - names.begin())); c >= 0)
+        if (auto mask = Mask::parse(names[static_cast<size_t>(c)])) {
+            Intervention next = s.state.intervention;
+            next.mask = *mask;
+            s.state.intervene(std::move(next));
+        }
+    const int brush = s.state.brush == Brush::off ? 0 : (s.state.brush == Brush::forbid ? 1 : 3) + (s.state.brush_all ? 0 : 1);
+    if (const int c = ui.choice(x, y, "Brush", "brush", {"off", "block", "block, this head", "allow", "allow, this head"}, brush); c >= 0) {
+        s.state.brush = c == 0 ? Brush::off : c < 3 ? Brush::forbid : Brush::allow;
+        s.state.brush_all = c % 2 == 1;
+    }
+}
 
 void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     Ui& ui = s.ui;
@@ -22,7 +46,8 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     const int current = static_cast<int>(std::find(maps.begin(), maps.end(), s.state.colormap) - maps.begin());
     if (const int c = ui.choice(x, y, "Colours", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
     if (const int c = ui.choice(x, y, "Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
-    if (const int c = ui.choice(x, y, "Marks", "marks", {"squares", "dots"}, static_cast<int>(s.state.marks)); c >= 0) s.state.marks = static_cast<Marks>(c);
+    if (const int c = ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.state.marks)); c >= 0) s.state.marks = static_cast<Marks>(c);
+    draw_mask_choice(s, x, y, area.right());
     if (!l.whole() && !ui.on_page() && ui.link("map/fit", std::min(x + ui.px(70), area.right() - ui.px(12)), y, "Show all")) s.state.map_zoom = 1;
 }
 
@@ -84,6 +109,12 @@ void answer_map(Scene& s, const MapLayout& l) {
         s.state.map_x = (l.x0 + h.mouse.x - l.map.x) * grow - (h.mouse.x - l.map.x);
         s.state.map_y = (l.y0 + h.mouse.y - l.map.y) * grow - (h.mouse.y - l.map.y);
     }
+    if (s.state.brush != Brush::off) {
+        if (!h.pressed) s.state.painted = {-1, -1};
+        if (h.pressed && l.map.contains(h.mouse)) paint_cell(s, cell_at(s, l, h.mouse));
+        if (h.hovered) s.point_at(cell_at(s, l, h.mouse));
+        return;
+    }
     const ImVec2 moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(4)) : ImVec2{0, 0};
     if (!l.whole() && (moved.x != 0 || moved.y != 0)) {
         s.state.map_x -= moved.x;
@@ -118,6 +149,24 @@ void draw_cells(Scene& s, const MapLayout& l) {
         d.dots = s.state.marks == Marks::dots && l.cell >= 4;
         d.rect = {whole.x, whole.y, whole.w, whole.h};
         ui.heat->draw(*ui.list, d);
+    }
+    ui.unclip();
+}
+
+/// Cells that were painted by hand: amber, hatched where they are forbidden.
+void draw_painted(Scene& s, const MapLayout& l) {
+    Ui& ui = s.ui;
+    const bool rows = s.state.queries == Axis::rows;
+    ui.clip(l.map);
+    for (const Change& c : s.sentence()->intervention.changes) {
+        const bool painted = c.kind == ChangeKind::forbid || c.kind == ChangeKind::allow;
+        if (!painted || !c.concerns(s.model()->config, s.site(), s.state.head) || !s.holds({c.query, c.key}) || l.cell < 4) continue;
+        const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key), l.cell - ui.line(), l.cell - ui.line()};
+        if (c.kind == ChangeKind::forbid) {
+            ui.fill(cell, ui.colors->accent_fill);
+            if (l.cell >= ui.px(8)) ui.hatch(cell, ui.colors->accent);
+        }
+        ui.frame(cell, ui.colors->accent);
     }
     ui.unclip();
 }
@@ -174,6 +223,7 @@ void draw_heat_map(Scene& s, Rect area) {
         ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(14), kCaption, ui.colors->t3, s.state.queries == Axis::rows ? "query ↓" : "key ↓");
     }
     draw_cells(s, l);
+    draw_painted(s, l);
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44)) draw_values(s, l);
     draw_map_labels(s, l, cell);

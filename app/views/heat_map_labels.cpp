@@ -88,7 +88,7 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
     const bool masked = s.sentence()->trace->rule(s.site()).mask.hides_any();
     const std::string left = std::string("Each ") + (s.state.queries == Axis::rows ? "row" : "column") + " sums to 1." +
-                             (!masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");
+                             (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
     const int covered = static_cast<int>(std::ceil(1 / l.cell));
     const std::string part = l.whole() ? ", every cell shown" : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " + std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";

@@ -1,6 +1,7 @@
 // The right panel: every number of one cell.
 #include <cmath>
 
+#include "views/changes.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -82,6 +83,7 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
     const Rect share{c.left, c.y - ui.px(12), c.right - c.left, ui.px(24)};
     ui.tooltip("inspector/share", ui.hit("inspector/share", share), "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
     c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %", 32);
+    if (r.raises.empty() && r.delta_norm == 0) return;
     if (r.raises.empty()) {
         c.y += ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3, "No straight path leads from here to the predictions, so no tokens are raised or lowered by it alone.");
         return;
@@ -116,7 +118,9 @@ void draw_inspector(Scene& s, Rect area) {
     }
     draw_title(s, area, *cell);
     const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
-    ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
+    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
+    const float buttons = draw_change_buttons(s, column, save.y - ui.px(10), *cell);
+    ui.clip({area.x, area.y, area.w, buttons - area.y});
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
     const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
     c.pair("weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
@@ -128,6 +132,10 @@ void draw_inspector(Scene& s, Rect area) {
         draw_row(s, c, *r, cell->first);
         c.rule();
         draw_delta(s, c, *r);
+        if (!s.sentence()->effects.empty()) {
+            c.rule();
+            draw_effects(s, column, c.y, buttons);
+        }
     }
     ui.unclip();
     if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;

@@ -27,7 +27,9 @@ void draw_status_bar(Scene& s, Rect area) {
         const AttentionSite site = c.site(std::clamp(s.state.site, 0, c.sites() - 1));
         const StackConfig& stack = c.stacks[static_cast<size_t>(site.stack)];
         const int window = site.kind == AttentionKind::cross ? 0 : stack.window(site.layer);
-        const std::string mask = std::string(stack.causal && site.kind != AttentionKind::cross ? "mask causal" : "mask none") + (window ? ", window " + std::to_string(window) : "");
+        const Intervention& changed = s.sentence() ? s.sentence()->intervention : s.state.intervention;
+        const std::string changes = changed.changes.empty() ? "" : ", " + std::to_string(changed.changes.size()) + (changed.changes.size() == 1 ? " change" : " changes");
+        const std::string mask = !changed.mask.is_own() ? "mask " + changed.mask.name() + changes : std::string(stack.causal && site.kind != AttentionKind::cross ? "mask causal" : "mask none") + (window ? ", window " + std::to_string(window) : "") + changes;
         ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
     }
     if (!s.state.notice.empty()) {

@@ -100,6 +100,8 @@ void draw_architecture(Scene& scene, Rect area);
 
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_head_list(Scene& scene, Rect area);
+/// Chips of the masks and changes in force, in every view; returns how much room they take.
+float draw_changes(Scene& scene, Rect area);
 void draw_inspector(Scene& scene, Rect area);
 void draw_status_bar(Scene& scene, Rect area);
 void draw_start_sentences(Scene& scene, Rect area);

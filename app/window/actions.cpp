@@ -160,6 +160,8 @@ void Application::handle_keys() {
         if (input_.take(GLFW_KEY_LEFT)) move_head(0, -1);
         if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
         if (input_.take(GLFW_KEY_C, true)) copy_numbers();
+        if (input_.take(GLFW_KEY_Z, true)) state_.undo_change();
+        if (input_.take(GLFW_KEY_Y, true)) state_.redo_change();
         constexpr struct { int key, down, across; } moves[] = {{GLFW_KEY_UP, -1, 0}, {GLFW_KEY_DOWN, 1, 0}, {GLFW_KEY_LEFT, 0, -1}, {GLFW_KEY_RIGHT, 0, 1}};
         for (const auto& m : moves)
             while (input_.take(m.key, false, true)) move_cell(m.down, m.across);

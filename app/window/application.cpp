@@ -216,6 +216,9 @@ bool Application::take_answer() {
     answer_ = std::move(fresh);
     if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == field_.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
     if (opened) {
+        state_.intervention = {};
+        state_.done_before.clear();
+        state_.undone.clear();
         if (state_.model_menu && options_.open_menu.empty()) state_.model_menu = false;
         state_.path_typed.clear();
         auto& recent = state_.recent_models;
@@ -262,7 +265,7 @@ Scene Application::make_scene(float dim) {
 void Application::ask_worker() {
     const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;
     const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : second_.text();
-    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head, {}};
+    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head, state_.intervention, {}};
     if (shown && shown->trace && answer_->picture) {
         const View& view = views()[view_for(state_, *shown->model)];
         if (view.ask) r.questions = view.ask(make_scene());
@@ -401,7 +404,9 @@ void Application::draw_parts(Scene& s, Rect w) {
         (s.sentence() && view->inspect ? view->inspect : draw_inspector)(s, panel);
     };
     if (narrow) draw_over(s, panel, inspector, draw_panel);
-    const Rect header{left, top, middle.w, ui.px(size::view_header)}, centre{left, header.bottom(), middle.w, middle.bottom() - header.bottom()};
+    const Rect header{left, top, middle.w, ui.px(size::view_header)};
+    const float chips = s.sentence() ? draw_changes(s, {left, header.bottom(), middle.w, ui.px(40)}) : 0;
+    const Rect centre{left, header.bottom() + chips, middle.w, middle.bottom() - header.bottom() - chips};
     s.state.centre = {centre.w / ui.scale, centre.h / ui.scale};
     if (view) draw_header(s, header, *view);
     if (s.sentence()) view->draw(s, centre);

@@ -80,7 +80,7 @@ void Application::write_report() {
               {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
               {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}, {"focus", ui_->focus()}, {"map_zoom", state_.map_zoom}, {"step_column", static_cast<int>(state_.step_column)},
               {"strips_open", state_.strips_open}, {"delta_split", static_cast<int>(state_.delta_split)}, {"heads_layout", static_cast<int>(state_.heads_layout)}, {"heads_sort", state_.heads_sort},
-              {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}};
+              {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()}};
     if (answer_) {
         root["model_error"] = answer_->model_error;
         root["shown_head"] = {answer_->site, answer_->head};
@@ -90,6 +90,7 @@ void Application::write_report() {
             root["shown_text"] = answer_->sentence->text;
             const SentenceResult& s = *answer_->sentence;
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
+            if (!s.effects.empty()) root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].before, s.effects[0].after};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty()) root["next"] = s.predictions[0].tokens[0].label;
             root["view"] = views()[view_for(state_, *s.model)].name;

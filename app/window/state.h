@@ -28,6 +28,9 @@ enum class DeltaSplitBy { head, key, key_of_head };
 /// What stands for a weight in the heat map: a square of its colour, or a dot of its size.
 enum class Marks { squares, dots };
 
+/// What dragging over the heat map does to the cells.
+enum class Brush { off, forbid, allow };
+
 /// How all heads are laid out.
 enum class HeadsLayout { by_layer, sorted, table, map };
 
@@ -61,6 +64,11 @@ struct ViewState {
     bool map_dragged = false;        // the button went down to move it, not to lock a cell
     std::pair<int, int> map_followed{-1, -1};
     std::optional<std::pair<int, int>> hovered_head;     // site, head
+    Intervention intervention;       // masks and changes in force
+    std::vector<Intervention> undone, done_before;  // to redo, to undo; newest last
+    Brush brush = Brush::off;        // what dragging on the heat map does
+    bool brush_all = true;           // … to all heads, or to the selected one
+    std::pair<int, int> painted{-1, -1};  // the cell that was painted last in this drag
     float link_share = 0.7f;         // of each row's mass, in the view of lines
     std::set<int> hidden_heads;      // not drawn there
     float lines_scroll = 0;
@@ -113,6 +121,23 @@ struct ViewState {
     std::string save_result;
     bool save_wanted = false;        // a picture shall be written to save_path
     bool save_failed = false;
+
+    /// Puts a new intervention in force; the old one can be brought back.
+    void intervene(Intervention next) {
+        if (next == intervention) return;
+        done_before.push_back(std::exchange(intervention, std::move(next)));
+        undone.clear();
+    }
+    void undo_change() {
+        if (done_before.empty()) return;
+        undone.push_back(std::exchange(intervention, done_before.back()));
+        done_before.pop_back();
+    }
+    void redo_change() {
+        if (undone.empty()) return;
+        done_before.push_back(std::exchange(intervention, undone.back()));
+        undone.pop_back();
+    }
 
     /// focused = hovered, else locked
     std::optional<std::pair<int, int>> focused() const { return hovered ? hovered : locked; }

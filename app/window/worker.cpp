@@ -112,7 +112,7 @@ Worker::~Worker() {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool supersedes = request.text != last.text || request.second != last.second || request.model_path != last.model_path || request.model_attempt != last.model_attempt;
+    const bool supersedes = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.model_path != last.model_path || request.model_attempt != last.model_attempt;
     last_asked_ = request;
     mailbox_.put(std::move(request), supersedes);
 }
@@ -204,6 +204,15 @@ Result<ModelInput> Worker::read_input(const WorkRequest& r) {
     return read_typed(*model_, typed);
 }
 
+/// The pass with what the person changed; then also the model's own, which the changed one shares its first layers with.
+Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs, std::shared_ptr<const Trace>& unchanged) {
+    const SentenceResult* last = state_.sentence.get();
+    const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
+    if (r.intervention == Intervention{}) return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), past);
+    TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
+    return run_trace(model_, {std::move(inputs), r.intervention}, pool_, &mailbox_.cancel(), unchanged.get());
+}
+
 /// False when a newer request cancelled it: the old sentence stays.
 bool Worker::read_sentence(const WorkRequest& r) {
     const auto start = std::chrono::steady_clock::now();
@@ -215,11 +224,14 @@ bool Worker::read_sentence(const WorkRequest& r) {
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
         const size_t bytes_read = in_all > kept ? byte_of_code_point(r.text, input->offsets.back().end) : r.text.size();
-        auto trace = run_trace(model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.sentence ? state_.sentence->trace.get() : nullptr);
+        std::shared_ptr<const Trace> unchanged;
+        auto trace = run(r, std::move(input->sequences), unchanged);
         if (!trace) return false;
         auto described = describe_trace(*trace, pool_, &mailbox_.cancel());
         if (!described) return false;
         *s = *std::move(described);
+        s->unchanged = std::move(unchanged);
+        if (s->unchanged && !s->predictions.empty()) s->effects = probability_changes(*s->unchanged, s->predictions[0].position, *s->trace, s->predictions[0].position, kNextTokens, pool_);
         s->tokens_in_all = in_all;
         s->bytes_read = bytes_read;
     } else if (model_->tokenizer && model_->config.mask_id >= 0) {
@@ -227,6 +239,7 @@ bool Worker::read_sentence(const WorkRequest& r) {
     }
     s->text = r.text;
     s->second = r.second;
+    s->intervention = r.intervention;
     const bool same_model = state_.sentence && state_.sentence->model == model_;
     s->milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     state_.sentence = std::move(s);
@@ -257,7 +270,7 @@ void Worker::report_focus(const WorkRequest& r) {
 void Worker::handle(const WorkRequest& r) {
     see_to_model(r);
     if (!model_) return publish();
-    const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text || state_.sentence->second != r.second;
+    const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text || state_.sentence->second != r.second || state_.sentence->intervention != r.intervention;
     if (fresh && !read_sentence(r)) return;
     if (r.write_attempt != state_.write_attempt) write_target(r);
     const SentenceResult& s = *state_.sentence;

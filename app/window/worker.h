@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/cell.h"
+#include "analysis/compare.h"
 #include "analysis/head_stats.h"
 #include "analysis/questions.h"
 #include "model/input.h"
@@ -26,6 +27,7 @@ struct WorkRequest {
     int site = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;    // pick the most telling head for this text
+    Intervention intervention;   // masks and changes in force
     std::vector<Question> questions;  // of the view; at most one of each kind
 
     bool operator==(const WorkRequest&) const = default;
@@ -54,7 +56,10 @@ struct PredictedTokens {
 struct SentenceResult {
     std::shared_ptr<const Model> model;
     std::string text, second;
+    Intervention intervention;                     // asked for with it
     std::shared_ptr<const Trace> trace;            // null for an empty sentence
+    std::shared_ptr<const Trace> unchanged;        // the model's own pass, where something is changed; else null
+    std::vector<ProbabilityChange> effects;        // on the prediction, largest first
     std::vector<std::vector<std::string>> labels;  // one per token, for each stack
     std::vector<HeadSummary> heads;                // [site · heads + head]
     std::string mask;                              // how the model spells its mask token, if it has one
@@ -133,6 +138,7 @@ private:
     void finish_opening();
     Result<ModelInput> read_input(const WorkRequest& request);
     bool read_sentence(const WorkRequest& request);
+    Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs, std::shared_ptr<const Trace>& unchanged);
     void write_target(const WorkRequest& request);
     void report_focus(const WorkRequest& request);
     void publish();

@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kBlock = 64;
+constexpr int kBlock = 64, kTogether = 16;
 
 bool stopped(const CancelFlag* cancel) { return cancel && cancel->load(std::memory_order_relaxed); }
 
@@ -78,14 +78,28 @@ std::vector<float> prediction_divergence(const Trace& before, const Trace& after
 Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel, SweepProgress* progress) {
     const ModelConfig& c = trace.config();
     const float before = probabilities_at(trace, position, pool)[token];
+    const int heads = c.sites() * c.heads;
     std::vector<float> out;
-    for (int i = 0; i < c.sites() * c.heads; ++i) {
+    Matrix rows(kTogether, c.d_model);  // the unembedding is read once for many
+    for (int i = 0; i < heads; ++i) {
         ForwardRequest request = trace.request;
         request.intervention.changes.push_back({ChangeKind::zero, i / c.heads, i % c.heads, -1, -1, 0, nullptr});
         TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
-        out.push_back(probabilities_at(*ablated, position, pool)[token] - before);
+        rows.row(i % kTogether) = ablated->normalized().row(position);
         if (progress) ++progress->done;
+        if ((i + 1) % kTogether && i + 1 < heads) continue;
+        const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
+        for (Index r = 0; r < logits.rows(); ++r) out.push_back(probabilities(logits.row(r).transpose())[token] - before);
     }
+    return out;
+}
+
+Result<HeadEffects> find(const Trace& trace, const HeadEffectsWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+    const auto positions = predicting_positions(trace);
+    HeadEffects out;
+    if (positions.empty()) return out;
+    out.token = predictions(trace, positions[0], 1, pool)[0].id;
+    TRY(out.change, head_effects(trace, positions[0], out.token, pool, cancel));
     return out;
 }
 

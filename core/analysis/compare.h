@@ -39,6 +39,19 @@ struct SweepProgress {
 /// sequence, [site · heads + head]. Layers before the head are taken from `trace`. An error means that `cancel` was set.
 Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel = nullptr, SweepProgress* progress = nullptr);
 
+/// The sweep for the token that the model predicts.
+struct HeadEffects {
+    int token = 0;
+    std::vector<float> change;  // of its probability, [site · heads + head]; empty where nothing is predicted
+};
+
+struct HeadEffectsWanted {
+    using Answer = HeadEffects;
+    bool operator==(const HeadEffectsWanted&) const = default;
+};
+
+Result<HeadEffects> find(const Trace& trace, const HeadEffectsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+
 /// The first id whose label (or decimal number) this is, or an error that names it.
 Result<int> find_token(const Model& model, const std::string& label);
 

@@ -38,6 +38,7 @@ void fit(OriginsWanted& w, const Trace& t) {
 }
 void fit(HeadMapWanted&, const Trace&) {}
 void fit(RandomStatisticsWanted&, const Trace&) {}
+void fit(HeadEffectsWanted&, const Trace&) {}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/compare.h"
 #include "analysis/delta.h"
 #include "analysis/flow.h"
 #include "analysis/head_map.h"
@@ -17,7 +18,7 @@ namespace headlight {
 
 /// The table of questions: each names the type of its Answer and is answered by find(trace, question, pool, cancel).
 using Question = std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted, AttributionWanted, GraphWanted, OriginsWanted,
-                              HeadMapWanted, RandomStatisticsWanted>;
+                              HeadMapWanted, RandomStatisticsWanted, HeadEffectsWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has.
 Question fitted(const Question& question, const Trace& trace);

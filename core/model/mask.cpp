@@ -20,9 +20,8 @@ bool own_allows(const MaskPair& p) {
 
 bool causality_allows(const MaskPair& p) { return !p.own.causal || p.key <= p.query; }
 
-Result<std::vector<std::vector<bool>>> read_rows(const std::string& file) {
-    TRY(const auto mapped, MappedFile::open(file));
-    TRY(const Json root, parse_json(mapped->text(), file));
+Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const std::string& file) {
+    TRY(const Json root, parse_json(text, file));
     const Error wrong{file + " is no mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, 1]] for example."};
     if (!root.is_array() || root.empty() || root.size() > kMostRows) return wrong;
     std::vector<std::vector<bool>> rows;
@@ -75,13 +74,19 @@ bool Mask::allows(const MaskPair& p) const {
     return q < rows_->size() && k < rows_->size() ? (*rows_)[q][k] : own_allows(p);
 }
 
+Result<Mask> Mask::of_rows(std::string_view text, const std::string& file) {
+    Mask mask;
+    mask.file_ = file;
+    TRY(auto rows, read_rows(text, file));
+    mask.rows_ = std::make_shared<const std::vector<std::vector<bool>>>(std::move(rows));
+    return mask;
+}
+
 Result<Mask> Mask::parse(const std::string& text) {
     Mask mask;
     if (text.rfind("file:", 0) == 0) {
-        mask.file_ = text.substr(5);
-        TRY(auto rows, read_rows(mask.file_));
-        mask.rows_ = std::make_shared<const std::vector<std::vector<bool>>>(std::move(rows));
-        return mask;
+        TRY(const auto mapped, MappedFile::open(text.substr(5)));
+        return of_rows(mapped->text(), text.substr(5));
     }
     std::vector<std::string> parts(1);
     for (const char c : text) {

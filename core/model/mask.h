@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -47,6 +48,9 @@ public:
     Mask();
     /// "own", "none", "causal", "window:4", "prefix:3", "global:1:4", "block", or "file:F.json": rows of 0 and 1.
     static Result<Mask> parse(const std::string& text);
+
+    /// The rows of a mask file; `file` is what messages call it. For tests and fuzzing too.
+    static Result<Mask> of_rows(std::string_view text, const std::string& file);
 
     /// As parse() reads it.
     std::string name() const;

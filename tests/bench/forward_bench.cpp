@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "analysis/compare.h"
 #include "analysis/head_stats.h"
 #include "analysis/predict.h"
 #include "base/memory.h"
@@ -42,7 +43,7 @@ bool too_long(benchmark::State& state) {
     return true;
 }
 
-/// Trace (q, k, v, z, residuals of all layers) and the next token's logits.
+/// Trace (q, k, v, residuals of all layers) and the next token's logits.
 void trace_and_next(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
@@ -65,6 +66,32 @@ void everything(benchmark::State& state) {
         pool.run(static_cast<int>(patterns.size()), [&](int i) { patterns[static_cast<size_t>(i)] = trace->pattern(i / heads, i % heads); });
         benchmark::DoNotOptimize(unembed(*model(), trace->normalized(), pool));
     }
+}
+
+/// A head ablated in the last layer, with everything before it taken from the pass without the change.
+void change_in_the_last_layer(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const ForwardRequest r = request(static_cast<int>(state.range(0)));
+    const auto before = *run_trace(model(), r, pool);
+    ForwardRequest changed = r;
+    changed.intervention.changes.push_back({ChangeKind::zero, model()->config.sites() - 1, 0, -1, -1, 0, nullptr});
+    for (auto _ : state) benchmark::DoNotOptimize(*run_trace(model(), changed, pool, nullptr, before.get()));
+}
+
+/// Every head ablated in turn, and the change of one token's probability. Beside it: as many full passes.
+void head_sweep(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const auto trace = *run_trace(model(), request(static_cast<int>(state.range(0))), pool);
+    for (auto _ : state) benchmark::DoNotOptimize(head_effects(*trace, trace->output().size() - 1, 7, pool));
+}
+void as_many_full_passes(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const ForwardRequest r = request(static_cast<int>(state.range(0)));
+    for (auto _ : state)
+        for (int i = 0; i < model()->config.sites() * model()->config.heads; ++i) benchmark::DoNotOptimize(predictions(**run_trace(model(), r, pool), r.inputs[0].size() - 1, 1, pool));
 }
 
 /// What a key press computes for the window: trace, thumbnails and statistics of all heads, next tokens.
@@ -102,6 +129,9 @@ BENCHMARK(open_model)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(
 
 #define LENGTHS ->Arg(8)->Arg(16)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly()
 BENCHMARK(trace_and_next) LENGTHS;
+BENCHMARK(change_in_the_last_layer) LENGTHS;
+BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(as_many_full_passes)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(everything) LENGTHS;
 BENCHMARK(window_update) LENGTHS;
 

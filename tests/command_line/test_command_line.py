@@ -100,6 +100,35 @@ def figures_of_every_kind():
         assert (FOLDER / "o.png").read_bytes() != png.read_bytes()
 
 
+def masks_and_changes():
+    sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+    both = json.loads(run("compare", "--text", sentence, "--change", "forbid:16>4", "--change", "forbid:16>10", "--json").out)
+    ball = next(t for t in both["next"] if t["token"] == "ball")
+    assert ball["a"] > 0.9 and ball["b"] < ball["a"], ball
+    assert len(both["heads"]) == 32 and all(0 <= h["distance"] <= 1 for h in both["heads"])
+    assert [h["distance"] for h in both["heads"]] == sorted((h["distance"] for h in both["heads"]), reverse=True)
+    rows = run("heads", "--text", sentence, "--effect-on", "ball", "--sort", "effect").out.splitlines()
+    assert rows[0].endswith(",effect") and len(rows) == 33
+    effects = [abs(float(row.split(",")[-1])) for row in rows[1:]]
+    assert effects == sorted(effects, reverse=True) and effects[0] > 0
+    mask = FOLDER / "mask.json"
+    mask.write_text("[[1,0,0],[0,1,0],[1,1,1]]")
+    out = FOLDER / "masked.safetensors"
+    run("trace", "--ids", "5,6,7", "--mask", f"file:{mask}", "--ablate", "1.2:mean,3.0", "--temperature-attn", "0.5", "-o", out)
+    header = json.loads(out.read_bytes()[8:8 + int.from_bytes(out.read_bytes()[:8], "little")])["__metadata__"]
+    assert header["mask"] == f"file:{mask}" and json.loads(header["changes"]) == ["ablate:1.2:mean", "ablate:3.0:zero", "temperature:0.5"], header
+    for name in ("none", "causal", "window:2", "prefix:2", "global:1:2", "block"):
+        run("trace", "--ids", "5,6,7", "--mask", name, "-o", out)
+    for bad in (["--mask", "window"], ["--mask", "file:/nowhere.json"], ["--ablate", "9.9"], ["--ablate", "1.2:loud"], ["--change", "dance"], ["--change", "forbid:9>1"]):
+        run("trace", "--ids", "5,6,7", *bad, "-o", FOLDER / "no.safetensors", status=1)
+    mask.write_text("[[1,0],[0,1]]")
+    run("trace", "--ids", "5,6,7", "--mask", f"file:{mask}", "-o", FOLDER / "no.safetensors", status=1)
+    mask.write_text("[[1,0],[0]]")
+    run("trace", "--ids", "5,6", "--mask", f"file:{mask}", "-o", FOLDER / "no.safetensors", status=1)
+    run("compare", "--text", "a", status=1)
+    assert "no token" in run("heads", "--text", "a", "--effect-on", "zzzzq", status=1).err.lower()
+
+
 def bad_input_of_every_kind():
     out = FOLDER / "x.png"
     run("render", "--text", "", "-o", out, status=1)

@@ -199,7 +199,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
         return std::shared_ptr<const WorkAnswer>();
     };
     const auto has = [](const char* text) { return [text](const WorkAnswer& a) { return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell; }; };
-    WorkRequest r{good, 0, "The cat", "", 0, 1, 2, std::pair{0, 0}, false, {}};
+    WorkRequest r{good, 0, "The cat", "", 0, 1, 2, std::pair{0, 0}, false, {}, {}};
     for (const char* typed : {"T", "Th", "The"}) {
         r.text = typed;
         worker.ask(r);

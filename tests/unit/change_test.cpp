@@ -1,6 +1,7 @@
 // Masks and changes: hand-checked cases, and what must follow from what.
 #include <cmath>
 
+#include "analysis/compare.h"
 #include "helpers.h"
 
 using namespace headlight;
@@ -155,4 +156,42 @@ TEST_CASE("changes that name nothing are refused in one sentence") {
         CHECK_MESSAGE(!change, text);
         if (!change) CHECK(change.error().message.size() > 20);
     }
+}
+
+TEST_CASE("sweep: each head's effect is what ablating it alone does") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "marian"}) {
+        CAPTURE(name);
+        const auto model = reference_model(name);
+        const auto trace = changed(model, {}, pool);
+        const int position = trace->output().size() - 1;
+        const auto effects = head_effects(*trace, position, 17, pool);
+        REQUIRE(effects);
+        REQUIRE(effects->size() == static_cast<size_t>(model->config.sites() * model->config.heads));
+        const auto p = [&](const Trace& t) { return probabilities(unembed(*model, t.normalized().middleRows(position, 1), pool).row(0).transpose())[17]; };
+        for (const int i : {0, 5, static_cast<int>(effects->size()) - 1}) {
+            const std::string head = site_path(model->config, i / model->config.heads) + "." + std::to_string(i % model->config.heads);
+            CHECK((*effects)[static_cast<size_t>(i)] == doctest::Approx(p(*changed(model, {"ablate:" + head + ":zero"}, pool)) - p(*trace)).epsilon(1e-3));
+        }
+    }
+}
+
+TEST_CASE("distance of heads: 0 to itself, 1 bit without anything in common, and the row mean of hand-made rows") {
+    Eigen::RowVectorXf a(4), b(4);
+    a << 1, 0, 0, 0;
+    b << 0, 1, 0, 0;
+    CHECK(divergence(a, a) == 0);
+    CHECK(divergence(a, b) == doctest::Approx(1));
+    b << 0.5f, 0.5f, 0, 0;  // m = (0.75, 0.25): ½ log2(4/3) + ½ (½ log2(2/3) + ½ log2 2)
+    CHECK(divergence(a, b) == doctest::Approx(0.5 * std::log2(4.0 / 3) + 0.25 * std::log2(2.0 / 3) + 0.25));
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto before = changed(model, {}, pool), after = changed(model, {"forbid:6>2@1.0"}, pool);
+    const auto same_run = head_distances(*before, *before, pool), other = head_distances(*before, *after, pool);
+    REQUIRE((same_run && other));
+    for (const float d : *same_run) CHECK(d == 0);
+    const size_t changed_head = static_cast<size_t>(model->config.heads);
+    for (size_t i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
+    CHECK((*other)[changed_head] > 0);
+    CHECK(prediction_divergence(*before, *before, pool) == std::vector<float>(kIds.size(), 0.0f));
 }

@@ -385,6 +385,39 @@ def every_view_is_saved(display):
     shutil.rmtree(folder)
 
 
+def changes_are_made_seen_and_taken_back(display):
+    """The issue's own sentence: forbid the last word to look at ball, and the model is no longer sure of it."""
+    with Window(PROGRAM, display, "--head", "1.2", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
+        w.settled()
+        w.key("Escape")
+        n = len(w.report()["tokens"])
+        w.click("change/ablate")
+        w.wait(lambda r: r["changes"] == 1 and "effect" in r)
+        w.click("change/ablate")
+        w.wait(lambda r: r["changes"] == 0 and "effect" not in r)
+        w.click("brush")
+        w.click("brush/block")
+        for count, key in enumerate((4, 10, 3), 1):
+            w.click("map", (key + 0.5) / n, (16 + 0.5) / n)
+            w.wait(lambda r: r["changes"] == count)
+        r = w.wait(lambda r: "effect" in r and r["effect"][2] < 0.6)
+        assert r["effect"][0] == "ball" and r["effect"][1] > 0.9, r["effect"]
+        w.click("change/1")
+        w.wait(lambda r: r["changes"] == 2)
+        w.key("Escape", "Escape", "ctrl+z")
+        w.wait(lambda r: r["changes"] == 3)
+        w.key("ctrl+y")
+        w.wait(lambda r: r["changes"] == 2)
+        w.click("mask")
+        w.click("mask/window:4")
+        w.wait(lambda r: r["mask"] == "window:4")
+        w.click("tab/Steps")
+        w.wait(lambda r: "change/mask" in r["widgets"])
+        w.click("change/all")
+        r = w.wait(lambda r: r["changes"] == 0 and r["mask"] == "own" and "effect" not in r)
+        assert r["next"] == "ball"
+
+
 def masked_models_and_a_second_sentence(display):
     with Window(PROGRAM, display, "--model", REFERENCE / "bert", "--text", "the cat") as w:
         r = w.settled()
