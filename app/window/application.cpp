@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "views/page.h"
 
 namespace headlight {
 
@@ -334,87 +333,6 @@ void Application::reload_shaders() {
 }
 
 float Application::dim() const { return worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter ? 0.4f : 0.0f; }
-
-namespace {
-
-/// Title and tabs above the centre.
-void draw_header(Scene& s, Rect r, const View& shown) {
-    Ui& ui = s.ui;
-    const float title = ui.text.draw(r.x + ui.px(24), r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
-    float x = r.x + std::max(ui.px(168), title + ui.px(48));
-    for (const View& v : views()) {
-        if (!v.offered(*s.model()) || v.fills_window) continue;
-        const float tab = ui.text.width(kBody, v.name);
-        const char* missing = v.missing(*s.model());
-        const std::string path = std::string("tab/") + v.name;
-        const Hit h = ui.control(path, {x - ui.px(8), r.y, tab + ui.px(16), r.h});
-        if (missing) ui.tooltip(path, h, missing);
-        else if (h.clicked) open_view(s.state, v.key);
-        const bool on = &v == &shown;
-        ui.text.draw(x, r.middle_y(), kBody, missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2, v.name);
-        if (on) ui.fill({x - ui.px(2), r.bottom() - ui.px(2), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
-        x += tab + ui.px(28);
-    }
-    ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
-}
-
-/// Narrow windows: the inspector slides over the centre, and answers before what lies under it. Ends in the lower of two
-/// channels of the draw list; the caller merges them.
-void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& draw_panel) {
-    Ui& ui = s.ui;
-    ui.list->ChannelsSplit(2);
-    ui.list->ChannelsSetCurrent(1);
-    const Rect handle{open ? panel.x - ui.px(22) : panel.right() - ui.px(22), panel.y + ui.px(6), ui.px(22), ui.px(36)};
-    const Hit h = ui.control("inspector", handle);
-    ui.fill(handle, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(handle, ui.colors->l2, 1, size::corner);
-    const float x = handle.middle_x(), y = handle.middle_y(), to = open ? 1.0f : -1.0f;
-    ui.polyline(std::array<ImVec2, 3>{{{x - to * ui.px(2.5f), y - ui.px(5)}, {x + to * ui.px(2.5f), y}, {x - to * ui.px(2.5f), y + ui.px(5)}}}, ui.colors->t1, ui.px(1.5f));
-    ui.tooltip("inspector", h, open ? "Hide the inspector (Ctrl I)" : "Show the inspector (Ctrl I)");
-    if (h.clicked) s.state.inspector_over = !open;
-    if (open) {
-        draw_panel();
-        ui.hit("inspector/panel", panel);
-    }
-    ui.list->ChannelsSetCurrent(0);
-}
-
-}  // namespace
-
-void Application::draw_parts(Scene& s, Rect w) {
-    Ui& ui = s.ui;
-    const View* view = s.model() ? &views()[view_for(s.state, *s.model())] : nullptr;
-    const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180), alone = view && view->fills_window && s.sentence();
-    const float top = ui.px(low ? size::top_bar_low : size::top_bar), bottom = ui.px(low ? 24 : size::status_bar);
-    const float left = alone ? 0 : std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
-    const bool inspector = !alone && (!narrow || s.state.inspector_over);
-    const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom}, panel{w.w - right, top, right, middle.h};
-    s.state.hover_fresh = false;
-    draw_sentence_bar(s, {0, 0, w.w, top});
-    if (alone) {
-        s.state.centre = {middle.w / ui.scale, middle.h / ui.scale};
-        view->draw(s, middle);
-        return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
-    }
-    draw_head_list(s, {0, top, left, middle.h});
-    ui.hairline(left, top, left, w.h - bottom);
-    const auto draw_panel = [&] {
-        ui.fill(panel, ui.colors->bg1);
-        ui.hairline(panel.x, top, panel.x, panel.bottom());
-        (s.sentence() && view->inspect ? view->inspect : draw_inspector)(s, panel);
-    };
-    if (narrow) draw_over(s, panel, inspector, draw_panel);
-    const Rect header{left, top, middle.w, ui.px(size::view_header)};
-    const float chips = s.sentence() ? draw_changes(s, {left, header.bottom(), middle.w, ui.px(40)}) : 0;
-    const Rect centre{left, header.bottom() + chips, middle.w, middle.bottom() - header.bottom() - chips};
-    s.state.centre = {centre.w / ui.scale, centre.h / ui.scale};
-    if (view) draw_header(s, header, *view);
-    if (s.sentence()) view->draw(s, centre);
-    else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
-    if (narrow) ui.list->ChannelsMerge();
-    else draw_panel();
-    draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
-}
 
 void Application::draw_frame() {
     if (scale() != loaded_scale_) load_fonts();

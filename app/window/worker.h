@@ -112,7 +112,8 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
 
 /// Everything that a view shows of a trace, with answers to its questions: what the worker would answer.
 WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool);
-void answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool);
+/// Adds what is missing, questions fitted to the trace; false when `cancel` was set.
+bool answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 class Worker {
 public:

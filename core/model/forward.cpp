@@ -2,10 +2,10 @@
 // encoder–decoder models are the same lines with norms in other places.
 #include "model/forward.h"
 
+#include "model/rules.h"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 
 namespace headlight {
 
@@ -186,73 +186,6 @@ Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, c
     return finish_attention(p, w, a);
 }
 
-/// The rules of a stack's self-attention blocks; blocks with the same window and scale share one.
-class Rules {
-public:
-    explicit Rules(const Pass& p) : p_(p), mask_(p.intervention->mask), sentences_(sentence_numbers(p.input.tokens, p.input.types, p.input.size())) {
-        const ModelConfig& c = p.config();
-        const int n = p.input.size();
-        if (c.alibi) bias_ = alibi_bias(c.heads, n);
-        if (p.weights.relative_bias) bias_ = bucket_bias(c.buckets, p.weights.relative_bias, p.stack.causal, c.heads, n);
-    }
-    std::shared_ptr<const AttentionRule> self(int layer) {
-        const ModelConfig& c = p_.config();
-        const int window = p_.stack.window(layer);
-        auto& rule = rules_[{window, c.score_scale(layer)}];
-        if (!rule) rule = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::make(mask_, {p_.stack.causal, window}, sentences_), bias_, c.score_scale(layer), c.score_cap, c.heads, c.kv_heads, {}});
-        return with_changes(rule, p_.first_site + layer);
-    }
-    std::shared_ptr<const AttentionRule> cross(int layer) {
-        const ModelConfig& c = p_.config();
-        if (!cross_) cross_ = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::open(p_.input.size(), static_cast<int>(p_.source->rows())), {}, c.score_scale(0), c.score_cap, c.heads, c.kv_heads, {}});
-        return with_changes(cross_, p_.first_site + p_.stack.layers + layer);
-    }
-
-private:
-    /// The rule of one block with what a person changed of its heads.
-    std::shared_ptr<const AttentionRule> with_changes(const std::shared_ptr<const AttentionRule>& rule, int site) const {
-        std::shared_ptr<AttentionRule> own;
-        for (const Change& change : p_.intervention->changes)
-            for (int head = 0; head < rule->heads; ++head) {
-                if (change.kind == ChangeKind::skip_attention || change.kind == ChangeKind::skip_mlp || !change.concerns(p_.config(), site, head)) continue;
-                if (!own) own = std::make_shared<AttentionRule>(*rule);
-                own->changed.resize(static_cast<size_t>(rule->heads));
-                apply(change, *own, own->changed[static_cast<size_t>(head)]);
-            }
-        return own ? std::shared_ptr<const AttentionRule>(std::move(own)) : rule;
-    }
-    static void apply(const Change& change, const AttentionRule& rule, HeadRule& head) {
-        const bool on_grid = change.query >= 0 && change.query < static_cast<int>(rule.mask.seen.size()) && change.key >= 0 && change.key < rule.mask.keys;
-        switch (change.kind) {
-            case ChangeKind::zero: head.z = HeadRule::Z::zero; break;
-            case ChangeKind::mean: head.z = HeadRule::Z::mean; break;
-            case ChangeKind::uniform: head.temperature = std::numeric_limits<float>::infinity(); break;
-            case ChangeKind::hard: head.temperature = 0; break;
-            case ChangeKind::temperature: head.temperature = change.value; break;
-            case ChangeKind::freeze: head.frozen = change.pattern; break;
-            case ChangeKind::score:
-                if (on_grid) head.scores.push_back({change.query, change.key, change.value});
-                break;
-            case ChangeKind::forbid:
-            case ChangeKind::allow: {
-                if (!on_grid) break;
-                auto mask = std::make_shared<MaskPlan>(head.mask ? *head.mask : rule.mask);
-                mask->set(change.query, change.key, change.kind == ChangeKind::allow);
-                head.mask = std::move(mask);
-                break;
-            }
-            default: break;
-        }
-    }
-
-    const Pass& p_;
-    const Mask& mask_;
-    std::vector<int> sentences_;
-    PositionBias bias_;
-    std::map<std::pair<int, float>, std::shared_ptr<const AttentionRule>> rules_;
-    std::shared_ptr<const AttentionRule> cross_;
-};
-
 /// Turns of the fresh rows, for each of the model's two rotary embeddings.
 struct Turns {
     RopeTable usual, local;
@@ -301,7 +234,7 @@ Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const C
     auto a = std::make_shared<StackActivations>();
     if (p.layers_kept) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_kept);
     Matrix resid = p.layers_kept ? p.past->layers[static_cast<size_t>(p.layers_kept)]->resid_pre : embed(p);
-    Rules rules(p);
+    Rules rules(p.config(), p.stack, p.weights, p.input, *p.intervention, p.first_site, p.source ? static_cast<int>(p.source->rows()) : 0);
     const Turns turns(p);
     for (int l = p.layers_kept; l < p.stack.layers; ++l) {
         if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};

@@ -1,0 +1,71 @@
+// What a view shows of a trace, as the worker and the command line compute it.
+#include <algorithm>
+
+#include "window/worker.h"
+
+namespace headlight {
+
+namespace {
+constexpr int kThumbnail = 64, kNextTokens = 5;
+constexpr size_t kMostPredictions = 16;
+}  // namespace
+
+Matrix halve(const Matrix& v) {
+    Matrix out((v.rows() + 1) / 2, (v.cols() + 1) / 2);
+    for (Index i = 0; i < out.rows(); ++i)
+        for (Index j = 0; j < out.cols(); ++j) out(i, j) = v.block(2 * i, 2 * j, std::min<Index>(2, v.rows() - 2 * i), std::min<Index>(2, v.cols() - 2 * j)).maxCoeff();
+    return out;
+}
+
+HeadPicture make_picture(const Trace& trace, int site, int head) {
+    HeadPicture p{site, head, {}, {}, 0};
+    p.levels.push_back(masked_pattern(trace, site, head));
+    p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
+    p.largest = p.levels[0].maxCoeff();
+    while (p.levels.back().size() > 1) p.levels.push_back(halve(p.levels.back()));
+    return p;
+}
+
+Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel) {
+    SentenceResult s;
+    s.model = trace->model;
+    s.trace = std::move(trace);
+    const Model& model = *s.model;
+    if (model.tokenizer && model.config.mask_id >= 0) s.mask = (*model.tokenizer)->spelling(model.config.mask_id);
+    for (size_t i = 0; i < s.trace->request.inputs.size(); ++i) s.labels.push_back(token_labels(model, s.trace->request.inputs[i], static_cast<int>(i)));
+    TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel));
+    for (const int position : predicting_positions(*s.trace)) {
+        if (s.predictions.size() >= kMostPredictions) break;
+        PredictedTokens row{position, {}};
+        for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool)) row.tokens.push_back({prediction_label(model, p.id), p.probability});
+        s.predictions.push_back(std::move(row));
+    }
+    return s;
+}
+
+WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
+    WorkAnswer a;
+    a.picture = std::make_shared<const HeadPicture>(make_picture(*trace, site, head));
+    if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*trace, {site, head, cell->first, cell->second}, pool));
+    a.sentence = std::make_shared<const SentenceResult>(*describe_trace(std::move(trace), pool));
+    a.site = site;
+    a.head = head;
+    return a;
+}
+
+bool answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {
+    const Trace& trace = *a.sentence->trace;
+    for (const Question& question : questions) {
+        const Question fitting = fitted(question, trace);
+        if (a.answers.holds(fitting)) continue;
+        const bool done = std::visit([&](const auto& asked) {
+            auto answer = find(trace, asked, pool, cancel);
+            if (answer) a.answers.set(asked, *std::move(answer));
+            return static_cast<bool>(answer);
+        }, fitting);
+        if (!done) return false;
+    }
+    return true;
+}
+
+}  // namespace headlight
