@@ -12,7 +12,7 @@ struct RenderOptions {
     FigureOptions figure;
     std::string output, view = "heads", size, layer = "0", scale = "linear", queries = "rows", title;
     double width_mm = 0;
-    std::string lock;
+    std::string lock, with;
     bool no_labels = false;
     CLI::Option* title_option = nullptr;
 };
@@ -43,6 +43,10 @@ Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& t
     s.colormap = o.figure.colormap;
     s.scale = o.figure.scale;
     s.queries = o.figure.queries;
+    if (!o.with.empty()) {
+        TRY(const Change named, parse_ablation(trace->config(), o.with));
+        s.compared = {named.site, named.head};
+    }
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
     prepare_page(page, answer_for(trace, s.site, s.head, s.locked, pool), pool);
     return write_view_page(o.output, std::move(page));
@@ -83,6 +87,7 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();
     app.add_option("--cell", o->lock, "query and key that views of one cell show, 16,10; the last query otherwise");
+    app.add_option("--with", o->with, "the other head of --view compare, 3.2");
     auto* size = app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--width-mm", o->width_mm, "width in millimetres (85: one column, 178: two)")->check(CLI::Range(10.0, 2000.0))->excludes(size);
     app.add_option("--dpi", o->figure.dpi, "pixels per inch of a PNG")->check(CLI::Range(20.0, 2400.0))->capture_default_str();

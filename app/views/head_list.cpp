@@ -89,6 +89,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         const float grow = ui.px(2);
         ui.frame({moved.x + g.pitch * static_cast<float>(head) - grow, moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow}, color, width);
     };
+    if (std::string_view(views()[view_for(s.state, *s.model())].key) == "compare" && !s.state.compare_changes) outline(s.state.compared.first, s.state.compared.second, ui.colors->t1, 1);
     if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
     if (views()[view_for(s.state, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
@@ -124,7 +125,11 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     const int head = static_cast<int>((h.mouse.x - grid.x + s.state.grid_scroll_x) / g.pitch), layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
     if (head < 0 || head >= g.heads || layer < 0 || layer >= g.layers) return;
     s.state.hovered_head = std::pair{layer, head};
-    if (h.clicked) {
+    if (h.clicked && ui.shift) {
+        s.state.compared = {layer, head};
+        s.state.compare_changes = false;
+        open_view(s.state, "compare");
+    } else if (h.clicked) {
         select_head(s.state, layer, head);
         s.field.focused = false;
     }

@@ -200,7 +200,7 @@ void draw_label_menu(Scene& s, Rect window) {
 
 constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
-    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 6, 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl R", "rank heads by the next statistic"},
+    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 7, 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
     {"Ctrl S", "save the picture"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},

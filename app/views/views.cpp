@@ -23,6 +23,7 @@ std::span<const View> views() {
         {"delta", "ΔE", '4', draw_delta, always, nothing, View::Shows::layer, ask_delta, draw_delta_list, draw_delta_inspector},
         {"lens", "Next", '5', draw_lens, always, no_logits, View::Shows::model, ask_lens, nullptr, draw_lens_inspector},
         {"graph", "Graph", '6', draw_graph, reads_text, nothing, View::Shows::model, ask_graph, draw_graph_list, draw_graph_inspector},
+        {"compare", "Compare", '7', draw_compare, always, nothing, View::Shows::head, ask_compare, draw_compare_list, nullptr, false, true},
         {"heads", "All heads", '9', draw_all_heads, always, nothing, View::Shows::model, ask_all_heads, nullptr, nullptr, true},
         {"model", "Model", '0', draw_architecture, always, nothing, View::Shows::model, nullptr, nullptr, nullptr, true},
     };

@@ -70,6 +70,7 @@ struct View {
     void (*list)(Scene& scene, Rect area) = nullptr;     // in place of the ranked heads
     void (*inspect)(Scene& scene, Rect area) = nullptr;  // in place of the inspector
     bool fills_window = false;                           // closes both panels; not a tab
+    bool closes_inspector = false;
 };
 
 std::span<const View> views();
@@ -94,6 +95,9 @@ void draw_graph(Scene& scene, Rect area);
 void draw_graph_list(Scene& scene, Rect area);
 void draw_graph_inspector(Scene& scene, Rect area);
 std::vector<Question> ask_graph(const Scene& scene);
+void draw_compare(Scene& scene, Rect area);
+void draw_compare_list(Scene& scene, Rect area);
+std::vector<Question> ask_compare(const Scene& scene);
 void draw_all_heads(Scene& scene, Rect area);
 std::vector<Question> ask_all_heads(const Scene& scene);
 void draw_architecture(Scene& scene, Rect area);

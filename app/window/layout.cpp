@@ -60,7 +60,8 @@ void Application::draw_parts(Scene& s, Rect w) {
     const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180), alone = view && view->fills_window && s.sentence();
     const float top = ui.px(low ? size::top_bar_low : size::top_bar), bottom = ui.px(low ? 24 : size::status_bar);
     const float left = alone ? 0 : std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
-    const bool inspector = !alone && (!narrow || s.state.inspector_over);
+    const bool closed = view && view->closes_inspector && s.sentence();
+    const bool inspector = !alone && !closed && (!narrow || s.state.inspector_over);
     const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom}, panel{w.w - right, top, right, middle.h};
     s.state.hover_fresh = false;
     draw_sentence_bar(s, {0, 0, w.w, top});
@@ -76,7 +77,7 @@ void Application::draw_parts(Scene& s, Rect w) {
         ui.hairline(panel.x, top, panel.x, panel.bottom());
         (s.sentence() && view->inspect ? view->inspect : draw_inspector)(s, panel);
     };
-    if (narrow) draw_over(s, panel, inspector, draw_panel);
+    if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
     const Rect header{left, top, middle.w, ui.px(size::view_header)};
     const float chips = s.sentence() ? draw_changes(s, {left, header.bottom(), middle.w, ui.px(40)}) : 0;
     const Rect centre{left, header.bottom() + chips, middle.w, middle.bottom() - header.bottom() - chips};
@@ -84,8 +85,8 @@ void Application::draw_parts(Scene& s, Rect w) {
     if (view) draw_header(s, header, *view);
     if (s.sentence()) view->draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
-    if (narrow) ui.list->ChannelsMerge();
-    else draw_panel();
+    if (narrow && !closed) ui.list->ChannelsMerge();
+    else if (!closed) draw_panel();
     draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
 }
 

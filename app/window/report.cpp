@@ -80,7 +80,7 @@ void Application::write_report() {
               {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
               {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}, {"focus", ui_->focus()}, {"map_zoom", state_.map_zoom}, {"step_column", static_cast<int>(state_.step_column)},
               {"strips_open", state_.strips_open}, {"delta_split", static_cast<int>(state_.delta_split)}, {"heads_layout", static_cast<int>(state_.heads_layout)}, {"heads_sort", state_.heads_sort},
-              {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()}};
+              {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"compared", {state_.compared.first, state_.compared.second}}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()}};
     if (answer_) {
         root["model_error"] = answer_->model_error;
         root["shown_head"] = {answer_->site, answer_->head};

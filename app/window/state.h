@@ -89,6 +89,8 @@ struct ViewState {
     int lens_followed = -1;
     float lens_scroll = 0;
     std::optional<int> explained;    // a predicted token that is pointed at
+    std::pair<int, int> compared{0, 1};  // head B: site, head
+    bool compare_changes = false;    // B is the same head without the changes in force
     Carriers carriers;               // the graph's heads
     float graph_share = 0.7f;        // of each row's mass, in the graph
     bool graph_flow = false;         // flow in place of rollout

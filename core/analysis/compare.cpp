@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <set>
 
 namespace headlight {
@@ -91,6 +92,43 @@ Result<std::vector<float>> head_effects(const Trace& trace, int position, int to
         const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
         for (Index r = 0; r < logits.rows(); ++r) out.push_back(probabilities(logits.row(r).transpose())[token] - before);
     }
+    return out;
+}
+
+namespace {
+
+bool same_tokens(const ModelConfig& c, int a, int b) { return c.site(a).stack == c.site(b).stack && c.site(a).key_stack() == c.site(b).key_stack(); }
+
+/// How far every head that reads the same tokens is from one.
+std::vector<float> distances_from(const Trace& trace, int site, int head, ThreadPool& pool) {
+    const ModelConfig& c = trace.config();
+    const Matrix mine = trace.pattern(site, head);
+    std::vector<float> out(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
+    pool.run(static_cast<int>(out.size()), [&](int i) {
+        if (!same_tokens(c, site, i / c.heads)) return;
+        const Matrix other = trace.pattern(i / c.heads, i % c.heads);
+        double sum = 0;
+        for (Index r = 0; r < mine.rows(); ++r) sum += static_cast<double>(divergence(mine.row(r), other.row(r)));
+        out[static_cast<size_t>(i)] = static_cast<float>(sum / static_cast<double>(mine.rows()));
+    });
+    return out;
+}
+
+}  // namespace
+
+Result<HeadPair> find(const Trace& trace, const HeadPairWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    HeadPair out;
+    out.a = masked_pattern(trace, w.site, w.head);
+    if (w.unchanged) {
+        TRY(const auto own, run_trace(trace.model, {trace.request.inputs, {}}, pool, cancel, &trace));
+        out.b = masked_pattern(*own, w.site, w.head);
+        TRY(out.distances, head_distances(*own, trace, pool, cancel));
+    } else {
+        const bool possible = same_tokens(trace.config(), w.site, w.site_b);
+        out.b = masked_pattern(trace, possible ? w.site_b : w.site, w.head_b);
+        out.distances = distances_from(trace, w.site, w.head, pool);
+    }
+    for (Index r = 0; r < out.a.rows(); ++r) out.by_query.push_back(divergence(out.a.row(r).cwiseMax(0.0f), out.b.row(r).cwiseMax(0.0f)));
     return out;
 }
 

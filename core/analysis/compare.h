@@ -39,6 +39,23 @@ struct SweepProgress {
 /// sequence, [site · heads + head]. Layers before the head are taken from `trace`. An error means that `cancel` was set.
 Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel = nullptr, SweepProgress* progress = nullptr);
 
+/// Two heads of one run, or one head with and without the changes in force.
+struct HeadPair {
+    Matrix a, b;                   // [queries, keys], −1 where masked
+    std::vector<float> distances;  // of A from each head, or of each head from itself without the changes; NaN where they cannot be compared
+    std::vector<float> by_query;   // divergence of A and B, row by row
+};
+
+struct HeadPairWanted {
+    using Answer = HeadPair;
+    int site = 0, head = 0;        // A
+    int site_b = 0, head_b = 0;    // B, unless
+    bool unchanged = false;        // … B is A in the model's own pass
+    bool operator==(const HeadPairWanted&) const = default;
+};
+
+Result<HeadPair> find(const Trace& trace, const HeadPairWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+
 /// The sweep for the token that the model predicts.
 struct HeadEffects {
     int token = 0;

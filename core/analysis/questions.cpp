@@ -39,6 +39,10 @@ void fit(OriginsWanted& w, const Trace& t) {
 void fit(HeadMapWanted&, const Trace&) {}
 void fit(RandomStatisticsWanted&, const Trace&) {}
 void fit(HeadEffectsWanted&, const Trace&) {}
+void fit(HeadPairWanted& w, const Trace& t) {
+    for (int* site : {&w.site, &w.site_b}) *site = near(*site, t.config().sites());
+    for (int* head : {&w.head, &w.head_b}) *head = near(*head, t.config().heads);
+}
 
 }  // namespace
 

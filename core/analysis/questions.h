@@ -18,7 +18,7 @@ namespace headlight {
 
 /// The table of questions: each names the type of its Answer and is answered by find(trace, question, pool, cancel).
 using Question = std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted, AttributionWanted, GraphWanted, OriginsWanted,
-                              HeadMapWanted, RandomStatisticsWanted, HeadEffectsWanted>;
+                              HeadMapWanted, RandomStatisticsWanted, HeadEffectsWanted, HeadPairWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has.
 Question fitted(const Question& question, const Trace& trace);

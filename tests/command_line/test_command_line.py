@@ -68,7 +68,7 @@ def figures_of_every_kind():
             run("render", "--text", "The cat sat on the mat.", *view, "-o", a)
             run("render", "--text", "The cat sat on the mat.", *view, "-o", b, "--threads", "1")
             assert a.read_bytes() == b.read_bytes() and a.stat().st_size > 1000, f"{end} differs between runs"
-    views = ("lines", "steps", "delta", "lens", "graph", "model")
+    views = ("lines", "steps", "delta", "lens", "graph", "compare", "model")
     for view in views:
         for end in ("png", "svg", "pdf"):
             a, b = FOLDER / f"{view}.{end}", FOLDER / f"{view} again.{end}"

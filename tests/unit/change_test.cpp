@@ -195,3 +195,22 @@ TEST_CASE("distance of heads: 0 to itself, 1 bit without anything in common, and
     CHECK((*other)[changed_head] > 0);
     CHECK(prediction_divergence(*before, *before, pool) == std::vector<float>(kIds.size(), 0.0f));
 }
+
+TEST_CASE("a pair of heads: patterns as they are, distances in every head's row, nothing without changes") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto plain = changed(model, {}, pool), ablated = changed(model, {"temperature:0@1.2"}, pool);
+    const auto pair = find(*plain, HeadPairWanted{1, 2, 0, 3, false}, pool, nullptr);
+    REQUIRE(pair);
+    CHECK(same(pair->a, masked_pattern(*plain, 1, 2)));
+    CHECK(same(pair->b, masked_pattern(*plain, 0, 3)));
+    CHECK(pair->distances[static_cast<size_t>(model->config.heads + 2)] == doctest::Approx(0).epsilon(1e-6));
+    double mean = 0;
+    for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
+    CHECK(pair->distances[3] == doctest::Approx(mean));
+    const auto none = find(*plain, HeadPairWanted{1, 2, 0, 0, true}, pool, nullptr), some = find(*ablated, HeadPairWanted{1, 2, 0, 0, true}, pool, nullptr);
+    REQUIRE((none && some));
+    for (const float d : none->distances) CHECK(d == 0);
+    CHECK(same(some->b, masked_pattern(*plain, 1, 2)));
+    CHECK(some->distances[static_cast<size_t>(model->config.heads + 2)] > 0);
+}

@@ -19,7 +19,7 @@ from drive import Display  # noqa: E402
 from large_model import write_large_model  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-VIEWS = {"head": [{}, {"marks": 1}], "lines": [{}], "steps": [{}], "delta": [{}, {"delta_show": 2, "delta_split": 1, "delta_paths": True}], "lens": [{}], "graph": [{}, {"graph_flow": True}],
+VIEWS = {"head": [{}, {"marks": 1}], "lines": [{}], "steps": [{}], "delta": [{}, {"delta_show": 2, "delta_split": 1, "delta_paths": True}], "lens": [{}], "graph": [{}, {"graph_flow": True}], "compare": [{}],
          "heads": [{}, {"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}], "model": [{}]}
 STORY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحبا بالعالم नमस्ते 😀👩‍👩‍👧 naïve"}
