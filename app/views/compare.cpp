@@ -134,7 +134,7 @@ void draw_by_query(Scene& s, Rect area, const std::vector<float>& by_query, int 
     if (by_query.empty() || area.h < ui.px(120)) return;
     const Rect bars{area.x, area.y + ui.px(30), area.w, area.h - ui.px(80)};
     const float w = bars.w / static_cast<float>(by_query.size()), gap = w >= ui.px(6) ? ui.px(2) : 0;
-    const int every = label_step(w, ui.px(22));
+    const int every = label_step(w, ui.px(by_query.size() > 100 ? 40 : 22));
     float sum = 0;
     for (size_t i = 0; i < by_query.size(); ++i) {
         const float x = bars.x + w * static_cast<float>(i), high = bars.h * std::clamp(by_query[i], 0.0f, 1.0f);
@@ -212,6 +212,7 @@ void draw_compare(Scene& s, Rect area) {
         if (cell) draw_cross(s, map, side, step, *cell);
         draw_bar(s, p, map, value);
     }
+    if (step > 1) ui.text.draw_right(area.right() - ui.px(24), top + side * static_cast<float>(both.rows()) + ui.px(56), kCaption, ui.colors->t3, "each cell is the largest of " + std::to_string(step) + " × " + std::to_string(step));
     const float below = std::min(top + side * static_cast<float>(both.rows()) + ui.px(72), area.bottom() - ui.px(200));
     ui.hairline(area.x, below, area.right(), below);
     const float half = (area.w - ui.px(48 + 40)) / 2;
