@@ -138,6 +138,17 @@ void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
     ui.polygon(std::array<ImVec2, 3>{{to, {to.x - size * ux - size * 0.5f * uy, to.y - size * uy + size * 0.5f * ux}, {to.x - size * ux + size * 0.5f * uy, to.y - size * uy - size * 0.5f * ux}}}, color);
 }
 
+/// The tokens that move farthest from the first step to the last, at most so many.
+std::vector<Index> farthest_moved(const Projection& p, size_t most) {
+    std::vector<Index> order(static_cast<size_t>(p.steps[0].rows()));
+    std::iota(order.begin(), order.end(), Index{0});
+    if (order.size() <= most) return order;
+    const Vector moved = (p.steps.back() - p.steps.front()).rowwise().squaredNorm();
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(), [&](Index a, Index b) { return moved[a] > moved[b]; });
+    order.resize(most);
+    return order;
+}
+
 int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float within) {
     int best = -1;
     float least = within * within;
@@ -188,10 +199,12 @@ void draw_projection(Scene& s, Rect area) {
         placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i), token_at(labels, static_cast<int>(i)), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
     if (focus < p.steps[0].rows()) draw_token(focus, true);
-    for (Index i = 0; i < p.steps[0].rows(); ++i)
+    const auto drawn = farthest_moved(p, ui.most_lines);
+    for (const Index i : drawn)
         if (i != focus) draw_token(i, false);
     ui.unclip();
-    ui.text.draw(area.x, frame.bottom() + ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Dot: before. Arrow head: after. Labels that would overlap appear on hover.", area.w));
+    const bool all = static_cast<Index>(drawn.size()) == p.steps[0].rows();
+    ui.text.draw(area.x, frame.bottom() + ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.") : "The " + std::to_string(drawn.size()) + " tokens that move farthest.", area.w));
 }
 
 }  // namespace headlight
