@@ -9,7 +9,6 @@ namespace headlight {
 
 namespace {
 
-constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f}, {"strongest 70 % of each row", 0.7f}, {"strongest 90 % of each row", 0.9f}};
 constexpr float kRowLeast = 20, kRowMost = 48;
 
 int graph_stack(const Scene& s) { return s.model()->config.site(s.state.site).stack; }
@@ -48,13 +47,7 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    std::vector<std::string> items;
-    int current = 0;
-    for (size_t i = 0; i < std::size(kShares); ++i) {
-        items.push_back(kShares[i].first);
-        if (s.state.graph_share == kShares[i].second) current = static_cast<int>(i);
-    }
-    if (const int c = ui.choice(x, y, "Draw", "graph/share", items, current); c >= 0) s.state.graph_share = kShares[c].second;
+    choose_share(ui, x, y, "Draw", "graph/share", s.state.graph_share);
     if (const int c = ui.choice(x, y, "Origins by", "graph/origins", {"rollout", "flow"}, s.state.graph_flow ? 1 : 0); c >= 0) s.state.graph_flow = c == 1;
 }
 

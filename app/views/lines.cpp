@@ -3,13 +3,12 @@
 #include <cmath>
 #include <functional>
 
-#include "views/views.h"
+#include "views/parts.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f}, {"strongest 70 % of each row", 0.7f}, {"strongest 90 % of each row", 0.9f}, {"all but the faintest 1 %", 0.99f}};
 constexpr float kBarPitch = 18, kRowMost = 54, kRowLeast = 20;
 
 struct LinesLayout {
@@ -18,11 +17,6 @@ struct LinesLayout {
     float bars;                // where the bars beside the keys begin; 0: there is no room for them
     float y(int row, float scroll) const { return area.y + pitch * (static_cast<float>(row) + 0.5f) - scroll; }
 };
-
-ImU32 color_of(const Scene& s, int head, float alpha = 1) {
-    const Rgb c = head_color(head, s.model()->config.heads, s.ui.colors->dark);
-    return IM_COL32(c.r, c.g, c.b, static_cast<int>(std::clamp(alpha, 0.0f, 1.0f) * 255));
-}
 
 std::vector<int> drawn_heads(const Scene& s) {
     std::vector<int> out;
@@ -56,13 +50,7 @@ LinesLayout arrange(Scene& s, Rect area) {
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    std::vector<std::string> items;
-    int current = 0;
-    for (size_t i = 0; i < std::size(kShares); ++i) {
-        items.push_back(kShares[i].first);
-        if (s.state.link_share == kShares[i].second) current = static_cast<int>(i);
-    }
-    if (const int c = ui.choice(x, y, "Keep", "keep", items, current); c >= 0) s.state.link_share = kShares[c].second;
+    choose_share(ui, x, y, "Keep", "keep", s.state.link_share);
     std::vector<std::string> layers;
     for (int site = 0; site < s.model()->config.sites(); ++site) layers.push_back(site_name(s.model()->config, site));
     if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.state.site); c >= 0) s.state.site = c;
@@ -128,7 +116,7 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
             const float alpha = lit || to_focus ? 0.35f + 0.6f * link.weight : others_step_back ? 0.13f + 0.12f * link.weight : 0.25f + 0.6f * link.weight;
             const float y1 = std::clamp(l.y(link.key, s.state.lines_scroll), l.area.y - ui.px(8), l.area.bottom() + ui.px(8));
             const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
-            ui.curve(from, to, color_of(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight));
+            ui.curve(from, to, head_ink(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight));
         }
     }
 }
@@ -155,14 +143,14 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
     const float w = ui.px(kBarPitch), high = std::min(ui.px(20), l.pitch - ui.px(4));
     for (size_t i = 0; i < heads.size(); ++i) {
         const float x = l.bars + (w + ui.px(2)) * static_cast<float>(i);
-        ui.text.draw_centred(x + w / 2, l.area.y - ui.px(16), kCaptionMono, color_of(s, heads[i]), std::to_string(heads[i]));
+        ui.text.draw_centred(x + w / 2, l.area.y - ui.px(16), kCaptionMono, head_ink(s, heads[i]), std::to_string(heads[i]));
         for (int k = 0; k < s.keys(); ++k) {
             const float y = l.y(k, s.state.lines_scroll);
             if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y - high / 2, w, high}, ui.colors->bg2);
         }
         for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(cell->first)]) {
             const float y = l.y(link.key, s.state.lines_scroll), full = std::max(ui.line(), high * link.weight);
-            if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y + high / 2 - full, w, full}, color_of(s, heads[i]));
+            if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y + high / 2 - full, w, full}, head_ink(s, heads[i]));
         }
     }
 }
@@ -207,8 +195,8 @@ void draw_lines_list(Scene& s, Rect area) {
         const bool on = !s.state.hidden_heads.count(h);
         if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
         const Rect swatch{area.x, y - ui.px(8), ui.px(16), ui.px(16)};
-        if (on) ui.fill(swatch, color_of(s, h), size::corner);
-        else ui.frame(swatch, color_of(s, h), 2, size::corner);
+        if (on) ui.fill(swatch, head_ink(s, h), size::corner);
+        else ui.frame(swatch, head_ink(s, h), 2, size::corner);
         ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3, head_name(s.model()->config, s.state.site, h));
         if (links && cell)
             if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)]; !row.empty()) {
@@ -246,7 +234,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
         y += ui.px(30);
         if (y + ui.px(80) > area.bottom()) return;
         const size_t summary = static_cast<size_t>(s.site() * s.model()->config.heads + h);
-        ui.disc({left + ui.px(4), y}, ui.px(4), color_of(s, h));
+        ui.disc({left + ui.px(4), y}, ui.px(4), head_ink(s, h));
         ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.site(), h));
         ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3, number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
         ui.tooltip("lines/entropy/" + std::to_string(h), ui.hit("lines/entropy/" + std::to_string(h), {right - ui.px(80), y - ui.px(10), ui.px(80), ui.px(20)}), head_statistics()[0].definition);
@@ -255,7 +243,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
             y += ui.px(22);
             ui.text.draw_right(left + ui.px(22), y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
             ui.text.draw(left + ui.px(30), y, kCaptionMono, ui.colors->t2, ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], ui.px(72)));
-            ui.bar({left + ui.px(108), y - ui.px(4), right - left - ui.px(108 + 48), ui.px(8)}, row[i].weight, color_of(s, h));
+            ui.bar({left + ui.px(108), y - ui.px(4), right - left - ui.px(108 + 48), ui.px(8)}, row[i].weight, head_ink(s, h));
             ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
         }
     }

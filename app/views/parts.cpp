@@ -37,6 +37,17 @@ float scrolled(Ui& ui, Rect area, float content, float offset) {
 
 float scrolled_to(float offset, float top, float bottom, float height) { return std::min(top, std::max(offset, bottom - height)); }
 
+void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share) {
+    constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f}, {"strongest 70 % of each row", 0.7f}, {"strongest 90 % of each row", 0.9f}, {"all but the faintest 1 %", 0.99f}};
+    std::vector<std::string> items;
+    int current = 0;
+    for (const auto& [name, value] : kShares) {
+        if (share == value) current = static_cast<int>(items.size());
+        items.emplace_back(name);
+    }
+    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0) share = kShares[c].second;
+}
+
 float draw_token_box(Scene& s, float x, float middle, const std::string& label, bool query) {
     Ui& ui = s.ui;
     const Rect r{x, middle - ui.px(14), ui.text.width(kCaptionMono, label) + ui.px(16), ui.px(28)};

@@ -22,6 +22,9 @@ float scrolled(Ui& ui, Rect area, float content, float offset);
 /// The nearest offset at which [top, bottom) of the content is seen.
 float scrolled_to(float offset, float top, float bottom, float height);
 
+/// "Keep [strongest 70 % of each row v]": how much of each row's weight is drawn.
+void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share);
+
 /// A token in its box, as in the row of chips; returns its width.
 float draw_token_box(Scene& scene, float x, float middle, const std::string& label, bool query);
 
