@@ -3,7 +3,6 @@
 uniform sampler2D atlas;   // [layers * t, heads * t]
 uniform sampler2D slots;   // [slots, 3]: which thumbnail, how far it fades into the background, the weight of its brightest colour
 uniform sampler2D colors;  // [256, 1]
-uniform int level;         // of the atlas's pyramid of maxima
 uniform int t;             // entries along a side of one thumbnail
 uniform int heads;         // thumbnails across the atlas
 uniform ivec2 layout_;     // slots across, slots in all
@@ -25,12 +24,12 @@ void main() {
     float fade = texelFetch(slots, ivec2(slot, 1), 0).r, largest = texelFetch(slots, ivec2(slot, 2), 0).r;
     ivec2 head = ivec2(index % heads, index / heads);
     float covered = float(t) / side;
-    ivec2 from = ivec2(floor(inside) * covered) >> level, to = ivec2(min((floor(inside) + 1.0) * covered - 1e-3, vec2(t - 1))) >> level;
+    ivec2 from = ivec2(floor(inside) * covered), to = ivec2(min((floor(inside) + 1.0) * covered - 1e-3, vec2(t - 1)));
     float weight = -1.0;
     for (int y = from.y; y <= min(to.y, from.y + 4); ++y)
         for (int x = from.x; x <= min(to.x, from.x + 4); ++x) {
             ivec2 entry = columns == 1 ? ivec2(y, x) : ivec2(x, y);
-            weight = max(weight, texelFetch(atlas, ((head * t) >> level) + entry, level).r);
+            weight = max(weight, texelFetch(atlas, head * t + entry, 0).r);
         }
     if (weight < 0.0) {
         color = vec4(background, 1.0);

@@ -143,9 +143,6 @@ void HeatmapRenderer::draw_now(const GridDraw& d) const {
     for (size_t i = 0; i < d.slots.size(); ++i) slots.col(static_cast<Index>(i)) << static_cast<float>(d.slots[i].index), d.slots[i].fade, d.slots[i].largest;
     slots_ = Texture::of_values({&slots, 1});
     glUniform1i(grid_.uniform("slots"), 2);
-    int level = 0;  // as coarse as the pixels are, while the cells of one thumbnail do not mix with the next one's
-    while (static_cast<float>(d.t >> (level + 1)) >= d.side && d.t % (2 << level) == 0) ++level;
-    glUniform1i(grid_.uniform("level"), level);
     glUniform1i(grid_.uniform("t"), d.t);
     glUniform1i(grid_.uniform("heads"), d.heads);
     glUniform2i(grid_.uniform("layout_"), d.across, static_cast<GLint>(d.slots.size()));

@@ -313,9 +313,7 @@ void Application::update_pictures() {
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
         pictures_.largest = std::max(pictures_.largest, thumbnail.maxCoeff());
     }
-    std::vector<Matrix> levels{std::move(atlas)};
-    while (levels.back().size() > 1) levels.push_back(halve(levels.back()));
-    pictures_.atlas = Texture::of_values(levels);
+    pictures_.atlas = Texture::of_values({&atlas, 1});
     pictures_.t = t;
     pictures_.of_sentence = &s;
     if (const auto& picture = s.trace->request.inputs[0].picture) pictures_.photo = Texture::of_rgb(picture->image.width, picture->image.height, picture->image.rgb.data());

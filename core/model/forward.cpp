@@ -218,6 +218,7 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& 
     Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
     if (skips(p, ChangeKind::skip_attention, site)) added.setZero();
     Matrix mid = leaves(w.self.norm, resid + added);
+    added.resize(0, 0);
     if (p.stack.cross) {
         layer.cross.rule = rules.cross(l);
         added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
