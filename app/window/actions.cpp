@@ -151,6 +151,10 @@ void Application::handle_keys() {
         else if (state_.locked) state_.locked.reset();
         else field_.focused = second_.focused = false;
     }
+    const bool path_field = state_.model_menu || state_.save_menu || state_.labelling;
+    if (path_field && !input_.keys.empty()) frames_wanted_ = std::max(frames_wanted_, 4);
+    if (path_field && !ImGui::GetIO().WantTextInput && fields_waited_++ < 6) frames_wanted_ = std::max(frames_wanted_, 1);  // Dear ImGui's field takes the keyboard after some frames
+    if (!path_field) fields_waited_ = 0;
     handle_choices();
     handle_focus();
     if (state_.model_menu || state_.save_menu || state_.labelling) entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;

@@ -84,6 +84,7 @@ private:
     float loaded_scale_ = 0;
     int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
     int frames_drawn_ = 0;
+    int fields_waited_ = 0;         // frames in which an open path field had not taken the keyboard yet
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;

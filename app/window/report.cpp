@@ -78,7 +78,7 @@ void Application::write_report() {
     Json root{{"frame", frames_drawn_}, {"text", field_.text()}, {"field_focused", field_.focused}, {"second", second_.text()}, {"layer", state_.site}, {"head", state_.head},
               {"hovered", cell(state_.hovered)}, {"locked", cell(state_.locked)}, {"notice", state_.notice}, {"model_menu", state_.model_menu},
               {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
-              {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}, {"focus", ui_->focus()}, {"map_zoom", state_.map_zoom}, {"step_column", static_cast<int>(state_.step_column)},
+              {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}, {"focus", ui_->focus()}, {"typing", ImGui::GetIO().WantTextInput}, {"save_path", state_.save_path}, {"map_zoom", state_.map_zoom}, {"step_column", static_cast<int>(state_.step_column)},
               {"strips_open", state_.strips_open}, {"delta_split", static_cast<int>(state_.delta_split)}, {"heads_layout", static_cast<int>(state_.heads_layout)}, {"heads_sort", state_.heads_sort},
               {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"compared", {state_.compared.first, state_.compared.second}}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()}};
     if (answer_) {

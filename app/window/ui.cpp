@@ -182,7 +182,7 @@ void Ui::text_input(const char* path, Rect r, const char* hint, std::string& val
     ImGui::PushItemWidth(r.w);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {px(10), (r.h - ImGui::GetFontSize()) / 2});
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-    ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value);
+    ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value, ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopStyleVar();
     ImGui::PopItemWidth();
 }

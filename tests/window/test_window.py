@@ -296,8 +296,7 @@ def all_heads_sorted_labelled_and_opened(display):
         w.click(rows[0][1])
         w.wait(lambda r: r["view"] == "Heat map" and r["shown_head"][0] == 1)
         w.key("Escape", "F2")
-        w.wait(lambda r: "label" in r["widgets"])
-        time.sleep(0.3)
+        w.wait(lambda r: "label" in r["widgets"] and r["typing"])
         w.type("copies")
         w.key("Return")
         w.wait(lambda r: list(r["head_labels"].get("stories", {}).values()) == ["copies"])
@@ -372,11 +371,11 @@ def every_view_is_saved(display):
             time.sleep(0.3)
             w.settled()
             w.key("ctrl+s")
-            w.wait(lambda r: "save path" in r["widgets"])
-            time.sleep(0.2)
-            w.key("ctrl+a")
+            w.wait(lambda r: "save path" in r["widgets"] and r["typing"])
+            time.sleep(0.1)
             path = folder / f"view{digit}.svg"
-            w.type(str(path))
+            w.type(str(path))  # what was there is selected, so that typing replaces it
+            w.wait(lambda r: r["save_path"] == str(path))
             w.key("Return")
             w.wait(lambda r: r["save_result"] == f"Saved {path}")
             assert path.read_text().count("<path") + path.read_text().count("<use") > 20, f"{path.name} holds vectors"
