@@ -32,14 +32,14 @@ std::vector<std::string> labels_in_use(const Scene& s) {
 void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     Ui& ui = s.ui;
     std::array<int, kBins> bins{};
-    for (const float v : choice.column.values)
+    for (const float v : choice.values)
         if (!std::isnan(v)) ++bins[static_cast<size_t>(std::clamp(static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0, kBins - 1))];
     const int most = std::max(1, *std::max_element(bins.begin(), bins.end()));
     const float w = r.w / kBins, edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
     for (int i = 0; i < kBins; ++i) {
         const float high = bins[static_cast<size_t>(i)] ? std::max(ui.px(2), r.h * static_cast<float>(bins[static_cast<size_t>(i)]) / static_cast<float>(most)) : 0;
         const float middle = (static_cast<float>(i) + 0.5f) / kBins;
-        const bool kept = choice.column.ascending ? middle <= edge : middle >= edge;
+        const bool kept = choice.column().ascending ? middle <= edge : middle >= edge;
         ui.fill({r.x + w * static_cast<float>(i), r.bottom() - high, w - ui.line(), high}, kept ? ui.colors->accent : ui.colors->l2);
     }
     ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
@@ -52,7 +52,7 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     if (const int step = ui.take_step("heads/keep"); step != 0) s.state.heads_kept = std::clamp(s.state.heads_kept + 0.05f * static_cast<float>(step), 0.0f, 1.0f);
     if (h.pressed) {
         const float share = std::clamp((h.mouse.x - r.x) / r.w, 0.0f, 1.0f);
-        s.state.heads_kept = choice.column.ascending ? share : 1 - share;
+        s.state.heads_kept = choice.column().ascending ? share : 1 - share;
     }
 }
 
@@ -60,14 +60,14 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
     Ui& ui = s.ui;
     const int heads = static_cast<int>(choice.kept.size());
     const std::string count = std::to_string(choice.count) + " of " + std::to_string(heads) + " heads";
-    const std::string value = number(choice.threshold, 2) + (choice.column.unit.empty() ? "" : " " + choice.column.unit);
-    const float words = ui.text.width(kCaption, choice.column.ascending ? "Keep at most" : "Keep at least") + ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + ui.px(44);
+    const std::string value = number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
+    const float words = ui.text.width(kCaption, choice.column().ascending ? "Keep at most" : "Keep at least") + ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + ui.px(44);
     const float bars = std::min(ui.px(300), right - x - words);
     if (bars < ui.px(90)) {
         if (right - x > ui.text.width(kCaption, count)) x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + ui.px(16);
         return;
     }
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, choice.column.ascending ? "Keep at most" : "Keep at least") + ui.px(12);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, choice.column().ascending ? "Keep at most" : "Keep at least") + ui.px(12);
     draw_histogram(s, {x, y - ui.px(17), bars, ui.px(30)}, choice);
     x += bars + ui.px(12);
     x += ui.text.draw(x, y, kCaptionMono, ui.colors->accent_text, value) + ui.px(10);
@@ -77,18 +77,10 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
 void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26);
-    const float back_w = ui.px(24) + ui.text.width(kTitle, "All heads");
-    const Hit back = ui.control("heads/back", {area.x + ui.px(8), y - ui.px(18), back_w + ui.px(12), ui.px(36)});
-    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
-    const float cx = area.x + ui.px(20);
-    ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));
-    float x = area.x + ui.px(34);
-    x += ui.text.draw(x, y, kTitle, ink, "All heads") + ui.px(10);
+    float x = draw_back(s, area, "heads/back", "All heads") + ui.px(10);
     x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) + ui.px(22);
-    ui.tooltip("heads/back", back, "Back (Esc)");
-    if (back.clicked) close_view(s.state);
     std::vector<std::string> names;
-    for (const HeadColumn& c : head_columns(s)) names.push_back(c.label);
+    for (const HeadColumn& c : choice.columns) names.push_back(c.label);
     if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.state.heads_sort); c >= 0) {
         s.state.heads_sort = c;
         s.state.heads_kept = 1;
@@ -140,22 +132,23 @@ std::string head_label(const Scene& s, int site, int head) {
 
 HeadChoice choose_heads(const Scene& s) {
     HeadChoice c;
-    auto columns = head_columns(s);
-    c.column = std::move(columns[static_cast<size_t>(std::clamp<int>(s.state.heads_sort, 0, static_cast<int>(columns.size()) - 1))]);
+    c.columns = head_columns(s);
+    c.sorted_by = static_cast<size_t>(std::clamp<int>(s.state.heads_sort, 0, static_cast<int>(c.columns.size()) - 1));
     const size_t heads = s.sentence()->heads.size();
-    c.column.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
-    c.order = order_by(c.column.values, c.column.ascending != s.state.heads_turned);
+    c.values = c.column().values;
+    c.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
+    c.order = order_by(c.values, c.column().ascending != s.state.heads_turned);
     c.low = std::numeric_limits<float>::max();
     c.high = std::numeric_limits<float>::lowest();
-    for (const float v : c.column.values)
+    for (const float v : c.values)
         if (!std::isnan(v)) c.low = std::min(c.low, v), c.high = std::max(c.high, v);
     if (c.low > c.high) c.low = c.high = 0;
-    const float share = c.column.ascending ? s.state.heads_kept : 1 - s.state.heads_kept;
+    const float share = c.column().ascending ? s.state.heads_kept : 1 - s.state.heads_kept;
     c.threshold = c.low + share * (c.high - c.low);
     const bool all = s.state.heads_kept >= 0.999f;
     for (size_t i = 0; i < heads; ++i) {
-        const float v = c.column.values[i];
-        bool kept = all || (!std::isnan(v) && (c.column.ascending ? v <= c.threshold : v >= c.threshold));
+        const float v = c.values[i];
+        bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
         const int across = s.model()->config.heads;
         if (!s.state.heads_label.empty()) kept = kept && head_label(s, static_cast<int>(i) / across, static_cast<int>(i) % across) == s.state.heads_label;
         c.kept.push_back(kept);

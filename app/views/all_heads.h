@@ -17,12 +17,16 @@ std::vector<HeadColumn> head_columns(const Scene& scene);
 
 /// What the person asked to see: heads in order, and which of them are kept.
 struct HeadChoice {
-    HeadColumn column;                // that they are sorted by
+    std::vector<HeadColumn> columns;  // of the table
+    size_t sorted_by = 0;             // one of them
+    std::vector<float> values;        // of that column; NaN where it is not known yet
     std::vector<size_t> order;
     std::vector<bool> kept;           // [site · heads + head]
     float low = 0, high = 1;          // the range of the column
     float threshold = 1;              // values up to (or from) here are kept
     int count = 0;
+
+    const HeadColumn& column() const { return columns[sorted_by]; }
 };
 
 HeadChoice choose_heads(const Scene& scene);

@@ -65,12 +65,6 @@ Block norm_block(const ModelConfig& c, const char* where) {
     return b;
 }
 
-int first_site(const ModelConfig& c, int stack, bool cross) {
-    for (int site = 0; site < c.sites(); ++site)
-        if (c.site(site).stack == stack && (c.site(site).kind == AttentionKind::cross) == cross) return site;
-    return 0;
-}
-
 /// Bottom to top.
 std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     const StackConfig& s = c.stacks[static_cast<size_t>(index)];
@@ -82,7 +76,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     embedding.shape = s.vocab ? by(s.vocab, c.d_embed) : by(int64_t{c.vision.channels} * c.vision.patch * c.vision.patch, c.d_model);
     embedding.rows = {index == 0 || c.shared_embedding ? "token embedding" : "target embedding", "type embedding", "embedding projection", "patch embedding", "class token", of + "embedding norm"};
     embedding.view = "delta";
-    embedding.site = first_site(c, index, false);
+    embedding.site = c.sites_of(index, 0).front();
     embedding.help = "Each id becomes a vector: the row of the table. Opens ΔE, where the vectors move.";
     out.push_back(embedding);
     if (const Block positions = position_block(c, of); !positions.name.empty()) out.push_back(positions);
@@ -93,8 +87,8 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
         out.push_back(std::move(block));
         if (!before) out.push_back(norm);
     };
-    add(attention_block(c, of, s, false, first_site(c, index, false)), of + "attention norm");
-    if (s.cross) add(attention_block(c, of, s, true, first_site(c, index, true)), of + "cross-attention norm");
+    add(attention_block(c, of, s, false, c.sites_of(index, 0).front()), of + "attention norm");
+    if (s.cross) add(attention_block(c, of, s, true, c.sites_of(index, 0).back()), of + "cross-attention norm");
     Block mlp;
     mlp.name = c.gated ? "Gated MLP" : "MLP";
     mlp.shape = by(c.d_model, s.d_mlp) + " → " + by(s.d_mlp, c.d_model) + (c.parallel ? " · beside attention" : "");
@@ -280,16 +274,8 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26);
     const std::string title = s.state.model_config ? "GPT-3 175B" : s.model()->name;
-    const float back_w = ui.px(40) + ui.text.width(kTitle, title);
-    const Hit back = ui.control("model/back", {area.x + ui.px(8), y - ui.px(18), back_w, ui.px(36)});
-    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
-    const float cx = area.x + ui.px(20);
-    ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));
-    float x = area.x + ui.px(34);
-    x += ui.text.draw(x, y, kTitle, ink, title) + ui.px(14);
+    float x = draw_back(s, area, "model/back", title) + ui.px(14);
     x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, c.family_name + " · d_model " + std::to_string(c.d_model) + " · " + short_count(parameter_count(c)) + " parameters") + ui.px(32);
-    ui.tooltip("model/back", back, "Back (Esc)");
-    if (back.clicked) close_view(s.state);
     if (const int choice = ui.choice(x, y, "Count", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"}, s.state.model_config); choice >= 0) s.state.model_config = choice;
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }

@@ -1,7 +1,6 @@
 // Two heads, or one head with and without the changes in force: A, B and their signed difference under one crosshair.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "views/parts.h"
 
@@ -9,32 +8,10 @@ namespace headlight {
 
 namespace {
 
-constexpr Index kMostCells = 96;  // along a side; finer patterns are drawn by the largest of each block
-constexpr size_t kListed = 7;
-
-/// A pattern reduced to at most kMostCells along a side.
-struct Small {
-    Matrix values;
-    Index step = 1;
-};
-
-Small reduced(const Matrix& m, bool of_magnitude) {
-    Small out{{}, (std::max(m.rows(), m.cols()) + kMostCells - 1) / kMostCells};
-    const Index rows = (m.rows() + out.step - 1) / out.step, columns = (m.cols() + out.step - 1) / out.step;
-    out.values.resize(rows, columns);
-    for (Index r = 0; r < rows; ++r)
-        for (Index c = 0; c < columns; ++c) {
-            const auto block = m.block(r * out.step, c * out.step, std::min(out.step, m.rows() - r * out.step), std::min(out.step, m.cols() - c * out.step));
-            const float high = block.maxCoeff(), low = block.minCoeff();
-            out.values(r, c) = of_magnitude && -low > high ? low : high;
-        }
-    return out;
-}
-
 struct Panel {
     std::string letter, name;
-    const Matrix* exact;   // for the number of the shown cell
-    Small small;
+    const Matrix* cells;   // as they are drawn
+    float value = 0;       // of the shown cell
     bool is_signed = false;
     float largest = 1;
 };
@@ -47,10 +24,10 @@ void draw_cells(Scene& s, const Panel& p, const Matrix& mask, Rect map, float ce
     Ui& ui = s.ui;
     const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
     const float gap = cell >= ui.px(12) ? ui.line() : 0;
-    for (Index r = 0; r < p.small.values.rows(); ++r)
-        for (Index c = 0; c < p.small.values.cols(); ++c) {
+    for (Index r = 0; r < (*p.cells).rows(); ++r)
+        for (Index c = 0; c < (*p.cells).cols(); ++c) {
             const Rect at{map.x + cell * static_cast<float>(c), map.y + cell * static_cast<float>(r), cell - gap, cell - gap};
-            const float v = p.small.values(r, c);
+            const float v = (*p.cells)(r, c);
             if (mask(r, c) < 0) {
                 if (cell >= ui.px(12)) ui.hatch(at, ui.colors->hatch);
                 continue;
@@ -59,22 +36,22 @@ void draw_cells(Scene& s, const Panel& p, const Matrix& mask, Rect map, float ce
         }
 }
 
-void draw_key_labels(Scene& s, Rect map, float cell, Index step, int lit) {
+void draw_key_labels(Scene& s, Rect map, float cell, int step, int lit) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     const int every = label_step(cell, ui.px(22));
-    for (int i = 0; i < static_cast<int>(labels.size()); i += every * static_cast<int>(step)) {
+    for (int i = 0; i < static_cast<int>(labels.size()); i += every * step) {
         const float x = map.x + cell * (static_cast<float>(i) / static_cast<float>(step) + 0.5f);
         ui.text.draw(x + ui.px(2), map.y - ui.px(10), kCaptionMono, i == lit ? ui.colors->t1 : ui.colors->t3, ui.text.fitted(kCaptionMono, labels[static_cast<size_t>(i)], ui.px(64)), -0.7854f);
     }
 }
 
-void draw_query_labels(Scene& s, Rect map, float cell, Index step, int lit) {
+void draw_query_labels(Scene& s, Rect map, float cell, int step, int lit) {
     Ui& ui = s.ui;
     const auto& labels = s.query_labels();
     const int every = label_step(cell, ui.px(16));
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
-        if (i != lit && i % (every * static_cast<int>(step))) continue;
+        if (i != lit && i % (every * step)) continue;
         const float y = map.y + cell * (static_cast<float>(i) / static_cast<float>(step) + 0.5f);
         if (i == lit) ui.fill({map.x - ui.px(88), y - ui.px(9), ui.px(84), ui.px(18)}, ui.colors->accent_fill);
         const ImU32 ink = i == lit ? ui.colors->accent_text : ui.colors->t1;
@@ -83,7 +60,7 @@ void draw_query_labels(Scene& s, Rect map, float cell, Index step, int lit) {
     }
 }
 
-void draw_cross(Scene& s, Rect map, float cell, Index step, std::pair<int, int> at) {
+void draw_cross(Scene& s, Rect map, float cell, int step, std::pair<int, int> at) {
     Ui& ui = s.ui;
     const float x = map.x + cell * static_cast<float>(at.second / step), y = map.y + cell * static_cast<float>(at.first / step), t = ui.line();
     const ImU32 rows = s.state.hovered ? ui.colors->hover : ui.colors->accent, columns = s.state.hovered ? ui.colors->hover : ui.colors->t2;
@@ -105,17 +82,14 @@ void draw_bar(Scene& s, const Panel& p, Rect map, float value) {
     ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2, (p.is_signed ? "+" : "") + number(p.largest, 2));
 }
 
-void draw_largest(Scene& s, Rect area, const Matrix& difference) {
+void draw_largest(Scene& s, Rect area, const std::vector<HeadPair::Difference>& differences) {
     Ui& ui = s.ui;
     ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, "Largest differences");
-    std::vector<Index> order(static_cast<size_t>(difference.size()));
-    std::iota(order.begin(), order.end(), Index{0});
-    const auto count = std::min({kListed, order.size(), static_cast<size_t>(std::max(0.0f, (area.h - ui.px(30)) / ui.px(26)))});
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), [&](Index a, Index b) { return std::abs(difference.data()[a]) > std::abs(difference.data()[b]); });
-    const float largest = count ? std::max(std::abs(difference.data()[order[0]]), 1e-9f) : 1;
+    const auto count = std::min(differences.size(), static_cast<size_t>(std::max(0.0f, (area.h - ui.px(30)) / ui.px(26))));
+    const float largest = count ? std::max(std::abs(differences[0].value), 1e-9f) : 1;
     for (size_t i = 0; i < count; ++i) {
-        const float y = area.y + ui.px(40) + ui.px(26) * static_cast<float>(i), v = difference.data()[order[i]];
-        const auto q = static_cast<int>(order[i] / difference.cols()), k = static_cast<int>(order[i] % difference.cols());
+        const float y = area.y + ui.px(40) + ui.px(26) * static_cast<float>(i), v = differences[i].value;
+        const int q = differences[i].query, k = differences[i].key;
         const Rect row{area.x - ui.px(6), y - ui.px(13), area.w + ui.px(12), ui.px(26)};
         const Hit h = ui.hit("compare/largest/" + std::to_string(i), row);
         if (h.hovered) ui.fill(row, ui.colors->bg3, size::corner);
@@ -180,33 +154,33 @@ void draw_compare(Scene& s, Rect area) {
     const auto* found = s.found<HeadPairWanted>();
     if (!found || !s.answer->picture || found->asked.site != s.site() || found->answer.a.rows() != s.queries() || found->answer.a.cols() != s.keys()) return;
     const HeadPair& pair = found->answer;
-    const Matrix difference = pair.a.cwiseMax(0.0f) - pair.b.cwiseMax(0.0f);
-    const float shared = std::max({pair.a.maxCoeff(), pair.b.maxCoeff(), 1e-6f});
-    Panel panels[] = {{"A", "Head " + head_name(s.model()->config, found->asked.site, found->asked.head), &pair.a, reduced(pair.a, false), false, shared},
-                      {"B", own_name(s, found->asked), &pair.b, reduced(pair.b, false), false, shared},
-                      {"A − B", "difference", &difference, reduced(difference, true), true, std::max(difference.cwiseAbs().maxCoeff(), 1e-6f)}};
-    const Matrix both = panels[0].small.values.cwiseMax(panels[1].small.values);
     const auto cell = s.shown_cell();
+    const auto weight = [&](const Matrix& m) { return cell ? std::max(0.0f, m(cell->first, cell->second)) : 0.0f; };
+    const float shared = std::max({pair.small_a.maxCoeff(), pair.small_b.maxCoeff(), 1e-6f}), apart = std::max(pair.small_difference.cwiseAbs().maxCoeff(), 1e-6f);
+    const Panel panels[] = {{"A", "Head " + head_name(s.model()->config, found->asked.site, found->asked.head), &pair.small_a, weight(pair.a), false, shared},
+                            {"B", own_name(s, found->asked), &pair.small_b, weight(pair.b), false, shared},
+                            {"A − B", "difference", &pair.small_difference, weight(pair.a) - weight(pair.b), true, apart}};
+    const Matrix both = pair.small_a.cwiseMax(pair.small_b);
     const float left = area.x + ui.px(108), gap = ui.px(36), width = (area.right() - ui.px(24) - left - 2 * gap) / 3, top = area.y + ui.px(140), high = area.h * 0.62f - ui.px(140 + 40);
-    const Index step = panels[0].small.step;
+    const int step = pair.step;
     const float side = std::max(1.0f, std::floor(std::min({width / static_cast<float>(both.cols()), high / static_cast<float>(both.rows()), ui.px(48)})));
     for (int i = 0; i < 3; ++i) {
-        Panel& p = panels[i];
+        const Panel& p = panels[i];
         const Rect map{left + (width + gap) * static_cast<float>(i), top, side * static_cast<float>(both.cols()), side * static_cast<float>(both.rows())};
-        const float value = cell ? std::max(p.is_signed ? -1.0f : 0.0f, (*p.exact)(cell->first, cell->second)) : 0;
+        const float value = p.value;
         const float w = ui.text.draw(map.x, area.y + ui.px(62), kBody, p.letter == "A" ? ui.colors->accent_text : ui.colors->t1, p.letter);
         ui.text.draw(map.x + w + ui.px(12), area.y + ui.px(62), kBody, ui.colors->t2, ui.text.fitted(kBody, p.name, width - w - ui.px(90)));
         ui.text.draw_right(map.x + std::max(map.w, ui.px(190)), area.y + ui.px(62), kBodyMono, ui.colors->accent_text, (p.is_signed && value > 0 ? "+" : "") + number(value, 3));
         const Hit h = ui.hit("compare/map/" + std::to_string(i), map);
         if (h.hovered) {
-            const auto q = std::min(static_cast<int>((h.mouse.y - map.y) / side) * static_cast<int>(step), s.queries() - 1), k = std::min(static_cast<int>((h.mouse.x - map.x) / side) * static_cast<int>(step), s.keys() - 1);
+            const auto q = std::min(static_cast<int>((h.mouse.y - map.y) / side) * step, s.queries() - 1), k = std::min(static_cast<int>((h.mouse.x - map.x) / side) * step, s.keys() - 1);
             s.point_at(std::pair{q, k});
             if (h.clicked) {
                 s.state.locked = s.state.hovered;
                 s.field.focused = s.second.focused = false;
             }
         }
-        draw_cells(s, p, p.is_signed ? both : p.small.values, map, side);
+        draw_cells(s, p, p.is_signed ? both : *p.cells, map, side);
         draw_key_labels(s, map, side, step, cell ? cell->second : -1);
         if (i == 0) draw_query_labels(s, map, side, step, cell ? cell->first : -1);
         if (cell) draw_cross(s, map, side, step, *cell);
@@ -216,7 +190,7 @@ void draw_compare(Scene& s, Rect area) {
     const float below = std::min(top + side * static_cast<float>(both.rows()) + ui.px(72), area.bottom() - ui.px(200));
     ui.hairline(area.x, below, area.right(), below);
     const float half = (area.w - ui.px(48 + 40)) / 2;
-    draw_largest(s, {area.x + ui.px(24), below + ui.px(14), half, area.bottom() - below - ui.px(20)}, difference);
+    draw_largest(s, {area.x + ui.px(24), below + ui.px(14), half, area.bottom() - below - ui.px(20)}, pair.largest);
     draw_by_query(s, {area.x + ui.px(24) + half + ui.px(40), below + ui.px(14), half, area.bottom() - below - ui.px(28)}, pair.by_query, cell ? cell->first : -1);
 }
 

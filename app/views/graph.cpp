@@ -1,7 +1,6 @@
 // Tokens as nodes, attention as edges through all layers of a stack; where one token at the top comes from.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "views/parts.h"
 
@@ -66,9 +65,7 @@ float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
         for (size_t q = 0; q < layer.size(); ++q)
             for (const Link& link : layer[q])
                 if (g.sees(g.y(static_cast<int>(q))) || g.sees(g.y(link.key))) weights.push_back(link.weight);
-    if (weights.size() <= ui.most_lines) return 0;
-    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(ui.most_lines), weights.end(), std::greater<>());
-    return weights[ui.most_lines];
+    return faintest_of(weights, ui.most_lines);
 }
 
 void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origins* origins) {

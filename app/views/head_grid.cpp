@@ -108,7 +108,7 @@ void draw_captions(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
         if (!l.sees(r)) continue;
         const int site = static_cast<int>(heads[i]) / c.heads, head = static_cast<int>(heads[i]) % c.heads;
         const bool selected = site == s.state.site && head == s.state.head, kept = choice.kept[heads[i]];
-        const std::string name = head_name(c, site, head), label = head_label(s, site, head), value = number(choice.column.values[heads[i]], 2);
+        const std::string name = head_name(c, site, head), label = head_label(s, site, head), value = number(choice.values[heads[i]], 2);
         const float y = r.bottom() + ui.px(9), value_w = ui.text.width(kCaptionMono, value);
         const float w = ui.text.draw(r.x, y, kCaptionMono, selected ? ui.colors->accent_text : kept ? ui.colors->t1 : ui.colors->t3, ui.text.fitted(kCaptionMono, name, r.w));
         if (!label.empty() && w + ui.px(20) < r.w) ui.text.draw(r.x + w + ui.px(6), y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, label, r.w - w - ui.px(10)));

@@ -51,7 +51,7 @@ void draw_value(Ui& ui, Rect cell, const HeadColumn& column, size_t head, float 
 void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    const auto columns = head_columns(s);
+    const auto& columns = choice.columns;
     TableLayout t;
     t.rows = {area.x + ui.px(24), area.y + ui.px(48), area.w - ui.px(48), area.h - ui.px(56)};
     t.name = ui.px(168);

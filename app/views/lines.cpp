@@ -1,7 +1,6 @@
 // Attention of a whole layer as lines between two columns of tokens, one colour a head.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "views/parts.h"
 
@@ -97,10 +96,7 @@ std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, co
         for (const int h : drawn_heads(s))
             for (const Link& link : links.of_head[static_cast<size_t>(h)][static_cast<size_t>(q)]) weights.push_back(link.weight);
     }
-    const size_t most = s.ui.most_lines;
-    if (weights.size() <= most) return {0.0f, weights.size()};
-    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(), std::greater<>());
-    return {weights[most], weights.size()};
+    return {faintest_of(weights, s.ui.most_lines), weights.size()};
 }
 
 /// Draws the lines of one query; those whose key is out of sight lead towards it.

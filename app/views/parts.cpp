@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace headlight {
 
@@ -46,6 +47,23 @@ void choose_share(Ui& ui, float& x, float middle, const char* label, const char*
         items.emplace_back(name);
     }
     if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0) share = kShares[c].second;
+}
+
+float faintest_of(std::vector<float>& weights, size_t most) {
+    if (weights.size() <= most) return 0;
+    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(), std::greater<>());
+    return weights[most];
+}
+
+float draw_back(Scene& s, Rect area, const std::string& path, const std::string& title) {
+    Ui& ui = s.ui;
+    const float y = area.y + ui.px(26), cx = area.x + ui.px(20), left = area.x + ui.px(34);
+    const Hit back = ui.control(path, {area.x + ui.px(8), y - ui.px(18), ui.px(36) + ui.text.width(kTitle, title), ui.px(36)});
+    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
+    ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));
+    ui.tooltip(path, back, "Back (Esc)");
+    if (back.clicked) close_view(s.state);
+    return left + ui.text.draw(left, y, kTitle, ink, title);
 }
 
 float draw_token_box(Scene& s, float x, float middle, const std::string& label, bool query) {

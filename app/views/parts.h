@@ -25,6 +25,12 @@ float scrolled_to(float offset, float top, float bottom, float height);
 /// "Keep [strongest 70 % of each row v]": how much of each row's weight is drawn.
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share);
 
+/// The weight under which lines are left out so that no more than `most` are drawn; 0 where all are.
+float faintest_of(std::vector<float>& weights, size_t most);
+
+/// The chevron and title of a view that fills the window; a click leaves it. Returns where the title ends.
+float draw_back(Scene& scene, Rect area, const std::string& path, const std::string& title);
+
 /// A token in its box, as in the row of chips; returns its width.
 float draw_token_box(Scene& scene, float x, float middle, const std::string& label, bool query);
 

@@ -45,6 +45,7 @@ struct Table {
     Rect area;  // of the rows
     std::vector<Placed> columns;
     float pitch, scroll;
+    float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
     float y(int key) const { return area.y + pitch * (static_cast<float>(key) + 0.5f) - scroll; }
 };
 
@@ -70,10 +71,15 @@ std::string title_of(const Scene& s, const ColumnKind& k, const Steps& steps) {
     return k.title;
 }
 
-Table arrange(Scene& s, Rect area, int keys) {
+Table arrange(Scene& s, Rect area, const Steps& steps) {
     Ui& ui = s.ui;
     Table t;
     t.area = area;
+    const auto keys = static_cast<float>(steps.keys.size());
+    for (const KeyStep& k : steps.keys) {
+        t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
+        t.largest_moved = std::max(t.largest_moved, k.moved);
+    }
     float fixed = ui.px(24 + 112 + 24);
     for (const ColumnKind& k : column_kinds()) fixed += shown(s, k.what) ? ui.px(k.wide) : 0;
     const float names = ui.px(24 + 112 + 24), narrow = std::min(1.0f, (area.w - names) / (fixed - names));
@@ -87,8 +93,8 @@ Table arrange(Scene& s, Rect area, int keys) {
         x += bar_w + ui.px(k.wide) * narrow + spare;
         t.columns.push_back({&k, left, x, left + ui.px(8), left + std::max(ui.px(8), bar_w)});
     }
-    t.pitch = std::clamp(area.h / static_cast<float>(keys), ui.px(22), ui.px(28));
-    s.state.steps_scroll = scrolled(ui, area, t.pitch * static_cast<float>(keys), s.state.steps_scroll);
+    t.pitch = std::clamp(area.h / keys, ui.px(22), ui.px(28));
+    s.state.steps_scroll = scrolled(ui, area, t.pitch * keys, s.state.steps_scroll);
     t.scroll = s.state.steps_scroll;
     return t;
 }
@@ -117,15 +123,9 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, 
         return;
     }
     if (bar.w > 0 && p.kind->what == Column::dot) {
-        float largest = 1e-6f;
-        for (const KeyStep& k : steps.keys) largest = std::max(largest, std::abs(k.dot));
-        ui.signed_bar(bar, step.dot / largest, step.allowed);
+        ui.signed_bar(bar, step.dot / t.largest_dot, step.allowed);
     } else if (bar.w > 0) {
-        float largest = 1;
-        if (p.kind->what == Column::moved) {
-            largest = 1e-6f;
-            for (const KeyStep& k : steps.keys) largest = std::max(largest, k.moved);
-        }
+        const float largest = p.kind->what == Column::moved ? t.largest_moved : 1;
         ui.bar(bar, static_cast<float>(value) / largest, focused ? ui.colors->accent : ui.colors->t3);
     }
     const ImU32 ink = !step.allowed ? ui.colors->t3 : p.kind->what == Column::weight || p.kind->what == Column::moved || focused ? ui.colors->t1 : ui.colors->t2;
@@ -237,7 +237,7 @@ void draw_steps(Scene& s, Rect area) {
     const float strips_h = std::min(ui.px(222), area.h * 0.36f), top = area.y + ui.px(76);
     const Rect strips{area.x, area.bottom() - strips_h, area.w, strips_h};
     const float rows_room = strips.y - top - ui.px(42), rows = static_cast<float>(found->answer.keys.size()) * ui.px(28);
-    const Table t = arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, ui.px(60)))}, static_cast<int>(found->answer.keys.size()));
+    const Table t = arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, ui.px(60)))}, found->answer);
     if (s.state.steps_followed != std::pair{query, key}) {
         s.state.steps_followed = {query, key};
         if (!s.state.hovered) s.state.steps_scroll = scrolled_to(s.state.steps_scroll, t.pitch * static_cast<float>(key), t.pitch * static_cast<float>(key + 1), t.area.h);

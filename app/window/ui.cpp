@@ -165,17 +165,6 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
     return chosen;
 }
 
-bool Ui::toggle(float& x, float middle, const std::string& path, const std::string& label, bool on) {
-    if (on_page()) return false;
-    const Rect r{x, middle - px(size::chip / 2), text.width(kCaption, label) + px(20), px(size::chip)};
-    const Hit h = control(path, r);
-    fill(r, on ? colors->accent_fill : h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
-    frame(r, on ? colors->accent : colors->l2, 1, size::corner);
-    text.draw(r.x + px(10), middle, kCaption, on ? colors->accent_text : colors->t1, label);
-    x += r.w + px(18);
-    return h.clicked;
-}
-
 void Ui::text_input(const char* path, Rect r, const char* hint, std::string& value) {
     name(path, r);
     ImGui::SetCursorScreenPos(r.min());

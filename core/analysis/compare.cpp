@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <set>
 
 namespace headlight {
@@ -12,10 +13,15 @@ namespace {
 
 constexpr int kBlock = 64, kTogether = 16;
 
-bool stopped(const CancelFlag* cancel) { return cancel && cancel->load(std::memory_order_relaxed); }
-
 /// Σ p log2(p / m).
 double divergence_from(float p, float m) { return p > 0 ? static_cast<double>(p) * std::log2(static_cast<double>(p) / static_cast<double>(m)) : 0.0; }
+
+/// Sum over the rows of two patterns.
+double summed_divergence(const Matrix& a, const Matrix& b) {
+    double sum = 0;
+    for (Index r = 0; r < a.rows(); ++r) sum += static_cast<double>(divergence(a.row(r), b.row(r)));
+    return sum;
+}
 
 float distance_of_head(const Trace& a, const Trace& b, int site, int head) {
     const int queries = std::min(a.query_count(site), b.query_count(site)), keys = std::max(a.key_count(site), b.key_count(site));
@@ -25,12 +31,10 @@ float distance_of_head(const Trace& a, const Trace& b, int site, int head) {
         Matrix x = Matrix::Zero(rows, keys), y = Matrix::Zero(rows, keys);
         x.leftCols(a.key_count(site)) = a.pattern_rows(site, head, first, rows);
         y.leftCols(b.key_count(site)) = b.pattern_rows(site, head, first, rows);
-        for (int r = 0; r < rows; ++r) sum += static_cast<double>(divergence(x.row(r), y.row(r)));
+        sum += summed_divergence(x, y);
     }
     return queries ? static_cast<float>(sum / queries) : 0.0f;
 }
-
-Vector probabilities_at(const Trace& t, int position, ThreadPool& pool) { return probabilities(unembed(*t.model, t.normalized().middleRows(position, 1), pool).row(0).transpose()); }
 
 }  // namespace
 
@@ -76,7 +80,7 @@ std::vector<float> prediction_divergence(const Trace& before, const Trace& after
     return out;
 }
 
-Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel, SweepProgress* progress) {
+Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = trace.config();
     const float before = probabilities_at(trace, position, pool)[token];
     const int heads = c.sites() * c.heads;
@@ -87,7 +91,6 @@ Result<std::vector<float>> head_effects(const Trace& trace, int position, int to
         request.intervention.changes.push_back({ChangeKind::zero, i / c.heads, i % c.heads, -1, -1, 0, nullptr});
         TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
         rows.row(i % kTogether) = ablated->normalized().row(position);
-        if (progress) ++progress->done;
         if ((i + 1) % kTogether && i + 1 < heads) continue;
         const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
         for (Index r = 0; r < logits.rows(); ++r) out.push_back(probabilities(logits.row(r).transpose())[token] - before);
@@ -106,12 +109,41 @@ std::vector<float> distances_from(const Trace& trace, int site, int head, Thread
     std::vector<float> out(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
     pool.run(static_cast<int>(out.size()), [&](int i) {
         if (!same_tokens(c, site, i / c.heads)) return;
-        const Matrix other = trace.pattern(i / c.heads, i % c.heads);
-        double sum = 0;
-        for (Index r = 0; r < mine.rows(); ++r) sum += static_cast<double>(divergence(mine.row(r), other.row(r)));
-        out[static_cast<size_t>(i)] = static_cast<float>(sum / static_cast<double>(mine.rows()));
+        out[static_cast<size_t>(i)] = static_cast<float>(summed_divergence(mine, trace.pattern(i / c.heads, i % c.heads)) / static_cast<double>(mine.rows()));
     });
     return out;
+}
+
+/// The largest of each block, or the largest in magnitude.
+Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
+    Matrix out((m.rows() + step - 1) / step, (m.cols() + step - 1) / step);
+    for (Index r = 0; r < out.rows(); ++r)
+        for (Index c = 0; c < out.cols(); ++c) {
+            const auto block = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step), std::min<Index>(step, m.cols() - c * step));
+            const float high = block.maxCoeff(), low = block.minCoeff();
+            out(r, c) = of_magnitude && -low > high ? low : high;
+        }
+    return out;
+}
+
+/// What a picture of the pair needs beyond the patterns themselves.
+void fill_picture(HeadPair& p) {
+    constexpr Index kMostCells = 96;
+    constexpr size_t kListed = 7;
+    const Matrix difference = p.a.cwiseMax(0.0f) - p.b.cwiseMax(0.0f);
+    p.step = static_cast<int>((std::max(p.a.rows(), p.a.cols()) + kMostCells - 1) / kMostCells);
+    p.small_a = reduced(p.a, p.step, false);
+    p.small_b = reduced(p.b, p.step, false);
+    p.small_difference = reduced(difference, p.step, true);
+    std::vector<Index> order(static_cast<size_t>(difference.size()));
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kListed, order.size()));
+    std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Index x, Index y) { return std::abs(difference.data()[x]) > std::abs(difference.data()[y]); });
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        const Index at = order[static_cast<size_t>(i)];
+        p.largest.push_back({static_cast<int>(at / difference.cols()), static_cast<int>(at % difference.cols()), difference.data()[at]});
+    }
+    for (Index r = 0; r < p.a.rows(); ++r) p.by_query.push_back(divergence(p.a.row(r).cwiseMax(0.0f), p.b.row(r).cwiseMax(0.0f)));
 }
 
 }  // namespace
@@ -128,7 +160,7 @@ Result<HeadPair> find(const Trace& trace, const HeadPairWanted& w, ThreadPool& p
         out.b = masked_pattern(trace, possible ? w.site_b : w.site, w.head_b);
         out.distances = distances_from(trace, w.site, w.head, pool);
     }
-    for (Index r = 0; r < out.a.rows(); ++r) out.by_query.push_back(divergence(out.a.row(r).cwiseMax(0.0f), out.b.row(r).cwiseMax(0.0f)));
+    fill_picture(out);
     return out;
 }
 

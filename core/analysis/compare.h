@@ -1,8 +1,6 @@
 // Two runs beside each other, and what each head does to a prediction.
 #pragma once
 
-#include <atomic>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,18 +28,20 @@ std::vector<ProbabilityChange> probability_changes(const Trace& before, int posi
 /// Kullback–Leibler divergence in bits of the predictions at each position, before from after; as many as both have.
 std::vector<float> prediction_divergence(const Trace& before, const Trace& after, ThreadPool& pool);
 
-/// Heads that are done so far; read by whoever waits.
-struct SweepProgress {
-    std::atomic<int> done{0};
-};
-
 /// Ablates each head in turn (its z is 0) and returns the change of one token's probability at a position of the output
 /// sequence, [site · heads + head]. Layers before the head are taken from `trace`. An error means that `cancel` was set.
-Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel = nullptr, SweepProgress* progress = nullptr);
+Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// Two heads of one run, or one head with and without the changes in force.
 struct HeadPair {
+    struct Difference {
+        int query, key;
+        float value;               // A's weight minus B's
+    };
     Matrix a, b;                   // [queries, keys], −1 where masked
+    int step = 1;                  // rows and columns that one cell of the small ones covers
+    Matrix small_a, small_b, small_difference;  // at most 96 cells along a side, the largest (of A − B: in magnitude) of each block
+    std::vector<Difference> largest;            // in magnitude, largest first
     std::vector<float> distances;  // of A from each head, or of each head from itself without the changes; NaN where they cannot be compared
     std::vector<float> by_query;   // divergence of A and B, row by row
 };

@@ -13,14 +13,11 @@ namespace {
 
 constexpr int kTokensMoved = 8, kTokensOfHead = 3;
 
-bool stopped(const CancelFlag* cancel) { return cancel && cancel->load(std::memory_order_relaxed); }
-
 /// Attention blocks that write into one stack, layer by layer.
 std::vector<int> sites_of(const ModelConfig& c, int stack) {
     std::vector<int> out;
     for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer)
-        for (int site = 0; site < c.sites(); ++site)
-            if (c.site(site).stack == stack && c.site(site).layer == layer) out.push_back(site);
+        for (const int site : c.sites_of(stack, layer)) out.push_back(site);
     return out;
 }
 

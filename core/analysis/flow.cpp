@@ -9,8 +9,6 @@ namespace {
 
 constexpr int kBlock = 64, kMostLinks = 12;
 
-bool stopped(const CancelFlag* cancel) { return cancel && cancel->load(std::memory_order_relaxed); }
-
 /// Dinic's algorithm (1970) on a small layered graph.
 class FlowNetwork {
 public:
@@ -78,8 +76,7 @@ private:
 
 std::vector<int> self_sites(const ModelConfig& c, int stack) {
     std::vector<int> out;
-    for (int site = 0; site < c.sites(); ++site)
-        if (c.site(site).stack == stack && c.site(site).kind != AttentionKind::cross) out.push_back(site);
+    for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer) out.push_back(c.sites_of(stack, layer).front());
     return out;
 }
 

@@ -134,9 +134,9 @@ Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbna
     for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
     std::vector<HeadSummary> out(static_cast<size_t>(trace.config().sites() * heads));
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        if (!cancel || !cancel->load(std::memory_order_relaxed)) out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t);
+        if (!stopped(cancel)) out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t);
     });
-    if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+    if (stopped(cancel)) return Error{"Cancelled."};
     return out;
 }
 

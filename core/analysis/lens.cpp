@@ -41,10 +41,9 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
     s.rows.resize(1 + Index{c.sites()} * (c.heads + 2), c.d_model);
     s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
     for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
-        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        if (stopped(cancel)) return Error{"Cancelled."};
         Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) - trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
-        for (int site = 0; site < c.sites(); ++site) {
-            if (c.site(site).stack != stack || c.site(site).layer != layer) continue;
+        for (const int site : c.sites_of(stack, layer)) {
             const Matrix heads = trace.head_additions(site, position, pool);
             for (int h = 0; h < c.heads; ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
             const Eigen::RowVectorXf out = trace.attn_out(site, position, 1, pool).row(0);
@@ -73,7 +72,7 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
 Result<Lens> find(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     Lens lens{w.first, {}};
     for (int layer = 0; layer <= layer_count(trace); ++layer) {
-        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        if (stopped(cancel)) return Error{"Cancelled."};
         const Matrix logits = early_logits(trace, layer, w.first, w.count, pool);
         std::vector<Prediction> row(static_cast<size_t>(w.count));
         pool.run(w.count, [&](int i) { row[static_cast<size_t>(i)] = most_probable(logits.row(i)); });
@@ -92,7 +91,7 @@ Result<Attribution> find(const Trace& trace, const AttributionWanted& w, ThreadP
     a.probability = p[a.token];
     a.logit = last[a.token];
     for (int layer = 0; layer < layers; ++layer) {
-        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        if (stopped(cancel)) return Error{"Cancelled."};
         a.after_layer.push_back(probabilities(early_logits(trace, layer, w.position, 1, pool).row(0).transpose())[a.token]);
     }
     a.after_layer.push_back(a.probability);

@@ -26,13 +26,13 @@ Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& po
     links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
     pool.run(heads, [&](int h) {
         for (int first = 0; first < n; first += kBlock) {
-            if (cancel && cancel->load(std::memory_order_relaxed)) return;
+            if (stopped(cancel)) return;
             const Matrix rows = trace.pattern_rows(w.site, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
                 links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(w.site).mask_of(h).seen[static_cast<size_t>(first + i)], w.share, kMost);
         }
     });
-    if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+    if (stopped(cancel)) return Error{"Cancelled."};
     return links;
 }
 

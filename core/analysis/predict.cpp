@@ -54,6 +54,8 @@ Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, F
 
 }  // namespace
 
+Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) { return probabilities(logits_at(trace, position, pool)); }
+
 std::vector<int> predicting_positions(const Trace& trace) {
     const ModelConfig& c = trace.config();
     if (!trace.model->has_logits()) return {};
@@ -67,7 +69,7 @@ std::vector<int> predicting_positions(const Trace& trace) {
 }
 
 std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool) {
-    const Vector p = probabilities(logits_at(trace, position, pool));
+    const Vector p = probabilities_at(trace, position, pool);
     std::vector<Prediction> out;
     for (const int id : ranked_ids(p, count)) out.push_back({id, p[id]});
     return out;

@@ -20,6 +20,9 @@ Vector probabilities(const Vector& logits);
 /// The `count` indices with the largest values, largest first; of equal ones the lower index.
 std::vector<int> ranked_ids(const Vector& values, int count);
 
+/// Of the tokens at a position of the output sequence.
+Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool);
+
 /// Where a model predicts: a decoder after its last token, an encoder at every mask token, a vision model at its class
 /// token. Empty for models without a head.
 std::vector<int> predicting_positions(const Trace& trace);

@@ -12,6 +12,7 @@ namespace headlight {
 
 /// Set by whoever no longer wants a result; read between layers.
 using CancelFlag = std::atomic<bool>;
+inline bool stopped(const CancelFlag* cancel) { return cancel && cancel->load(std::memory_order_relaxed); }
 
 /// Runs the tiles of one job on the calling thread and `threads - 1` helpers.
 /// Helpers take the next tile when they are free, so a core that is busy elsewhere costs its share and no more;

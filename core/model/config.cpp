@@ -20,6 +20,12 @@ int ModelConfig::layers() const {
 
 int ModelConfig::sites() const { return layers() + (decoder().cross ? decoder().layers : 0); }
 
+std::vector<int> ModelConfig::sites_of(int stack, int layer) const {
+    const StackConfig& s = stacks[static_cast<size_t>(stack)];
+    const int self = layer + (stack > 0 ? stacks[0].layers : 0);
+    return s.cross ? std::vector{self, self + s.layers} : std::vector{self};
+}
+
 AttentionSite ModelConfig::site(int index) const {
     if (stacks.size() == 1) return {AttentionKind::blocks, 0, index};
     if (index < stacks[0].layers) return {AttentionKind::encoder, 0, index};

@@ -118,6 +118,8 @@ struct ModelConfig {
     /// Attention blocks in all, and the i-th of them.
     int sites() const;
     AttentionSite site(int index) const;
+    /// The blocks of one layer in the order in which the residual stream meets them: self-attention, then cross.
+    std::vector<int> sites_of(int stack, int layer) const;
     /// The rotary embedding of a layer.
     const Rope& rope_of(const StackConfig& stack, int layer) const { return stack.window(layer) && local_rope.dims ? local_rope : rope; }
 };

@@ -238,7 +238,7 @@ Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const C
     Rules rules(p.config(), p.stack, p.weights, p.input, *p.intervention, p.first_site, p.source ? static_cast<int>(p.source->rows()) : 0);
     const Turns turns(p);
     for (int l = p.layers_kept; l < p.stack.layers; ++l) {
-        if (cancel && cancel->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        if (stopped(cancel)) return Error{"Cancelled."};
         auto layer = std::make_shared<LayerActivations>();
         resid = run_layer(p, l, std::move(resid), rules, turns, *layer);
         a->layers.push_back(std::move(layer));

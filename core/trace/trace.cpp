@@ -59,8 +59,7 @@ Matrix Trace::resid_before(int site, ThreadPool& pool) const {
     const AttentionSite s = config().site(site);
     const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     if (s.kind != AttentionKind::cross) return layer.resid_pre;
-    const int self = site - config().stacks[static_cast<size_t>(s.stack)].layers;  // cross-attention is numbered behind it
-    const Matrix mid = layer.resid_pre + attn_out(self, pool);
+    const Matrix mid = layer.resid_pre + attn_out(config().sites_of(s.stack, s.layer).front(), pool);
     const Norm& norm = model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)].self.norm;
     return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
 }
