@@ -12,7 +12,7 @@ namespace {
 
 struct CompareOptions {
     InputOptions input;
-    std::string text_b, model_b;
+    std::string text_b, model_b, align = "token";
     bool json = false;
 };
 
@@ -21,7 +21,7 @@ constexpr int kTokens = 10;
 struct Comparison {
     std::shared_ptr<const Trace> a, b;
     std::vector<float> distances;
-    std::vector<ProbabilityChange> next;  // at the end of both; empty where they have no common vocabulary or predict nothing
+    std::vector<ProbabilityChange> next;  // at the end of both; empty where they predict nothing
 };
 
 /// A is the text in the model as it is; B has the other text, the other model, or the changes.
@@ -38,9 +38,9 @@ Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
     Comparison c;
     TRY(c.a, run_input(plain, pool));
     TRY(c.b, run_input(other, pool));
-    TRY(c.distances, head_distances(*c.a, *c.b, pool));
+    TRY(c.distances, head_distances(*c.a, *c.b, {o.align == "token" ? AlignBy::token : AlignBy::position, {}}, pool));
     const auto last_a = predicting_positions(*c.a), last_b = predicting_positions(*c.b);
-    if (!last_a.empty() && !last_b.empty() && c.a->config().vocab == c.b->config().vocab) c.next = probability_changes(*c.a, last_a[0], *c.b, last_b[0], kTokens, pool);
+    if (!last_a.empty() && !last_b.empty()) c.next = probability_changes(*c.a, last_a[0], *c.b, last_b[0], kTokens, pool);
     return c;
 }
 
@@ -60,7 +60,7 @@ std::string as_json(const Comparison& c) {
     nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()}, {"next", nlohmann::ordered_json::array()}};
     for (const size_t i : order_by(c.distances, false))
         root["heads"].push_back({{"layer", site_path(config, static_cast<int>(i) / config.heads)}, {"head", static_cast<int>(i) % config.heads}, {"distance", c.distances[i]}});
-    for (const ProbabilityChange& p : c.next) root["next"].push_back({{"token", prediction_label(*c.a->model, p.id)}, {"id", p.id}, {"a", p.before}, {"b", p.after}});
+    for (const ProbabilityChange& p : c.next) root["next"].push_back({{"token", p.label}, {"id", p.id >= 0 ? nlohmann::ordered_json(p.id) : nlohmann::ordered_json()}, {"a", p.a}, {"b", p.b}});
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -77,6 +77,7 @@ std::function<Status()> declare_compare(CLI::App& app) {
     add_input_options(app, o->input);
     app.add_option("--text-b", o->text_b, "the other sentence");
     app.add_option("--model-b", o->model_b, "the other model");
+    app.add_option("--align", o->align, "which tokens of two sentences stand for each other: equal ones (token), or those with the same number (position)")->check(CLI::IsMember({"token", "position"}))->capture_default_str();
     app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
     return [o] { return run(*o); };
 }

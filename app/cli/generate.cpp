@@ -22,7 +22,7 @@ std::function<Status()> declare_generate(CLI::App& app) {
     return [o]() -> Status {
         ThreadPool pool(o->input.threads);
         TRY(const auto model, open_model(o->input));
-        TRY(ForwardRequest request, read_request(o->input, *model));
+        TRY(ForwardRequest request, read_request(o->input, model, pool));
         std::vector<int> ids = request.inputs.back().ids;
         TRY(const auto added, generate(model, std::move(request), o->tokens, o->sampling, pool));
         std::string out;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/compare.h"
+#include "analysis/effects.h"
 #include "analysis/head_stats.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -87,7 +87,7 @@ Status run(const HeadsOptions& o) {
         if (model->config.stacks[0].vocab == 0) return Error{model->name + " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and give it --image."};
         input.typed.ids = repeated_random_ids(model->config.stacks[0].vocab, o.random_repeat, o.seed);
     }
-    TRY(ForwardRequest request, read_request(input, *model));
+    TRY(ForwardRequest request, read_request(input, model, pool));
     TRY(const auto trace, run_trace(model, std::move(request), pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
     TRY(const auto effects, measure_effects(o, *trace, pool));

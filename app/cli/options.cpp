@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "analysis/patch.h"
 #include "io/mapped_file.h"
 #include "model/library.h"
 #include "model/parameters.h"
@@ -32,9 +33,9 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     std::string masks;
     for (const auto& kind : mask_kinds()) masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
-    app.add_option("--ablate", o.ablate, "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard; cross.0.2 where a model has several kinds")->delimiter(',');
+    app.add_option("--ablate", o.ablate, "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other heads of its layer go); cross.0.2 where a model has several kinds")->delimiter(',');
     app.add_option("--temperature-attn", o.temperature, "divides every score before the softmax; 0: each query looks at its heaviest key alone")->check(CLI::NonNegativeNumber);
-    app.add_option("--change", o.changes, "forbid:16>10@2.0, allow:3>9, score:16>10@2.0=4.5, temperature:0.5@2.0, skip-attention:3, skip-mlp:3 (repeatable)");
+    app.add_option("--change", o.changes, "forbid:16>10@2.0, allow:3-5>9, score:16>10@2.0=4.5, temperature:0.5@2.0, ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, skip-mlp:3 (repeatable)");
     app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256))->capture_default_str();
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
@@ -74,7 +75,12 @@ Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig&
         TRY(Change change, parse_ablation(c, text));
         out.changes.push_back(std::move(change));
     }
-    if (o.temperature != 1) out.changes.push_back({ChangeKind::temperature, -1, -1, -1, -1, static_cast<float>(o.temperature), nullptr});
+    if (o.temperature != 1) {
+        Change change;
+        change.kind = ChangeKind::temperature;
+        change.value = static_cast<float>(o.temperature);
+        out.changes.push_back(std::move(change));
+    }
     for (const std::string& text : o.changes) {
         TRY(Change change, parse_change(c, text));
         out.changes.push_back(std::move(change));
@@ -92,15 +98,15 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
     }
     if (!fits) return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) + " rows and the text " + std::to_string(longest) + " tokens; give it a row and a column for each token."};
     for (const Change& c : intervention.changes)
-        if (std::max(c.query, c.key) >= static_cast<int>(longest)) return Error{"A change names position " + std::to_string(std::max(c.query, c.key)) + ", but the text has positions 0 … " + std::to_string(longest - 1) + "; correct --change."};
+        if (const int last = std::max(c.query + c.queries, c.key + c.keys) - 1; last >= static_cast<int>(longest)) return Error{"A change names position " + std::to_string(last) + ", but the text has positions 0 … " + std::to_string(longest - 1) + "; correct --change."};
     return success();
 }
 
 }  // namespace
 
-Result<ForwardRequest> read_request(const InputOptions& o, const Model& model) {
+Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr<const Model>& model, ThreadPool& pool) {
     ForwardRequest request;
-    TRY(request.intervention, read_intervention(o, model.config));
+    TRY(request.intervention, read_intervention(o, model->config));
     Typed typed = o.typed;
     if (!o.text_file.empty()) {
         TRY(typed.text, read_text(o.text_file));
@@ -110,19 +116,23 @@ Result<ForwardRequest> read_request(const InputOptions& o, const Model& model) {
         TRY(RgbImage image, open_image(o.image));
         typed.image = std::make_shared<const RgbImage>(std::move(image));
     }
-    TRY(ModelInput input, read_typed(model, typed));
-    TRY_STATUS(check_sequences(model, input.sequences));
+    TRY(ModelInput input, read_typed(*model, typed));
+    TRY_STATUS(check_sequences(*model, input.sequences));
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)
-        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << model.name << " reads the first " << kept << ".\n";
+        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << model->name << " reads the first " << kept << ".\n";
     TRY_STATUS(check_places(request.intervention, input.sequences));
     request.inputs = std::move(input.sequences);
+    if (needs_patching(request.intervention)) {
+        TRY(const auto own, run_trace(model, {request.inputs, {}}, pool));
+        TRY(request.intervention, patched(std::move(request.intervention), *own, pool));
+    }
     return request;
 }
 
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool& pool) {
     TRY(auto model, open_model(o));
-    TRY(ForwardRequest request, read_request(o, *model));
+    TRY(ForwardRequest request, read_request(o, model, pool));
     return run_trace(std::move(model), std::move(request), pool);
 }
 

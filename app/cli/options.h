@@ -36,8 +36,8 @@ Result<std::pair<int, int>> parse_size(const std::string& text);
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& options);
 
-/// What was typed, as tokens of the model; says on standard error when it was cut at the context.
-Result<ForwardRequest> read_request(const InputOptions& options, const Model& model);
+/// What was typed, as tokens of the model, with masks and changes; says on standard error when it was cut at the context.
+Result<ForwardRequest> read_request(const InputOptions& options, const std::shared_ptr<const Model>& model, ThreadPool& pool);
 
 /// Opens the model, reads the input, runs it.
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, ThreadPool& pool);

@@ -95,6 +95,7 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--scale", o->scale, "linear, log, or row (each row by its largest)")->check(CLI::IsMember({"linear", "log", "row"}))->capture_default_str();
     app.add_option("--queries", o->queries, "whether queries are rows or columns")->check(CLI::IsMember({"rows", "columns"}))->capture_default_str();
     o->title_option = app.add_option("--title", o->title, "title ('' for none)");
+    app.add_flag("--drop-sink", o->figure.drop_sink, "leave the first key out and renormalise the rows, in --view head; for display only");
     app.add_flag("--no-labels", o->no_labels, "leave out token labels and colour bar");
     return [o] { return render(*o); };
 }

@@ -5,13 +5,15 @@
 #include <cmath>
 #include <set>
 
+#include "views/changes.h"
+
 namespace headlight {
 
 namespace {
 
 constexpr int kBins = 40;
 
-const char* kLayouts[] = {"by layer", "sorted", "table", "map"};
+const char* kLayouts[] = {"by layer", "sorted", "table", "map", "values"};
 
 std::vector<float> column_of(const Scene& s, size_t statistic) {
     std::vector<float> out;
@@ -83,6 +85,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
     if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.state.heads_sort); c >= 0) {
         s.state.heads_sort = c;
+        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.state.sweeping = true;
         s.state.heads_kept = 1;
         s.state.heads_turned = false;
     }
@@ -97,7 +100,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
     const bool save_fits = save.x - x > ui.px(260);
     draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
-    if (save_fits && !ui.on_page() && ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+    if (save_fits && !ui.on_page() && ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
 
@@ -117,9 +120,10 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
             for (const auto& head : random->answer.heads) c.values.push_back(head[static_cast<size_t>(&st - head_statistics().data())]);
         out.push_back(std::move(c));
     }
-    const auto* effects = s.found<HeadEffectsWanted>();
-    const std::string of = effects && !effects->answer.change.empty() ? "“" + prediction_label(*s.model(), effects->answer.token) + "”" : "the next token";
-    if (s.model()->has_logits()) out.push_back({"effect on next", "How much ablating the head (its z is 0) changes the probability of " + of + ". Every head in turn, which takes a while in large models.", "", true, effects ? effects->answer.change : std::vector<float>()});
+    if (!s.model()->has_logits()) return out;
+    const Sweep* sweep = s.sweep() && s.sweep()->ended() ? s.sweep() : nullptr;
+    const std::string of = sweep && sweep->token() >= 0 ? "“" + prediction_label(*s.model(), sweep->token()) + "”" : "the next token";
+    out.push_back({sweep ? "effect on " + of : "effect on next", "How much ablating the head (its z is 0) changes the probability of " + of + ". Every head in turn, in the background.", "", true, sweep ? sweep->change() : std::vector<float>(), true});
     return out;
 }
 
@@ -161,13 +165,12 @@ void open_head(Scene& s, int site, int head) {
     s.state.site = site;
     s.state.head = head;
     s.state.choose_head = false;
-    s.field.focused = s.second.focused = false;
+    s.fields.leave();
     open_view(s.state, "head");
 }
 
 std::vector<Question> ask_all_heads(const Scene& s) {
     std::vector<Question> out{RandomStatisticsWanted{}};
-    if (s.state.heads_sort == static_cast<int>(kStatistics) + 3 && s.model()->has_logits()) out.push_back(HeadEffectsWanted{});
     if (s.state.heads_layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
     return out;
 }
@@ -206,15 +209,53 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
     ui.use_list(below);
 }
 
+namespace {
+
+/// The layer × head grid of the chosen column; of a sweep, also whose token it watches.
+void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
+    Ui& ui = s.ui;
+    const HeadColumn& column = choice.column();
+    const Rect inside{area.x + ui.px(24), area.y + ui.px(16), area.w - ui.px(48), area.h - ui.px(32)};
+    ui.text.draw(inside.x, inside.y + ui.px(10), kBody, ui.colors->t1, column.label);
+    ui.text.draw_wrapped(inside.x, inside.y + ui.px(26), inside.w, kCaption, ui.colors->t3, column.definition);
+    const Rect grid{inside.x, inside.y + ui.px(64), inside.w, inside.h - ui.px(64)};
+    if (const auto pressed = draw_head_values(s, grid, s.model()->config, choice.values, column.by_sweep, "values/")) open_head(s, pressed->first, pressed->second);
+}
+
+/// While a sweep goes on, its progress and a way to end it; and the token that it watches.
+float draw_sweep_bar(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto& predicted = s.sentence()->predictions;
+    if (ui.on_page() || predicted.empty()) return 0;
+    const float y = area.y + ui.px(24);
+    float x = area.x + ui.px(24);
+    std::vector<std::string> tokens;
+    int current = 0;
+    for (size_t i = 0; i < predicted[0].tokens.size(); ++i) {
+        tokens.push_back(predicted[0].tokens[i].label);
+        if (predicted[0].tokens[i].id == s.state.sweep_token) current = static_cast<int>(i);
+    }
+    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current); c >= 0) {
+        s.state.sweep_token = predicted[0].tokens[static_cast<size_t>(c)].id;
+        s.state.sweeping = true;
+    }
+    draw_sweep_state(s, {x + ui.px(16), area.y + ui.px(8), area.right() - x - ui.px(40), ui.px(40)});
+    return ui.px(48);
+}
+
+}  // namespace
+
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
     s.state.hovered_head.reset();
     if (!s.ui.on_page()) draw_toolbar(s, area, choice);
-    const Rect rest{area.x, area.y + s.ui.px(53), area.w, area.h - s.ui.px(53)};
+    const float top = s.ui.px(53) + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + s.ui.px(53), area.w, s.ui.px(48)}) : 0);
+    const Rect rest{area.x, area.y + top, area.w, area.h - top};
     switch (s.state.heads_layout) {
         case HeadsLayout::table: draw_head_table(s, rest, choice); break;
         case HeadsLayout::map: draw_head_map(s, rest, choice); break;
+        case HeadsLayout::values: draw_values(s, rest, choice); break;
         default: draw_head_grid(s, rest, choice);
     }
 }

@@ -10,6 +10,7 @@ struct HeadColumn {
     std::string label, definition, unit;
     bool ascending = false;      // small values come first
     std::vector<float> values;   // [site · heads + head], NaN where not defined; empty until it is known
+    bool by_sweep = false;       // measured by ablating each head in turn; signed
 };
 
 /// Columns of the table: the statistics, then those measured on random tokens.

@@ -1,18 +1,16 @@
-// What is changed: chips that take changes away again, the mask, and the buttons that make changes.
+// What is changed: chips that take changes away again, the brush, and what can be done to one cell and head.
 #include "views/changes.h"
 
 #include <algorithm>
 
 namespace headlight {
 
-namespace {
-
-/// "red 16 → ball 10", "1.2 mean": a change as people read it.
-std::string chip_text(const Scene& s, const Change& c) {
+std::string change_text(const Scene& s, const Change& c) {
     const ModelConfig& config = s.model()->config;
     const std::string head = c.site < 0 ? "" : c.head < 0 ? " in " + site_name(config, c.site) : " in " + head_name(config, c.site, c.head);
     const auto token = [&](const std::vector<std::string>& labels, int i) { return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i); };
-    const std::string pair = token(s.query_labels(), c.query) + " → " + token(s.key_labels(), c.key);
+    const auto span = [&](const std::vector<std::string>& labels, int first, int count) { return count == 1 ? token(labels, first) : std::to_string(first) + "–" + std::to_string(first + count - 1); };
+    const std::string pair = span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
     switch (c.kind) {
         case ChangeKind::forbid: return pair + head;
         case ChangeKind::allow: return "+ " + pair + head;
@@ -20,13 +18,16 @@ std::string chip_text(const Scene& s, const Change& c) {
         case ChangeKind::temperature: return "temperature " + decimals(c.value, 2) + head;
         case ChangeKind::skip_attention: return "no attention " + site_name(config, c.site);
         case ChangeKind::skip_mlp: return "no MLP " + site_name(config, c.site);
-        case ChangeKind::freeze: return "frozen" + head;
+        case ChangeKind::freeze: return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) + "”";
+        case ChangeKind::keep: return "only" + head.substr(head.find(' ', 1)) + " in its layer";
         default: break;
     }
     for (const ChangeRow& row : ablations())
         if (row.kind == c.kind) return head_name(config, c.site, c.head) + " " + row.name;
     return "";
 }
+
+namespace {
 
 /// One chip with a cross; true when it was pressed.
 bool draw_chip(Ui& ui, float& x, float y, const std::string& path, const std::string& label) {
@@ -58,7 +59,7 @@ float draw_changes(Scene& s, Rect area) {
     if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask " + now.mask.name())) next.mask = Mask();
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
-        const std::string label = chip_text(s, now.changes[shown]);
+        const std::string label = change_text(s, now.changes[shown]);
         if (x + ui.text.width(kCaptionMono, label) + ui.px(36 + 80) > right - links) break;
         if (draw_chip(ui, x, y, "change/" + std::to_string(shown), label)) next.changes.erase(next.changes.begin() + static_cast<std::ptrdiff_t>(shown));
     }
@@ -81,48 +82,115 @@ void toggle_change(ViewState& state, const Change& change) {
     state.intervene(std::move(next));
 }
 
+void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head, const std::optional<Change>& change) {
+    Intervention next = state.intervention;
+    const auto replaced = [&](const Change& c) { return c.site == site && c.head == head && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end(); };
+    next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), replaced), next.changes.end());
+    if (change) next.changes.push_back(*change);
+    state.intervene(std::move(next));
+}
+
+bool paints_blocks(const ViewState& state) { return state.brush == Brush::forbid_block || state.brush == Brush::allow_block; }
+
+namespace {
+
+/// A change of the brush's kind and scope, at a cell.
+Change painted_change(const Scene& s, std::pair<int, int> cell) {
+    const bool forbid = (s.state.brush == Brush::forbid || s.state.brush == Brush::forbid_block) != s.ui.shift;
+    Change change;
+    change.kind = forbid ? ChangeKind::forbid : ChangeKind::allow;
+    const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
+    change.site = s.state.brush_all && !cross ? -1 : s.state.site;
+    change.head = s.state.brush_all ? -1 : s.state.head;
+    std::tie(change.query, change.key) = cell;
+    return change;
+}
+
+}  // namespace
+
 void paint_cell(Scene& s, std::pair<int, int> cell) {
     if (s.state.painted == cell) return;
+    s.state.same_step = s.state.painted.first >= 0;
     s.state.painted = cell;
-    const bool forbid = (s.state.brush == Brush::forbid) != s.ui.shift;
-    Change change{forbid ? ChangeKind::forbid : ChangeKind::allow, s.state.brush_all ? -1 : s.state.site, s.state.brush_all ? -1 : s.state.head, cell.first, cell.second, 0, nullptr};
-    if (s.model()->config.site(s.site()).kind == AttentionKind::cross && s.state.brush_all) change.site = s.site();
+    const Change change = painted_change(s, cell);
+    const bool forbid = change.kind == ChangeKind::forbid;
     Intervention next = s.state.intervention;
     Change opposite = change;
     opposite.kind = forbid ? ChangeKind::allow : ChangeKind::forbid;
     const auto same = std::find(next.changes.begin(), next.changes.end(), change), other = std::find(next.changes.begin(), next.changes.end(), opposite);
     if (other != next.changes.end()) next.changes.erase(other);
     else if (same == next.changes.end() && s.sentence()->trace->rule(s.site()).mask_of(s.state.head).allows(cell.first, cell.second) == forbid) next.changes.push_back(change);
+    const bool first = next != s.state.intervention;
+    s.state.intervene(std::move(next));
+    if (!first && !s.state.same_step) s.state.painted = {-1, -1};  // nothing was done yet: the step has not begun
+    s.state.same_step = false;
+}
+
+void paint_block(Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
+    Change change = painted_change(s, {std::min(from.first, to.first), std::min(from.second, to.second)});
+    change.queries = std::abs(from.first - to.first) + 1;
+    change.keys = std::abs(from.second - to.second) + 1;
+    Intervention next = s.state.intervention;
+    next.changes.push_back(std::move(change));
     s.state.intervene(std::move(next));
 }
+
+namespace {
+
+/// The score of the shown cell: dragged, or stepped by the arrow keys; a change as soon as it differs.
+void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
+    Ui& ui = s.ui;
+    const auto& changes = s.state.intervention.changes;
+    const auto set = std::find_if(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == ChangeKind::score && c.site == s.state.site && c.head == s.state.head && std::pair{c.query, c.key} == cell; });
+    const bool known = s.answer->cell && std::pair{s.answer->cell->cell.query, s.answer->cell->cell.key} == cell;
+    if (set == changes.end() && !known) return;
+    const float now = set != changes.end() ? set->value : s.answer->cell->score;
+    const Hit h = ui.control("change/score", r);
+    ui.fill(r, h.pressed ? ui.colors->bg4 : h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+    ui.frame(r, set != changes.end() ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+    ui.text.draw(r.x + ui.px(12), r.middle_y(), kCaption, ui.colors->t2, "Score, drag ↔");
+    ui.text.draw_right(r.right() - ui.px(12), r.middle_y(), kBodyMono, set != changes.end() ? ui.colors->accent_text : ui.colors->t1, number(now, 2));
+    ui.tooltip("change/score", h, "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
+    const float moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(2)).x / ui.scale * 0.05f : 0;
+    const float step = moved != 0 ? moved : 0.5f * static_cast<float>(-ui.take_step("change/score"));
+    if (!h.pressed) s.state.painted = {-1, -1};
+    if (step == 0) return;
+    if (moved != 0) ImGui::ResetMouseDragDelta();
+    Intervention next = s.state.intervention;
+    if (set != changes.end()) {
+        next.changes[static_cast<size_t>(set - changes.begin())].value = now + step;
+    } else {
+        Change change;
+        change.kind = ChangeKind::score;
+        std::tie(change.site, change.head) = std::pair{s.state.site, s.state.head};
+        std::tie(change.query, change.key) = cell;
+        change.value = now + step;
+        next.changes.push_back(std::move(change));
+    }
+    s.state.same_step = h.pressed && s.state.painted == cell;
+    s.state.intervene(std::move(next));
+    s.state.same_step = false;
+    if (h.pressed) s.state.painted = cell;
+    s.state.locked = cell;  // so that it stays the shown one
+}
+
+}  // namespace
 
 float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float w = (column.w - ui.px(8)) / 2, y = bottom - ui.px(size::button);
-    const Change ablate{ChangeKind::zero, s.state.site, s.state.head, -1, -1, 0, nullptr}, forbid{ChangeKind::forbid, s.state.site, s.state.head, cell.first, cell.second, 0, nullptr};
+    Change ablate, forbid;
+    ablate.site = forbid.site = s.state.site;
+    ablate.head = forbid.head = s.state.head;
+    forbid.kind = ChangeKind::forbid;
+    std::tie(forbid.query, forbid.key) = cell;
     const auto& changes = s.state.intervention.changes;
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(), forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
     if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)}, forbidden ? "Allow this cell" : "Mask this cell")) toggle_change(s.state, forbid);
     if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)}, ablated ? "Bring it back" : "Ablate head")) toggle_change(s.state, ablate);
-    return y - ui.px(12);
-}
-
-float draw_effects(Scene& s, Rect column, float y, float bottom) {
-    Ui& ui = s.ui;
-    const auto& effects = s.sentence()->effects;
-    if (effects.empty() || y + ui.px(80) > bottom) return y;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Prediction before → after the changes");
-    ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "points");
-    for (const ProbabilityChange& p : effects) {
-        y += ui.px(24);
-        if (y + ui.px(12) > bottom) break;
-        const float points = 100 * (p.after - p.before), left = column.x + ui.px(84), w = column.w - ui.px(84 + 64);
-        ui.text.draw(column.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, prediction_label(*s.model(), p.id), ui.px(80)));
-        ui.fill({left, y - ui.px(6), std::max(ui.line(), w * p.before), ui.px(5)}, ui.colors->t3);
-        ui.fill({left, y + ui.px(1), std::max(ui.line(), w * p.after), ui.px(5)}, ui.colors->accent);
-        ui.text.draw_right(column.right(), y, kBodyMono, points < 0 ? ui.colors->minus : ui.colors->plus, (points > 0 ? "+" : "") + number(points, 1));
-    }
-    return y + ui.px(24);
+    if (column.h < ui.px(620)) return y - ui.px(12);
+    draw_score_edit(s, {column.x, y - ui.px(8 + size::button), column.w, ui.px(size::button)}, cell);
+    return y - ui.px(8 + size::button + 12);
 }
 
 }  // namespace headlight

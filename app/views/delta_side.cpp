@@ -13,31 +13,9 @@ void draw_delta_list(Scene& s, Rect area) {
     const ModelConfig& c = s.model()->config;
     const auto& values = found->answer.norm_by_head;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, ui.text.fitted(kCaption, "‖ΔE‖ of each head at " + token_at(s.sentence()->query_labels(found->asked.site), found->asked.query), area.w));
-    const auto order = order_by(values, false);
-    float largest = 1e-12f, names = ui.px(48);
-    for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
-    for (int site = 0; site < c.sites(); ++site) names = std::max(names, ui.text.width(kBodyMono, head_name(c, site, c.heads - 1)) + ui.px(12));
-    const float row_h = ui.px(size::row);
-    const Rect rows{area.x - ui.px(8), area.y + ui.px(42), area.w + ui.px(16), area.h - ui.px(54)};
-    const auto count = static_cast<size_t>(std::count_if(values.begin(), values.end(), [](float v) { return !std::isnan(v); }));
-    s.state.rank_scroll = scrolled(ui, rows, row_h * static_cast<float>(count), s.state.rank_scroll);
-    ui.clip(rows);
-    for (size_t i = 0; i < count; ++i) {
-        const Rect r{rows.x, rows.y + row_h * static_cast<float>(i) - s.state.rank_scroll, rows.w, row_h};
-        if (r.bottom() < rows.y || r.y > rows.bottom()) continue;
-        const int site = static_cast<int>(order[i]) / c.heads, head = static_cast<int>(order[i]) % c.heads;
-        const Hit h = ui.hit("delta/head/" + head_name(c, site, head), r);
-        if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-        const bool of_layer = site == delta_site(s);
-        ui.text.draw(area.x, r.middle_y(), kBodyMono, of_layer ? ui.colors->accent_text : ui.colors->t1, head_name(c, site, head));
-        ui.bar({area.x + names, r.middle_y() - ui.px(4), area.w - names - ui.px(64), ui.px(8)}, values[order[i]] / largest, of_layer ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(area.right(), r.middle_y(), kBodyMono, of_layer ? ui.colors->accent_text : ui.colors->t2, number(values[order[i]], 2));
-        if (h.hovered) s.state.hovered_head = std::pair{site, head};
-        if (!h.clicked) continue;
-        s.state.site = site;
-        s.state.head = head;
-    }
-    ui.unclip();
+    RankedHeads heads{"delta/head/", order_by(values, false), values, std::pair{s.state.site, s.state.head}};
+    heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), [&](size_t i) { return std::isnan(values[i]); }), heads.order.end());
+    if (const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads)) std::tie(s.state.site, s.state.head) = *pressed;
 }
 
 namespace {
@@ -104,7 +82,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     }
     if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+    if (ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
 }
 
 }  // namespace headlight

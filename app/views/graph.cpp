@@ -249,7 +249,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
     const char* says = flow ? "Attention flow: the most that can run from an input token to this one when each edge carries at most its weight."
                             : "Attention rollout: the layers’ mean patterns, each mixed half and half with the residual stream, multiplied. The shares sum to 1.";
     ui.text.draw_wrapped(column.x, y + ui.px(10), column.w, kCaption, ui.colors->t3, says);
-    if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+    if (ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
 }
 
 }  // namespace headlight

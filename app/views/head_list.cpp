@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/views.h"
+#include "views/changes.h"
 
 namespace headlight {
 
@@ -89,7 +89,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         const float grow = ui.px(2);
         ui.frame({moved.x + g.pitch * static_cast<float>(head) - grow, moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow}, color, width);
     };
-    if (std::string_view(views()[view_for(s.state, *s.model())].key) == "compare" && !s.state.compare_changes) outline(s.state.compared.first, s.state.compared.second, ui.colors->t1, 1);
+    if (views()[view_for(s.state, *s.model())].second_head && s.state.compared_what == Compared::heads) outline(s.state.compared.first, s.state.compared.second, ui.colors->t1, 1);
     if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
     if (views()[view_for(s.state, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
@@ -127,11 +127,11 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     s.state.hovered_head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
         s.state.compared = {layer, head};
-        s.state.compare_changes = false;
+        s.state.compared_what = Compared::heads;
         open_view(s.state, "compare");
     } else if (h.clicked) {
         select_head(s.state, layer, head);
-        s.field.focused = false;
+        s.fields.leave();
     }
     if (s.sentence()) {
         const auto& stats = s.sentence()->heads[static_cast<size_t>(layer * g.heads + head)].statistics;
@@ -141,75 +141,74 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     }
 }
 
-/// Value to show and its length as a bar for each head.
-std::vector<float> rank_values(const Scene& s) {
-    if (s.state.rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : std::vector<float>();
-    std::vector<float> out;
-    for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[static_cast<size_t>(s.state.rank)]);
+/// A way of ranking heads that the list offers.
+struct RankChoice {
+    int rank;
+    std::string label;
+};
+
+std::vector<RankChoice> rank_choices(const Scene& s) {
+    Ui& ui = s.ui;
+    std::vector<RankChoice> out;
+    for (size_t i = 0; i < kStatistics; ++i) out.push_back({static_cast<int>(i), head_statistics()[i].label});
+    if (const auto cell = s.shown_cell()) {
+        const auto label = [&](const std::vector<std::string>& labels, int i) { return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], ui.px(56)) + " " + std::to_string(i); };
+        out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " + label(s.key_labels(), cell->second)});
+    }
+    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "moved by the changes"});
+    if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
     return out;
 }
 
-std::vector<size_t> rank_order(const Scene& s, const std::vector<float>& values) {
-    return order_by(values, s.state.rank != kRankByCell && head_statistics()[static_cast<size_t>(s.state.rank)].ascending);
+/// The rank in force: the chosen one where it says something, else the first statistic.
+int rank_of(const Scene& s) {
+    const auto choices = rank_choices(s);
+    const auto it = std::find_if(choices.begin(), choices.end(), [&](const RankChoice& c) { return c.rank == s.state.rank; });
+    return it == choices.end() ? 0 : it->rank;
+}
+
+std::vector<float> rank_values(const Scene& s, int rank) {
+    std::vector<float> out;
+    if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
+    if (rank == kRankByMoved) return s.found<MovedWanted>() ? s.found<MovedWanted>()->answer.distances : out;
+    if (rank == kRankBySweep) return s.sweep() && s.sweep()->ended() ? s.sweep()->change() : out;
+    for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[static_cast<size_t>(rank)]);
+    return out;
 }
 
 void draw_rank_choice(Scene& s, Rect area, float y) {
     Ui& ui = s.ui;
+    const auto choices = rank_choices(s);
     std::vector<std::string> items;
-    for (const auto& st : head_statistics()) items.push_back(st.label);
-    const auto cell = s.shown_cell();
-    if (cell) {
-        const auto label = [&](const std::vector<std::string>& labels, int i) { return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], ui.px(56)) + " " + std::to_string(i); };
-        items.push_back("weight " + label(s.query_labels(), cell->first) + " → " + label(s.key_labels(), cell->second));
+    int current = 0;
+    for (size_t i = 0; i < choices.size(); ++i) {
+        items.push_back(choices[i].label);
+        if (choices[i].rank == rank_of(s)) current = static_cast<int>(i);
     }
     ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
     float width = 0;
-    const int current = s.state.rank == kRankByCell ? static_cast<int>(kStatistics) : s.state.rank;
-    const int chosen = ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40));
-    if (chosen >= 0) s.state.rank = chosen == static_cast<int>(kStatistics) ? kRankByCell : chosen;
-    if (s.state.rank != kRankByCell) {
-        const auto& st = head_statistics()[static_cast<size_t>(s.state.rank)];
-        const Rect help{area.x, y - ui.px(14), ui.px(36), ui.px(28)};
-        ui.tooltip("rank/help", ui.hit("rank/help", help), st.definition);
+    if (const int chosen = ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40)); chosen >= 0) {
+        s.state.rank = choices[static_cast<size_t>(chosen)].rank;
+        s.state.sweeping = s.state.sweeping || s.state.rank == kRankBySweep;
     }
+    const int rank = rank_of(s);
+    const char* help = rank >= 0 ? head_statistics()[static_cast<size_t>(rank)].definition : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and after the changes, averaged over the queries; 0 to 1 bit."
+                                   : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)." : "Weight of the shown cell in each head.";
+    ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - ui.px(14), ui.px(36), ui.px(28)}), help);
 }
 
 void draw_ranked_heads(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    const auto values = rank_values(s);
-    const auto order = rank_order(s, values);
-    float largest = 1e-6f;
-    for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
-    const float row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34), most = std::max(0.0f, row_h * static_cast<float>(order.size()) - list_h);
-    const Rect shown{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
-    s.state.rank_scroll -= ui.take_wheel(shown) * row_h * 2;
-    s.state.rank_scroll = std::clamp(s.state.rank_scroll, 0.0f, most);
-    ui.clip(shown);
-    const int across = s.model()->config.heads;
-    float names = 0;
-    for (int site = 0; site < s.model()->config.sites(); ++site) names = std::max(names, ui.text.width(kBodyMono, head_name(s.model()->config, site, across - 1)) + ui.px(12));
-    int hidden_below = 0;
-    for (size_t i = 0; i < order.size(); ++i) {
-        const Rect r{shown.x, area.y + row_h * static_cast<float>(i) - s.state.rank_scroll, shown.w, row_h};
-        if (r.y + row_h > shown.bottom() + 1) ++hidden_below;
-        if (r.bottom() < shown.y || r.y + row_h > shown.bottom() + 1) continue;
-        const int layer = static_cast<int>(order[i]) / across, head = static_cast<int>(order[i]) % across;
-        const float value = values[order[i]];
-        const Hit h = ui.hit("ranked/" + head_name(s.model()->config, layer, head), r);
-        const bool selected = layer == s.state.site && head == s.state.head;
-        if (selected || h.hovered) ui.fill(r, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
-        const ImU32 ink = selected ? ui.colors->accent_text : ui.colors->t1;
-        ui.text.draw(area.x, r.middle_y(), kBodyMono, ink, head_name(s.model()->config, layer, head));
-        ui.text.draw_right(area.right(), r.middle_y(), kBodyMono, selected ? ink : ui.colors->t2, number(value, 3));
-        if (!std::isnan(value)) ui.bar({area.x + std::max(ui.px(48), names), r.middle_y() - ui.px(4), area.w - std::max(ui.px(48), names) - ui.px(64), ui.px(8)}, value / largest, selected ? ui.colors->accent : ui.colors->t3);
-        if (h.hovered) s.state.hovered_head = std::pair{layer, head};
-        if (h.clicked) {
-            select_head(s.state, layer, head);
-            s.field.focused = false;
-        }
-    }
-    ui.unclip();
-    if (hidden_below > 0) ui.text.draw(area.x, area.bottom() - ui.px(14), kCaption, ui.colors->t3, std::to_string(hidden_below) + " more");
+    const int rank = rank_of(s);
+    if (rank == kRankBySweep && !draw_sweep_state(s, area)) return;
+    RankedHeads heads{"ranked/", {}, rank_values(s, rank), std::pair{s.state.site, s.state.head}, true, rank == kRankBySweep};
+    std::vector<float> strength = heads.values;
+    if (rank == kRankBySweep)
+        for (float& v : strength) v = std::abs(v);
+    heads.order = order_by(strength, rank >= 0 && head_statistics()[static_cast<size_t>(rank)].ascending);
+    const auto pressed = draw_ranked(s, area, s.model()->config, heads);
+    if (!pressed) return;
+    select_head(s.state, pressed->first, pressed->second);
+    s.fields.leave();
 }
 
 }  // namespace

@@ -14,29 +14,6 @@ namespace {
 
 constexpr float kLargestCell = 64, kMostZoom = 400;
 
-constexpr const char* kMasks[] = {"own", "none", "causal", "window:2", "window:4", "window:8", "prefix:4", "global:1:4", "block"};
-
-/// The mask in force, and the brush that paints on it.
-void draw_mask_choice(Scene& s, float& x, float y, float right) {
-    Ui& ui = s.ui;
-    if (s.model()->config.kind == ModelKind::vision || x + ui.px(250) > right) return;
-    std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
-    const std::string now = s.state.intervention.mask.name();
-    auto current = std::find(names.begin(), names.end(), now);
-    if (current == names.end()) current = names.insert(names.end(), now);
-    if (const int c = ui.choice(x, y, "Mask", "mask", names, static_cast<int>(current - names.begin())); c >= 0)
-        if (auto mask = Mask::parse(names[static_cast<size_t>(c)])) {
-            Intervention next = s.state.intervention;
-            next.mask = *mask;
-            s.state.intervene(std::move(next));
-        }
-    const int brush = s.state.brush == Brush::off ? 0 : (s.state.brush == Brush::forbid ? 1 : 3) + (s.state.brush_all ? 0 : 1);
-    if (const int c = ui.choice(x, y, "Brush", "brush", {"off", "block", "block, this head", "allow", "allow, this head"}, brush); c >= 0) {
-        s.state.brush = c == 0 ? Brush::off : c < 3 ? Brush::forbid : Brush::allow;
-        s.state.brush_all = c % 2 == 1;
-    }
-}
-
 void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     Ui& ui = s.ui;
     float x = area.x + ui.px(24);
@@ -47,7 +24,7 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     if (const int c = ui.choice(x, y, "Colours", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
     if (const int c = ui.choice(x, y, "Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
     if (const int c = ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.state.marks)); c >= 0) s.state.marks = static_cast<Marks>(c);
-    draw_mask_choice(s, x, y, area.right());
+    if (const int c = ui.choice(x, y, "First key", "sink", {"shown", "left out"}, s.state.drop_sink ? 1 : 0); c >= 0) s.state.drop_sink = c == 1;
     if (!l.whole() && !ui.on_page() && ui.link("map/fit", std::min(x + ui.px(70), area.right() - ui.px(12)), y, "Show all")) s.state.map_zoom = 1;
 }
 
@@ -98,6 +75,39 @@ std::pair<int, int> cell_at(const Scene& s, const MapLayout& l, ImVec2 at) {
     return s.state.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
 }
 
+/// Paints cell by cell, or the rectangle between where the button went down and where it comes up.
+void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
+    const bool inside = l.map.contains(h.mouse);
+    const auto cell = cell_at(s, l, h.mouse);
+    if (h.hovered) s.point_at(cell);
+    if (!paints_blocks(s.state)) {
+        if (!h.pressed) s.state.painted = {-1, -1};
+        else if (inside) paint_cell(s, cell);
+        return;
+    }
+    auto& from = s.state.block_from;
+    if (h.pressed && from.first < 0 && inside) from = cell;
+    if (from.first < 0) return;
+    if (!h.pressed) {
+        paint_block(s, from, cell);
+        from = {-1, -1};
+        return;
+    }
+}
+
+/// The rectangle that is being drawn.
+void draw_block(Scene& s, const MapLayout& l) {
+    const auto from = s.state.block_from;
+    if (from.first < 0 || !s.state.hovered) return;
+    const auto to = *s.state.hovered;
+    const bool rows = s.state.queries == Axis::rows;
+    const auto [top, bottom] = std::minmax({rows ? from.first : from.second, rows ? to.first : to.second});
+    const auto [left, right] = std::minmax({rows ? from.second : from.first, rows ? to.second : to.first});
+    const Rect block{l.x(left), l.y(top), l.x(right + 1) - l.x(left), l.y(bottom + 1) - l.y(top)};
+    s.ui.fill(block, faded(s.ui.colors->accent, 0.25f));
+    s.ui.frame(block, s.ui.colors->accent, 2);
+}
+
 /// The wheel enlarges about the mouse; dragging an enlarged map moves it; a click locks.
 void answer_map(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
@@ -109,12 +119,7 @@ void answer_map(Scene& s, const MapLayout& l) {
         s.state.map_x = (l.x0 + h.mouse.x - l.map.x) * grow - (h.mouse.x - l.map.x);
         s.state.map_y = (l.y0 + h.mouse.y - l.map.y) * grow - (h.mouse.y - l.map.y);
     }
-    if (s.state.brush != Brush::off) {
-        if (!h.pressed) s.state.painted = {-1, -1};
-        if (h.pressed && l.map.contains(h.mouse)) paint_cell(s, cell_at(s, l, h.mouse));
-        if (h.hovered) s.point_at(cell_at(s, l, h.mouse));
-        return;
-    }
+    if (s.state.brush != Brush::off) return answer_brush(s, l, h);
     const ImVec2 moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(4)) : ImVec2{0, 0};
     if (!l.whole() && (moved.x != 0 || moved.y != 0)) {
         s.state.map_x -= moved.x;
@@ -128,7 +133,7 @@ void answer_map(Scene& s, const MapLayout& l) {
     if (ImGui::IsMouseDoubleClicked(0)) s.state.map_zoom = 1;
     if (!h.clicked) return;
     if (!std::exchange(s.state.map_dragged, false)) s.state.locked = s.state.hovered;
-    s.field.focused = s.second.focused = false;
+    s.fields.leave();
 }
 
 void draw_cells(Scene& s, const MapLayout& l) {
@@ -159,9 +164,9 @@ void draw_painted(Scene& s, const MapLayout& l) {
     const bool rows = s.state.queries == Axis::rows;
     ui.clip(l.map);
     for (const Change& c : s.sentence()->intervention.changes) {
-        const bool painted = c.kind == ChangeKind::forbid || c.kind == ChangeKind::allow;
-        if (!painted || !c.concerns(s.model()->config, s.site(), s.state.head) || !s.holds({c.query, c.key}) || l.cell < 4) continue;
-        const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key), l.cell - ui.line(), l.cell - ui.line()};
+        if (!c.paints() || !c.concerns(s.model()->config, s.site(), s.state.head) || !s.holds({c.query, c.key}) || l.cell < 4) continue;
+        const auto queries = static_cast<float>(std::min(c.queries, s.queries() - c.query)), keys = static_cast<float>(std::min(c.keys, s.keys() - c.key));
+        const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key), l.cell * (rows ? keys : queries) - ui.line(), l.cell * (rows ? queries : keys) - ui.line()};
         if (c.kind == ChangeKind::forbid) {
             ui.fill(cell, ui.colors->accent_fill);
             if (l.cell >= ui.px(8)) ui.hatch(cell, ui.colors->accent);
@@ -224,6 +229,7 @@ void draw_heat_map(Scene& s, Rect area) {
     }
     draw_cells(s, l);
     draw_painted(s, l);
+    draw_block(s, l);
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44)) draw_values(s, l);
     draw_map_labels(s, l, cell);

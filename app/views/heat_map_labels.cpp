@@ -87,7 +87,8 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
     const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
     const bool masked = s.sentence()->trace->rule(s.site()).mask.hides_any();
-    const std::string left = std::string("Each ") + (s.state.queries == Axis::rows ? "row" : "column") + " sums to 1." +
+    const std::string sums = s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";
+    const std::string left = sums + (s.state.queries == Axis::rows ? "row" : "column") + (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
                              (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
     const int covered = static_cast<int>(std::ceil(1 / l.cell));

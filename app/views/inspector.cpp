@@ -111,6 +111,7 @@ void draw_inspector(Scene& s, Rect area) {
     const float pad = ui.px(size::inspector_pad);
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const auto cell = s.shown_cell();
+    if (cell && shows_effects(s)) return draw_effects_inspector(s, area);
     if (!cell) {
         ui.text.draw(area.x + pad, area.y + ui.px(24), kTitle, ui.colors->t3, "Inspector");
         ui.text.draw_wrapped(area.x + pad, area.y + ui.px(64), area.w - 2 * pad, kBody, ui.colors->t2, "Point at a token or a cell to read its numbers.");
@@ -123,7 +124,7 @@ void draw_inspector(Scene& s, Rect area) {
     ui.clip({area.x, area.y, area.w, buttons - area.y});
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
     const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
-    c.pair("weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
+    c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
         draw_score(s, c, *r);
         c.pair("mask", r->allowed ? "allowed" : "masked", 24);
@@ -138,7 +139,7 @@ void draw_inspector(Scene& s, Rect area) {
         }
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+    if (ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
 }
 
 }  // namespace headlight

@@ -16,7 +16,7 @@ void accept(Scene& s, int position, int id) {
         s.state.notice = "This token is part of a character and cannot stand in the text alone.";
         return;
     }
-    TextField& field = m.config.stacks.size() > 1 ? s.second : s.field;
+    TextField& field = m.config.stacks.size() > 1 ? s.fields.second : s.fields.sentence;
     if (m.config.kind != ModelKind::encoder) {
         if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
         return field.set_text(field.text() + bytes);
@@ -89,7 +89,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) s.state.save_menu = true;
+    if (ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
 }
 
 }  // namespace headlight

@@ -82,7 +82,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         if (h.hovered && !queries) s.state.hovered_key = i;
         if (h.clicked && queries) {
             s.state.locked = s.state.hovered;
-            s.field.focused = s.second.focused = false;
+            s.fields.leave();
         }
     }
 }

@@ -9,6 +9,7 @@
 
 #include "model/parameters.h"
 #include "views/sheet.h"
+#include "window/workspace.h"
 
 namespace headlight {
 
@@ -109,16 +110,16 @@ void draw_model_menu(Scene& s, Rect window) {
     const Rect r{ui.px(16), ui.px(52), std::min(ui.px(664), window.w - ui.px(32)), std::min(ui.px(520), window.h - ui.px(100))};
     Sheet sheet(s, "model menu", r, s.state.model_menu);
     const float x = r.x + ui.px(20), w = r.w - ui.px(40);
-    ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1, "Open a model");
+    ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1, s.state.choosing_other ? "Compare with a model" : "Open a model");
     ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(26), kCaptionMono, ui.colors->t3, "Ctrl O");
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
-    ui.text_input("model path", field, "Path of a model folder or .gguf file", s.state.path_typed);
+    ui.text_input("model path", field, "Path of a model folder, .gguf file or workspace", s.state.path_typed);
     const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)}, "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
     if (pressed && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
-    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a folder or a .gguf file on the window.");
+    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a folder, a .gguf file or a workspace on the window.");
 }
 
 /// Options side by side, one of them on; returns the one pressed, or -1.
@@ -163,18 +164,21 @@ void draw_settings_menu(Scene& s, Rect window) {
 /// "head 2.0", "the view All heads": what Ctrl S saves.
 std::string saved_name(const Scene& s) {
     const View& view = views()[view_for(s.state, *s.model())];
-    return std::string_view(view.key) == "head" ? "head " + head_name(s.model()->config, s.state.site, s.state.head) : std::string("the view ") + view.name;
+    return view.own_figure ? "head " + head_name(s.model()->config, s.state.site, s.state.head) : std::string("the view ") + view.name;
 }
 
 void draw_save_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    const Rect r{window.right() - ui.px(556), window.bottom() - ui.px(250), ui.px(540), ui.px(170)};
+    const Rect r{window.right() - ui.px(556), window.bottom() - ui.px(284), ui.px(540), ui.px(204)};
     Sheet sheet(s, "save menu", r, s.state.save_menu);
     const float x = r.x + ui.px(20), w = r.w - ui.px(40);
-    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save " + ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(280)));
-    ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(28), kCaption, ui.colors->t3, "end the name in .png, .svg or .pdf");
-    const Rect field{x, r.y + ui.px(56), w - ui.px(96), ui.px(32)};
-    ui.text_input("save path", field, "file name", s.state.save_path);
+    const std::string what = s.state.save_workspace ? "the workspace" : ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(230));
+    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save " + what);
+    const float segments_w = ui.text.width(kCaption, "PictureWorkspace") + ui.px(48);
+    if (const int i = segments(ui, "save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28), {"Picture", "Workspace"}, s.state.save_workspace ? 1 : 0); i >= 0) open_save_menu(s.state, i == 1);
+    ui.text.draw(x, r.y + ui.px(64), kCaption, ui.colors->t3, s.state.save_workspace ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop." : "End the name in .png, .svg or .pdf.");
+    const Rect field{x, r.y + ui.px(84), w - ui.px(96), ui.px(32)};
+    ui.text_input(s.state.save_workspace ? "workspace path" : "save path", field, "file name", s.state.save_path);
     const bool pressed = ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary);
     if (pressed) s.state.save_wanted = true;
     if (!s.state.save_result.empty())
@@ -203,7 +207,7 @@ constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 7, 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
-    {"Ctrl S", "save the picture"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
+    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
     {"Ctrl I", "inspector, in narrow windows"},      {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
 
 void draw_help(Scene& s, Rect window) {
@@ -222,7 +226,17 @@ void draw_help(Scene& s, Rect window) {
 
 }  // namespace
 
+void open_save_menu(ViewState& state, bool workspace) {
+    const bool was = is_workspace(state.save_path);
+    state.save_menu = true;
+    state.save_workspace = workspace;
+    state.save_result.clear();
+    if (workspace && !was) state.save_path = state.workspace.empty() ? "headlight.headlight.json" : state.workspace;
+    if (!workspace && was) state.save_path.clear();
+}
+
 void draw_menus(Scene& s, Rect window) {
+    if (!s.state.model_menu) s.state.choosing_other = false;
     if (s.state.labelling && s.model()) draw_label_menu(s, window);
     if (s.state.model_menu) draw_model_menu(s, window);
     if (s.state.settings_menu) draw_settings_menu(s, window);

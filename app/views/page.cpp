@@ -36,8 +36,8 @@ void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)
     Ui ui(text, nullptr);
     ui.begin_page(page_theme(), canvas);
     const Pictures none;
-    TextField field, second;
-    Scene scene{ui, page.state, page.answer.get(), none, field, second, nullptr, 0, 0};
+    Fields fields;
+    Scene scene{ui, page.state, page.answer.get(), none, fields, nullptr, 0, 0};
     use(scene);
 }
 

@@ -6,6 +6,13 @@
 
 namespace headlight {
 
+namespace {
+bool hardly_any(float change) { return std::abs(change) < 0.0005f; }
+}  // namespace
+
+std::string points_text(float change) { return hardly_any(change) ? "0.0" : (change > 0 ? "+" : "") + number(100 * change, 1); }
+ImU32 change_ink(const Ui& ui, float change) { return hardly_any(change) ? ui.colors->t3 : change < 0 ? ui.colors->minus : ui.colors->plus; }
+
 ImU32 color_at(const Colormap& map, float place) {
     const Rgb c = map[static_cast<size_t>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255))];
     return IM_COL32(c.r, c.g, c.b, 255);
@@ -137,7 +144,7 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
 
 void lock_token(Scene& s, int query) {
     s.state.locked = std::pair{query, s.heaviest_key(query)};
-    s.field.focused = s.second.focused = false;
+    s.fields.leave();
 }
 
 }  // namespace headlight

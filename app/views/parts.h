@@ -7,6 +7,10 @@
 
 namespace headlight {
 
+/// "−66.5", "+0.3", "0.0": a change of a probability in points, and its colour.
+std::string points_text(float change);
+ImU32 change_ink(const Ui& ui, float change);
+
 /// A place 0 … 1 on a colour map.
 ImU32 color_at(const Colormap& map, float place);
 /// The place −1 … 1 of a signed value on the diverging map.
@@ -48,6 +52,21 @@ float draw_inspector_title(Scene& scene, Rect area, const std::string& query, co
 
 /// "label   value" across a column; `emphasis` in amber. Returns the next y.
 float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value, bool emphasis = false);
+
+/// Heads in an order, a row each: name, bar, number; scrolled by the wheel.
+struct RankedHeads {
+    const char* path;                     // of the rows' widgets, before the head's name
+    std::vector<size_t> order;            // site · heads + head
+    std::vector<float> values;            // NaN: no bar
+    std::optional<std::pair<int, int>> chosen;  // the row that is marked
+    bool amber = true;                    // … as the selected head, or as the one it is compared with
+    bool is_signed = false;
+};
+/// Returns the head whose row was pressed.
+std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config, const RankedHeads& heads);
+
+/// A layer × head grid, each cell in the colour of its value; returns the head that was pressed.
+std::optional<std::pair<int, int>> draw_head_values(Scene& scene, Rect area, const ModelConfig& config, const std::vector<float>& values, bool is_signed, const char* path);
 
 /// Labels of points that fit without covering an earlier one.
 class LabelPlacer {

@@ -89,7 +89,7 @@ void draw_picture(Scene& s, Rect area) {
     if (token > 0) s.point_at(std::pair{query, token});
     if (on_left.clicked && token > 0) s.state.locked = query == token ? std::pair{0, token} : std::pair{token, token};
     if (on_right.clicked && token > 0) s.state.locked = std::pair{query, token};
-    if (on_left.clicked || on_right.clicked) s.field.focused = false;
+    if (on_left.clicked || on_right.clicked) s.fields.leave();
     if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);
     if (const auto cell = s.shown_cell(); cell && cell->second > 0)
         for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);

@@ -6,7 +6,27 @@
 
 namespace headlight {
 
+void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const char* placeholder) {
+    Ui& ui = s.ui;
+    const Hit h = ui.hit(path, r);
+    ui.fill(r, ui.colors->bg2, size::corner);
+    ui.frame(r, field.focused ? ui.colors->accent : h.hovered ? ui.colors->t3 : ui.colors->l2, 1, size::corner);
+    const float pad = ui.px(14), local = h.mouse.x - r.x - pad;
+    if (h.hovered && ImGui::IsMouseClicked(0)) s.fields.leave();
+    if (h.hovered && ImGui::IsMouseDoubleClicked(0)) field.select_word(local);
+    else if (h.hovered && ImGui::IsMouseClicked(0)) field.press(local, ImGui::GetIO().KeyShift);
+    else if (h.pressed && ImGui::IsMouseDragging(0)) field.drag(local);
+    if (h.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors, placeholder);
+}
+
 namespace {
+
+/// Goes back to the model that is open; or, where it is the one to compare with, to none.
+void cancel_opening(Scene& s) {
+    if (s.opening->path == s.state.other_model && s.opening->attempt == s.state.other_attempt) s.state.other_model.clear();
+    else choose_model(s.state, s.answer->model_path, s.answer->model_attempt);
+}
 
 /// The model's name; while another one is being opened, that one's, with what is being done and a way out.
 void draw_model_button(Scene& s, Rect r) {
@@ -25,7 +45,7 @@ void draw_model_button(Scene& s, Rect r) {
         ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1, ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - ui.px(52)));
         ui.text.draw(r.x + ui.px(44), y + ui.px(8), kCaption, ui.colors->t3, ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - ui.px(52)));
         ui.name("opening", button);
-        if (ui.link("opening/cancel", r.right(), y, "Cancel")) choose_model(s.state, s.answer->model_path, s.answer->model_attempt);
+        if (ui.link("opening/cancel", r.right(), y, "Cancel")) cancel_opening(s);
         return;
     }
     const std::string name = s.model() ? s.model()->name : "opening…";
@@ -35,20 +55,6 @@ void draw_model_button(Scene& s, Rect r) {
     ui.polyline(chevron, ui.colors->t3, ui.px(1.5f));
 }
 
-void draw_field(Scene& s, TextField& field, TextField& other, const char* path, Rect r, const char* placeholder) {
-    Ui& ui = s.ui;
-    const Hit h = ui.hit(path, r);
-    ui.fill(r, ui.colors->bg2, size::corner);
-    ui.frame(r, field.focused ? ui.colors->accent : h.hovered ? ui.colors->t3 : ui.colors->l2, 1, size::corner);
-    const float pad = ui.px(14), local = h.mouse.x - r.x - pad;
-    if (h.hovered && ImGui::IsMouseClicked(0)) other.focused = false;
-    if (h.hovered && ImGui::IsMouseDoubleClicked(0)) field.select_word(local);
-    else if (h.hovered && ImGui::IsMouseClicked(0)) field.press(local, ImGui::GetIO().KeyShift);
-    else if (h.pressed && ImGui::IsMouseDragging(0)) field.drag(local);
-    if (h.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
-    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors, placeholder);
-}
-
 /// One field, or two where the model reads two texts.
 void draw_fields(Scene& s, Rect r) {
     Ui& ui = s.ui;
@@ -56,16 +62,16 @@ void draw_fields(Scene& s, Rect r) {
     const float gap = ui.px(8);
     if (kind == ModelKind::encoder) {
         const float first = std::floor((r.w - gap) * 0.6f);
-        draw_field(s, s.field, s.second, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
-        draw_field(s, s.second, s.field, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h}, "Second sentence");
+        draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
+        draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h}, "Second sentence");
     } else if (kind == ModelKind::encoder_decoder) {
         const float write = ui.px(72), half = std::floor((r.w - 2 * gap - write) / 2);
-        draw_field(s, s.field, s.second, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
-        draw_field(s, s.second, s.field, "second", {r.x + half + gap, r.y, half, r.h}, "What the decoder reads");
+        draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
+        draw_text_field(s, s.fields.second, "second", {r.x + half + gap, r.y, half, r.h}, "What the decoder reads");
         const bool possible = s.sentence() && s.model()->has_logits();
         if (ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it", possible ? Ui::Look::normal : Ui::Look::off) && possible) ++s.state.write_attempt;
     } else {
-        draw_field(s, s.field, s.second, "sentence", r, kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
+        draw_text_field(s, s.fields.sentence, "sentence", r, kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
     }
 }
 

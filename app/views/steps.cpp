@@ -174,7 +174,7 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
         if (h.mouse.x >= p.left && h.mouse.x < p.right + s.ui.px(8)) s.state.step_column = p.kind->what;
     if (!h.clicked) return;
     s.state.locked = s.state.hovered;
-    s.field.focused = s.second.focused = false;
+    s.fields.leave();
 }
 
 void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, float y) {

@@ -1,6 +1,9 @@
 #include "views/views.h"
 
 #include <algorithm>
+#include <cctype>
+
+#include "window/workspace.h"
 
 namespace headlight {
 
@@ -17,13 +20,13 @@ const char* no_logits(const Model& m) { return m.has_logits() ? nullptr : "This 
 std::span<const View> views() {
     static const View table[] = {
         {"picture", "Picture", '8', draw_picture, is_vision, nothing},
-        {"head", "Heat map", '1', draw_heat_map, always, nothing},
+        {"head", "Heat map", '1', draw_heat_map, always, nothing, View::Shows::head, nullptr, nullptr, nullptr, false, false, false, true},
         {"lines", "Lines", '2', draw_lines, reads_text, nothing, View::Shows::layer, ask_lines, draw_lines_list, draw_lines_inspector},
         {"steps", "Steps", '3', draw_steps, always, nothing, View::Shows::head, ask_steps, nullptr, draw_steps_inspector},
         {"delta", "ΔE", '4', draw_delta, always, nothing, View::Shows::layer, ask_delta, draw_delta_list, draw_delta_inspector},
         {"lens", "Next", '5', draw_lens, always, no_logits, View::Shows::model, ask_lens, nullptr, draw_lens_inspector},
         {"graph", "Graph", '6', draw_graph, reads_text, nothing, View::Shows::model, ask_graph, draw_graph_list, draw_graph_inspector},
-        {"compare", "Compare", '7', draw_compare, always, nothing, View::Shows::head, ask_compare, draw_compare_list, nullptr, false, true},
+        {"compare", "Compare", '7', draw_compare, always, nothing, View::Shows::head, ask_compare, draw_compare_list, nullptr, false, true, true},
         {"heads", "All heads", '9', draw_all_heads, always, nothing, View::Shows::model, ask_all_heads, nullptr, nullptr, true},
         {"model", "Model", '0', draw_architecture, always, nothing, View::Shows::model, nullptr, nullptr, nullptr, true},
     };
@@ -41,6 +44,15 @@ void open_view(ViewState& state, const char* key) {
     const auto view = std::find_if(views().begin(), views().end(), [&](const View& v) { return std::string_view(v.key) == key; });
     if (!state.view || !views()[*state.view].fills_window) state.view_before = state.view;
     state.view = static_cast<size_t>(view - views().begin());
+}
+
+void open_named_view(ViewState& state, const std::string& name) {
+    const auto small = [](std::string text) {
+        std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        return text;
+    };
+    for (const View& v : views())
+        if (name == v.key || small(name) == small(v.name)) return open_view(state, v.key);
 }
 
 void close_view(ViewState& state) { state.view = state.view_before; }
@@ -75,7 +87,18 @@ void choose_model(ViewState& state, const std::string& path, uint64_t attempt) {
 }
 
 void choose_model(ViewState& state, const std::string& path) {
+    if (is_workspace(path)) {
+        state.workspace_wanted = path;
+        return;
+    }
+    if (state.choosing_other) {
+        state.other_model = path;
+        ++state.other_attempt;
+        state.model_menu = state.choosing_other = false;
+        return;
+    }
     choose_model(state, path, ++state.attempts);
+    state.changes_wait = false;
     state.hovered.reset();
     state.locked.reset();
 }

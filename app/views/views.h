@@ -24,8 +24,7 @@ struct Scene {
     ViewState& state;
     const WorkAnswer* answer;   // null before the first one
     const Pictures& pictures;
-    TextField& field;
-    TextField& second;          // the second sentence, or the target
+    Fields& fields;
     std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
     GLuint colors;              // the chosen colour map
     float dim = 0;              // 0 … 0.4: how far old pictures fade while a new one is computed
@@ -42,6 +41,8 @@ struct Scene {
     const Found<Q>* found() const {
         return answer ? answer->answers.get<Q>() : nullptr;
     }
+    /// The sweep over the heads of the run that is shown, or null.
+    const Sweep* sweep() const { return sentence() && answer->sweep && answer->sweep->is_of(sentence()->trace.get(), state.sweep_token) ? answer->sweep.get() : nullptr; }
     /// The attention block that is shown, and the tokens on its two sides.
     int site() const { return answer->picture ? answer->picture->site : answer->site; }
     const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
@@ -71,6 +72,8 @@ struct View {
     void (*inspect)(Scene& scene, Rect area) = nullptr;  // in place of the inspector
     bool fills_window = false;                           // closes both panels; not a tab
     bool closes_inspector = false;
+    bool second_head = false;                            // shows another head too, outlined in the grid
+    bool own_figure = false;                             // is saved by the figure of its name, sized to its cells
 };
 
 std::span<const View> views();
@@ -102,8 +105,12 @@ void draw_all_heads(Scene& scene, Rect area);
 std::vector<Question> ask_all_heads(const Scene& scene);
 void draw_architecture(Scene& scene, Rect area);
 
+/// A field for a text in any script, answering to the mouse.
+void draw_text_field(Scene& scene, TextField& field, const char* path, Rect r, const char* placeholder);
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_head_list(Scene& scene, Rect area);
+/// The row of everything that can be changed, where it is open; returns how much room it takes.
+float draw_change_bar(Scene& scene, Rect area);
 /// Chips of the masks and changes in force, in every view; returns how much room they take.
 float draw_changes(Scene& scene, Rect area);
 void draw_inspector(Scene& scene, Rect area);
@@ -112,16 +119,22 @@ void draw_start_sentences(Scene& scene, Rect area);
 void draw_menus(Scene& scene, Rect window);
 void draw_hints(Scene& scene, Rect window);
 
-/// Opens a model by path, remembering it.
+/// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it is compared
+/// with. A workspace's path leads to the workspace.
 void choose_model(ViewState& state, const std::string& path);
 /// Goes back to the one that is open.
 void choose_model(ViewState& state, const std::string& path, uint64_t attempt);
+
+/// Opens the menu that saves the workspace, or a picture, and proposes a name with its ending.
+void open_save_menu(ViewState& state, bool workspace);
 
 /// The view of a model: the chosen one where it is offered and says something, else the first that is.
 size_t view_for(const ViewState& state, const Model& model);
 
 /// Opens a view by its key.
 void open_view(ViewState& state, const char* key);
+/// The same by key or tab text, in small or large letters; nothing where there is none.
+void open_named_view(ViewState& state, const std::string& name);
 /// Leaves a view that fills the window for the one before it.
 void close_view(ViewState& state);
 

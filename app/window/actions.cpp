@@ -7,6 +7,7 @@
 #include "views/all_heads.h"
 #include "views/page.h"
 #include "window/application.h"
+#include "window/workspace.h"
 
 namespace headlight {
 
@@ -36,7 +37,7 @@ void Application::handle_choices() {
     if (input_.take(GLFW_KEY_T, true)) state_.queries = state_.queries == Axis::rows ? Axis::columns : Axis::rows;
     if (input_.take(GLFW_KEY_I, true)) state_.inspector_over = !state_.inspector_over;
     if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
-    const bool typing = field_.focused || second_.focused || ImGui::GetIO().WantTextInput;
+    const bool typing = fields_.typed() || ImGui::GetIO().WantTextInput;
     for (const View& v : views())
         if (answer_ && answer_->sentence && v.offered(*answer_->sentence->model) && (input_.take(v.digit, true) || (!typing && input_.take(v.digit)))) open_view(state_, v.key);
     if (input_.take(GLFW_KEY_K, true)) {
@@ -70,20 +71,35 @@ void Application::save_picture() {
     figure.scale = state_.scale;
     figure.queries = state_.queries;
     figure.dots = state_.marks == Marks::dots;
+    figure.drop_sink = state_.drop_sink;
     figure.dpi = page.dpi;
     saving_path_ = state_.save_path;
     state_.save_result = "saving…";
     saving_ = std::async(std::launch::async, [page = std::move(page), figure, path = fs::path(saving_path_)] {
         ThreadPool pool(1);
-        const bool head = std::string_view(views()[page.view].key) == "head";  // has a figure of its own, sized to its cells
-        const Status written = head ? write_head_figure(path, *page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
+        const Status written = views()[page.view].own_figure ? write_head_figure(path, *page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
         glfwPostEmptyEvent();
         return written;
     });
 }
 
+/// The workspace is small: it is written at once.
+void Application::save_workspace_file() {
+    note_state();
+    std::string path = state_.save_path;
+    if (!is_workspace(path)) path += ".headlight.json";
+    const Status written = save_workspace(state_, path);
+    state_.save_failed = !written;
+    state_.save_result = written ? "Saved " + path : written.error().message;
+    if (written) state_.workspace = path;
+    frames_wanted_ = 2;
+}
+
 void Application::finish_saving() {
-    if (!saving_.valid() && std::exchange(state_.save_wanted, false)) save_picture();
+    if (!saving_.valid() && std::exchange(state_.save_wanted, false)) {
+        if (state_.save_workspace) save_workspace_file();
+        else save_picture();
+    }
     if (!saving_.valid() || saving_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     const Status written = saving_.get();
     state_.save_failed = !written;
@@ -91,29 +107,37 @@ void Application::finish_saving() {
     frames_wanted_ = 2;
 }
 
-/// Tab goes from the sentence to the second text, where the model reads one, then through the controls and back.
+/// Tab goes through the texts, then through the controls and back.
 void Application::move_focus(int by) {
-    const bool two = answer_ && answer_->sentence && reads_two_texts(answer_->sentence->model->config), sheet = state_.labelling || state_.model_menu || state_.settings_menu || state_.save_menu || state_.help;
+    const bool sheet = state_.labelling || state_.model_menu || state_.settings_menu || state_.save_menu || state_.help;
     if (sheet) {
         if (!ui_->move_focus(by)) ui_->move_focus(by);
         return;
     }
-    const int place = field_.focused ? 0 : second_.focused ? 1 : 2, texts = two ? 2 : 1;
-    if (place < 2 && place + by >= 0 && place + by < texts) {
-        field_.focused = place + by == 0;
-        second_.focused = place + by == 1;
-        return;
+    const auto fields = shown_fields();
+    const auto last = std::find(fields.begin(), fields.end(), fields_.typed());
+    if (last != fields.end()) {
+        const auto next = (last - fields.begin()) + by;
+        if (next >= 0 && next < static_cast<std::ptrdiff_t>(fields.size())) return fields_.focus(*fields[static_cast<size_t>(next)]);
     }
-    field_.focused = second_.focused = false;
-    if (ui_->move_focus(by)) return;
-    (by < 0 && two ? second_ : field_).focused = true;
+    fields_.leave();
+    if (!ui_->move_focus(by)) fields_.focus(*(by < 0 ? fields.back() : fields.front()));
+}
+
+/// The text fields that are there, in the order of Tab.
+std::vector<TextField*> Application::shown_fields() {
+    std::vector<TextField*> out{&fields_.sentence};
+    if (!answer_ || !answer_->sentence) return out;
+    if (reads_two_texts(answer_->sentence->model->config)) out.push_back(&fields_.second);
+    if (ui_->widgets.count("other")) out.push_back(&fields_.other);
+    return out;
 }
 
 /// Enter and Space press the control that has the focus, arrows choose in it.
 void Application::handle_focus() {
     if (input_.take(GLFW_KEY_TAB)) move_focus(1);
     if (input_.take(GLFW_KEY_TAB, false, true)) move_focus(-1);
-    if (ui_->focus().empty() || field_.focused || second_.focused) return;
+    if (ui_->focus().empty() || fields_.typed()) return;
     if (input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || input_.take(GLFW_KEY_SPACE)) {
         ui_->press_focused();
         input_.typed.clear();
@@ -123,12 +147,12 @@ void Application::handle_focus() {
     frames_wanted_ = std::max(frames_wanted_, 2);
 }
 
-/// A picture goes to the vision model that is open; everything else is a model.
+/// A workspace is opened, a picture goes to the vision model that is open; everything else is a model.
 void Application::open_dropped(const std::string& path) {
     const std::string end = fs::path(path).extension().string();
     const bool picture = end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
     if (!picture) return choose_model(state_, path);
-    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) field_.set_text(path);
+    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) fields_.sentence.set_text(path);
     else state_.notice = "A picture needs a vision model: open a ViT first, then drop the picture again.";
 }
 
@@ -138,18 +162,16 @@ void Application::handle_keys() {
     if (input_.take(GLFW_KEY_F1)) state_.help = !state_.help;
     if (input_.take(GLFW_KEY_Q, true)) glfwSetWindowShouldClose(window_, GLFW_TRUE);
     if (input_.take(GLFW_KEY_O, true)) state_.model_menu = !state_.model_menu;
-    if (input_.take(GLFW_KEY_S, true)) {
-        state_.save_menu = true;
-        state_.save_result.clear();
-    }
+    for (const bool workspace : {false, true})
+        if (input_.take(GLFW_KEY_S, true, workspace)) open_save_menu(state_, workspace);
     if (input_.take(GLFW_KEY_ESCAPE)) {
         if (state_.labelling) state_.labelling = false;
-        else if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
+        else if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help) state_.choosing_other = state_.model_menu = state_.settings_menu = state_.save_menu = state_.help = false;
         else if (hinting) {}  // closing the hints was all
         else if (state_.view && views()[*state_.view].fills_window) close_view(state_);
         else if (!ui_->focus().empty()) ui_->drop_focus();
         else if (state_.locked) state_.locked.reset();
-        else field_.focused = second_.focused = false;
+        else fields_.leave();
     }
     const bool path_field = state_.model_menu || state_.save_menu || state_.labelling;
     if (path_field && !input_.keys.empty()) frames_wanted_ = std::max(frames_wanted_, 4);
@@ -160,7 +182,7 @@ void Application::handle_keys() {
     if (state_.model_menu || state_.save_menu || state_.labelling) entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
-    if (!field_.focused && !second_.focused) {
+    if (!fields_.typed()) {
         if (input_.take(GLFW_KEY_LEFT)) move_head(0, -1);
         if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
         if (input_.take(GLFW_KEY_C, true)) copy_numbers();
@@ -182,15 +204,15 @@ void Application::handle_keys() {
             const char* text = glfwGetClipboardString(window_);
             return std::string(text ? text : "");
         };
-        TextField& typed = second_.focused ? second_ : field_;
+        TextField& typed = fields_.typed() ? *fields_.typed() : fields_.sentence;
         typed.handle(input_, clipboard, [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
     }
     for (const auto& path : input_.dropped) open_dropped(path);
-    if (field_.text() + '\n' + second_.text() != last_text_) {
+    if (typed_text() != last_text_) {
         state_.notice.clear();
         state_.locked.reset();
         state_.first_chip = state_.first_target_chip = 0;
-        last_text_ = field_.text() + '\n' + second_.text();
+        last_text_ = typed_text();
     }
     input_.clear();
 }

@@ -8,6 +8,7 @@ namespace headlight {
 namespace {
 constexpr int kThumbnail = 64, kNextTokens = 5;
 constexpr size_t kMostPredictions = 16;
+
 }  // namespace
 
 Matrix halve(const Matrix& v) {
@@ -17,9 +18,13 @@ Matrix halve(const Matrix& v) {
     return out;
 }
 
-HeadPicture make_picture(const Trace& trace, int site, int head) {
-    HeadPicture p{site, head, {}, {}, 0};
-    p.levels.push_back(masked_pattern(trace, site, head));
+HeadPicture make_picture(const Trace& trace, int site, int head, bool drop_sink) {
+    HeadPicture p;
+    p.site = site;
+    p.head = head;
+    p.sink_dropped = drop_sink;
+    Matrix weights = masked_pattern(trace, site, head);
+    p.levels.push_back(drop_sink ? without_first_key(std::move(weights)) : std::move(weights));
     p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
     p.largest = p.levels[0].maxCoeff();
     while (p.levels.back().size() > 1) p.levels.push_back(halve(p.levels.back()));
@@ -37,7 +42,7 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
     for (const int position : predicting_positions(*s.trace)) {
         if (s.predictions.size() >= kMostPredictions) break;
         PredictedTokens row{position, {}};
-        for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool)) row.tokens.push_back({prediction_label(model, p.id), p.probability});
+        for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool)) row.tokens.push_back({prediction_label(model, p.id), p.probability, p.id});
         s.predictions.push_back(std::move(row));
     }
     return s;
@@ -54,12 +59,12 @@ WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, st
 }
 
 bool answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {
-    const Trace& trace = *a.sentence->trace;
+    const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(), a.other ? a.other->trace.get() : nullptr};
     for (const Question& question : questions) {
-        const Question fitting = fitted(question, trace);
+        const Question fitting = fitted(question, runs.shown);
         if (a.answers.holds(fitting)) continue;
         const bool done = std::visit([&](const auto& asked) {
-            auto answer = find(trace, asked, pool, cancel);
+            auto answer = find(runs, asked, pool, cancel);
             if (answer) a.answers.set(asked, *std::move(answer));
             return static_cast<bool>(answer);
         }, fitting);

@@ -14,7 +14,6 @@ namespace headlight {
 namespace fs = std::filesystem;
 
 namespace {
-constexpr const char* kFirstSentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
 constexpr float kDimAfter = 0.1f;
 constexpr double kPatience = 0.016;
 }  // namespace
@@ -25,52 +24,13 @@ Result<std::unique_ptr<Application>> Application::create(const WindowOptions& op
     return app;
 }
 
-void Application::apply_options() {
-    const bool for_picture = !options_.screenshot.empty();
-    if (!options_.settings.empty()) state_ = load_settings(options_.settings);
-    else if (!for_picture) state_ = load_settings(settings_path());
-    if (!options_.model.empty()) {
-        state_.model_path = options_.model;
-        state_.choose_head = true;
-    }
-    if (options_.text_option->count()) {
-        state_.text = options_.text;
-        state_.choose_head = true;
-    } else if (state_.text.empty() && !state_.hints_seen) {
-        state_.text = kFirstSentence;
-    }
-    if (!options_.second.empty()) state_.second = options_.second;
-    for (const View& v : views())
-        if (options_.view == v.key || CLI::detail::to_lower(options_.view) == CLI::detail::to_lower(v.name)) open_view(state_, v.key);
-    if (for_picture) state_.hints_seen = true;
-    if (options_.hints) state_.hints_seen = false;
-    if (!options_.theme.empty()) state_.dark = options_.theme == "dark";
-    if (options_.width) {
-        state_.window_width = options_.width;
-        state_.window_height = options_.height;
-    }
-    if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.site, &state_.head) == 2) state_.choose_head = false;
-    int query = 0, key = 0;
-    if (std::sscanf(options_.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
-        state_.locked = std::pair{query, key};
-        state_.rank = kRankByCell;
-    }
-    state_.model_menu = options_.open_menu == "models";
-    state_.settings_menu = options_.open_menu == "settings";
-    state_.help = options_.open_menu == "keys";
-    field_.set_text(valid_utf8(state_.text));
-    second_.set_text(valid_utf8(state_.second));
-    second_.focused = false;
-    last_text_ = field_.text() + '\n' + second_.text();
-}
-
 Status Application::open_window() {
     static std::string glfw_message;
     glfwSetErrorCallback([](int, const char* message) { glfw_message = message; });
     if (!glfwInit())
         return Error{"There is no display to open a window on (" + glfw_message +
                      "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot FILE.png' draws the window."};
-    apply_options();
+    TRY_STATUS(apply_options());
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -104,8 +64,7 @@ Application::~Application() {
     worker_.reset();
     pictures_ = {};
     colors_.reset();
-    field_ = {};
-    second_ = {};
+    fields_ = {};
     text_ = {};
     if (ImGui::GetCurrentContext()) {
         if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
@@ -182,7 +141,7 @@ void Application::wait_for_events() {
     double wait = ui_->wake_after;
     if (worker_->busy() && dim() == 0) wait = kDimAfter;
     if (saving_.valid() || looking_.valid()) wait = 0.05;
-    if (worker_->opening()) wait = 0.1;
+    if (worker_->opening() || (answer_ && answer_->sweep && !answer_->sweep->ended())) wait = 0.1;
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
     if (wait > 0) {
         glfwWaitEventsTimeout(wait);
@@ -194,7 +153,7 @@ void Application::wait_for_events() {
 
 /// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
 void Application::wait_for_answer() {
-    const auto awaited = [this] { return answer_ && answer_->sentence && (answer_->sentence->text != field_.text() || (reads_two_texts(answer_->sentence->model->config) && answer_->sentence->second != second_.text())); };
+    const auto awaited = [this] { return answer_ && answer_->sentence && (answer_->sentence->text != fields_.sentence.text() || (reads_two_texts(answer_->sentence->model->config) && answer_->sentence->second != fields_.second.text())); };
     for (double now = glfwGetTime(); awaited() && now < asked_at_ + kPatience; now = glfwGetTime()) {
         const bool last_look = !worker_->busy();  // asked before looking: an answer that came in between is seen
         if (take_answer()) continue;
@@ -207,88 +166,8 @@ void Application::wait_for_answer() {
     }
 }
 
-bool Application::take_answer() {
-    auto fresh = worker_->poll();
-    if (!fresh) return false;
-    const bool opened = fresh->sentence && fresh->model_error.empty() && (!answer_ || !answer_->sentence || answer_->sentence->model != fresh->sentence->model);
-    const bool failed = !fresh->model_error.empty() && (!answer_ || answer_->model_attempt != fresh->model_attempt || answer_->model_error != fresh->model_error);
-    answer_ = std::move(fresh);
-    if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == field_.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
-    if (opened) {
-        state_.intervention = {};
-        state_.done_before.clear();
-        state_.undone.clear();
-        if (state_.model_menu && options_.open_menu.empty()) state_.model_menu = false;
-        state_.path_typed.clear();
-        auto& recent = state_.recent_models;
-        recent.erase(std::remove(recent.begin(), recent.end(), answer_->model_path), recent.end());
-        if (answer_->model_path != "stories") recent.insert(recent.begin(), answer_->model_path);
-        if (recent.size() > 8) recent.resize(8);
-    }
-    if (failed) state_.model_menu = true;
-    if (state_.choose_head && answer_->sentence && answer_->sentence->trace) {
-        state_.site = answer_->site;
-        state_.head = answer_->head;
-        state_.choose_head = false;
-    }
-    if (answer_->sentence) {
-        state_.site = std::clamp(state_.site, 0, answer_->sentence->model->config.sites() - 1);
-        state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
-    }
-    if (answer_->write_attempt == state_.write_attempt && written_ != state_.write_attempt) {
-        written_ = state_.write_attempt;
-        second_.set_text(answer_->written);
-    }
-    note_cut();
-    frames_wanted_ = std::max(frames_wanted_, 1);
-    return true;
-}
-
-/// A text longer than the model's context is cut where the model stops reading, and the notice says so.
-void Application::note_cut() {
-    const SentenceResult* s = answer_->sentence.get();
-    if (!s || !s->trace || s->text != field_.text()) return;
-    const auto kept = s->trace->request.inputs[0].ids.size();
-    if (s->tokens_in_all <= kept) return;
-    state_.notice = "Cut to the first " + std::to_string(kept) + " of " + std::to_string(s->tokens_in_all) + " tokens: " + s->model->name + " reads no more.";
-    field_.set_text(s->text.substr(0, s->bytes_read));
-    last_text_ = field_.text() + '\n' + second_.text();
-}
-
-bool reads_two_texts(const ModelConfig& config) { return config.kind == ModelKind::encoder || config.kind == ModelKind::encoder_decoder; }
-
 Scene Application::make_scene(float dim) {
-    return {*ui_, state_, answer_.get(), pictures_, field_, second_, worker_->opening(), colors_.id(), dim};
-}
-
-void Application::ask_worker() {
-    const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;
-    const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : second_.text();
-    WorkRequest r{state_.model_path, state_.model_attempt, field_.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head, state_.intervention, {}};
-    if (shown && shown->trace && answer_->picture) {
-        const View& view = views()[view_for(state_, *shown->model)];
-        if (view.ask) r.questions = view.ask(make_scene());
-    }
-    if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->site == r.site && answer_->picture->head == r.head) r.cell = make_scene().shown_cell();
-    if (r == asked_ && asked_at_ > 0) return;
-    asked_ = r;
-    asked_at_ = glfwGetTime();
-    worker_->ask(std::move(r));
-}
-
-/// Lists the models of other programs when the menu is opened for the first time.
-void Application::look_for_models() {
-    if (state_.model_menu && !state_.found_all && !looking_.valid()) {
-        looking_ = std::async(std::launch::async, [] {
-            auto found = models_on_computer();
-            glfwPostEmptyEvent();
-            return found;
-        });
-    }
-    if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-    state_.found = looking_.get();
-    state_.found_all = true;
-    frames_wanted_ = std::max(frames_wanted_, 1);
+    return {*ui_, state_, answer_.get(), pictures_, fields_, worker_->opening(), colors_.id(), dim};
 }
 
 void Application::update_pictures() {
@@ -369,7 +248,7 @@ void Application::draw_frame() {
 }
 
 bool Application::settled() const {
-    return answer_ && !worker_->busy() && !worker_->opening() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
+    return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
 Status Application::run() {
@@ -379,6 +258,7 @@ Status Application::run() {
         take_answer();
         reload_shaders();
         finish_saving();
+        if (!state_.workspace_wanted.empty()) open_workspace_file(std::exchange(state_.workspace_wanted, ""));
         look_for_models();
         if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);
         if (frames_wanted_ <= 0) continue;
@@ -401,7 +281,7 @@ Status Application::run() {
         }
         if (options_.frames && settled() && !take_answer()) return measure_frames();
         if (options_.frames) frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
-        const bool shown = answer_ && answer_->sentence && answer_->sentence->text == field_.text() && !worker_->busy();
+        const bool shown = answer_ && answer_->sentence && answer_->sentence->text == fields_.sentence.text() && !worker_->busy();
         if (key_at_ > 0 && shown) {
             glFinish();
             latencies_.push_back(glfwGetTime() - key_at_);
@@ -410,18 +290,7 @@ Status Application::run() {
         }
         if (!options_.report.empty()) write_report();
     }
-    glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
-    state_.text = field_.text();
-    state_.second = second_.text();
-    if (state_.text.size() > 3 && state_.text.size() < 2000) {
-        auto& recent = state_.recent_texts;
-        recent.erase(std::remove(recent.begin(), recent.end(), state_.text), recent.end());
-        recent.insert(recent.begin(), state_.text);
-        if (recent.size() > 8) recent.resize(8);
-    }
-    if (answer_ && !answer_->model_error.empty() && answer_->sentence) state_.model_path = answer_->sentence->model->path.string();
-    const Status saved = save_settings(state_, settings_path());
-    if (!saved) fprintf(stderr, "headlight: settings were not remembered: %s\n", saved.error().message.c_str());
+    remember();
     return success();
 }
 

@@ -24,7 +24,14 @@ private:
 
     Status open_window();
     void install_callbacks();
-    void apply_options();
+    Status apply_options();
+    void show_texts();
+    std::string typed_text() const;
+    void note_state();
+    void remember();
+    void open_workspace_file(const std::string& path);
+    std::optional<OtherRun> other_run() const;
+    std::vector<TextField*> shown_fields();
     float scale() const;
     void load_fonts();
     void style_imgui() const;
@@ -45,6 +52,7 @@ private:
     void move_cell(int down, int across);
     void copy_numbers();
     void save_picture();
+    void save_workspace_file();
     void finish_saving();
     void note_cut();
 
@@ -62,7 +70,7 @@ private:
     WindowOptions options_;
     GLFWwindow* window_ = nullptr;
     ViewState state_;
-    TextField field_, second_;
+    Fields fields_;
     Input input_;
     TextPainter text_;
     std::unique_ptr<HeatmapRenderer> heat_;

@@ -75,7 +75,7 @@ void Application::write_report() {
     Json widgets = Json::object();
     for (const auto& [path, r] : ui_->widgets) widgets[path] = {r.x, r.y, r.w, r.h};
     const auto cell = [](const std::optional<std::pair<int, int>>& c) { return c ? Json({c->first, c->second}) : Json(); };
-    Json root{{"frame", frames_drawn_}, {"text", field_.text()}, {"field_focused", field_.focused}, {"second", second_.text()}, {"layer", state_.site}, {"head", state_.head},
+    Json root{{"frame", frames_drawn_}, {"text", fields_.sentence.text()}, {"field_focused", fields_.sentence.focused}, {"second", fields_.second.text()}, {"layer", state_.site}, {"head", state_.head},
               {"hovered", cell(state_.hovered)}, {"locked", cell(state_.locked)}, {"notice", state_.notice}, {"model_menu", state_.model_menu},
               {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
               {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}, {"focus", ui_->focus()}, {"typing", ImGui::GetIO().WantTextInput}, {"save_path", state_.save_path}, {"map_zoom", state_.map_zoom}, {"step_column", static_cast<int>(state_.step_column)},
@@ -90,7 +90,7 @@ void Application::write_report() {
             root["shown_text"] = answer_->sentence->text;
             const SentenceResult& s = *answer_->sentence;
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
-            if (!s.effects.empty()) root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].before, s.effects[0].after};
+            if (!s.effects.empty()) root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a, s.effects[0].b};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty()) root["next"] = s.predictions[0].tokens[0].label;
             root["view"] = views()[view_for(state_, *s.model)].name;

@@ -15,8 +15,9 @@
 
 namespace headlight {
 
-/// How heads are ranked: a statistic, or the weight of the focused cell.
-constexpr int kRankByCell = -1;
+/// How heads are ranked: a statistic, the weight of the focused cell, how far the changes moved their patterns, or what
+/// ablating them does to a predicted token.
+constexpr int kRankByCell = -1, kRankByMoved = -2, kRankBySweep = -3;
 
 /// A column of the table of steps, left to right; delta: the length under it.
 enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta };
@@ -29,10 +30,16 @@ enum class DeltaSplitBy { head, key, key_of_head };
 enum class Marks { squares, dots };
 
 /// What dragging over the heat map does to the cells.
-enum class Brush { off, forbid, allow };
+enum class Brush { off, forbid, allow, forbid_block, allow_block };
 
 /// How all heads are laid out.
-enum class HeadsLayout { by_layer, sorted, table, map };
+enum class HeadsLayout { by_layer, sorted, table, map, values };
+
+/// What is compared: two heads, one head before and after the changes, the same head for two sentences or in two models.
+enum class Compared { heads, changes, sentences, models };
+
+/// … and what is shown of both.
+enum class ComparedShow { pattern, delta, next };
 
 struct ViewState {
     // remembered between starts
@@ -46,12 +53,33 @@ struct ViewState {
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
     int rank = 0;                    // index of a statistic, or kRankByCell
+    std::string view_name;           // key of the view to open
+    std::string mask = "own";        // masks and changes in force, as the command line spells them; read by restore_changes()
+    std::vector<std::string> changes;
+    bool change_bar = false;         // the row of masks, brushes and ablations is open
+    bool drop_sink = false;          // heat maps leave the first key out
+    Compared compared_what = Compared::heads;
+    ComparedShow compared_show = ComparedShow::pattern;
+    std::pair<int, int> compared{0, 1};  // head B: site, head
+    std::string other_text, other_model; // of B
+    Alignment alignment;             // of two sentences
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
     int site = 0, head = 0;          // which attention block (ModelConfig::site), which head
     std::map<std::string, std::map<std::string, std::string>> head_labels;  // by hand: model → head ("3.5") → label
 
     // of this run
+    bool changes_wait = false;       // mask and changes are put in force when their model is open
+    std::string workspace;           // the file that was opened or saved last
+    std::string workspace_wanted;    // a file that shall be opened
+    uint64_t other_attempt = 0;      // as model_attempt, of B's model
+    bool choosing_other = false;     // the model menu is open for B
+    std::optional<int> tied;         // a token of A that waits for its partner, in comparing sentences
+    std::optional<std::pair<int, int>> compared_cell;  // row and column that are pointed at there
+    bool sweeping = false;           // each head is ablated in turn
+    int sweep_token = -1;            // whose probability is watched; −1: the predicted one
+    bool same_step = false;          // further changes belong to the last step of undo
+    std::pair<int, int> block_from{-1, -1};  // a rectangle that is being drawn
     std::optional<size_t> view;      // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before; // the one that a view which fills the window was opened from
     uint64_t model_attempt = 0, write_attempt = 0;
@@ -89,8 +117,6 @@ struct ViewState {
     int lens_followed = -1;
     float lens_scroll = 0;
     std::optional<int> explained;    // a predicted token that is pointed at
-    std::pair<int, int> compared{0, 1};  // head B: site, head
-    bool compare_changes = false;    // B is the same head without the changes in force
     Carriers carriers;               // the graph's heads
     float graph_share = 0.7f;        // of each row's mass, in the graph
     bool graph_flow = false;         // flow in place of rollout
@@ -123,11 +149,13 @@ struct ViewState {
     std::string save_result;
     bool save_wanted = false;        // a picture shall be written to save_path
     bool save_failed = false;
+    bool save_workspace = false;     // the menu saves the workspace, not a picture
 
-    /// Puts a new intervention in force; the old one can be brought back.
+    /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it does is one step.
     void intervene(Intervention next) {
         if (next == intervention) return;
-        done_before.push_back(std::exchange(intervention, std::move(next)));
+        if (same_step) intervention = std::move(next);
+        else done_before.push_back(std::exchange(intervention, std::move(next)));
         undone.clear();
     }
     void undo_change() {
@@ -144,6 +172,12 @@ struct ViewState {
     /// focused = hovered, else locked
     std::optional<std::pair<int, int>> focused() const { return hovered ? hovered : locked; }
 };
+
+/// Writes the mask and changes in force as text, to be remembered.
+void note_changes(ViewState& state, const ModelConfig& config);
+
+/// Puts what was remembered of them in force; what the model has no place for is left out and reported in `notice`.
+void restore_changes(ViewState& state, const ModelConfig& config);
 
 /// Settings as JSON, in XDG_CONFIG_HOME/headlight/settings.json (or ~/.config/…).
 std::filesystem::path settings_path();

@@ -55,4 +55,23 @@ private:
     std::vector<std::pair<std::string, size_t>> past_, future_;  // undo and redo: text and caret
 };
 
+/// The texts that are typed into the window; at most one of them has the keyboard.
+struct Fields {
+    TextField sentence;
+    TextField second;  // the second sentence, or the target
+    TextField other;   // the sentence that is compared
+
+    Fields() { focus(sentence); }
+    TextField* typed() {
+        for (TextField* field : {&sentence, &second, &other})
+            if (field->focused) return field;
+        return nullptr;
+    }
+    void focus(TextField& one) {
+        leave();
+        one.focused = true;
+    }
+    void leave() { sentence.focused = second.focused = other.focused = false; }
+};
+
 }  // namespace headlight

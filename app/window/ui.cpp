@@ -156,6 +156,12 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     return chosen;
 }
 
+float Ui::choice_width(const char* label, const std::vector<std::string>& items) {
+    float widest = 0;
+    for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
+    return (*label ? text.width(kCaption, label) + px(8) : 0) + widest + px(38 + 18);
+}
+
 int Ui::choice(float& x, float middle, const char* label, const std::string& path, const std::vector<std::string>& items, int current) {
     if (on_page()) return -1;
     if (*label) x += text.draw(x, middle, kCaption, colors->t3, label) + px(8);

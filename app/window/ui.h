@@ -119,6 +119,8 @@ public:
     int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width, float most = 1e9f);
     /// "Scale [linear v]" in a row of controls: draws it at x, moves x behind it, and returns the item chosen this frame, or −1.
     int choice(float& x, float middle, const char* label, const std::string& path, const std::vector<std::string>& items, int current);
+    /// How much room that takes.
+    float choice_width(const char* label, const std::vector<std::string>& items);
     /// A bar to either side of a zero line at its middle, value −1 … 1.
     void signed_bar(Rect r, float value, bool strong = true);
     /// Dear ImGui's own field, in our colours, for paths and labels. Has the keyboard whenever nothing else does.

@@ -10,6 +10,7 @@
 namespace headlight {
 
 struct WindowOptions {
+    std::string file;               // a workspace, or a model
     std::string model, text, second;  // second: the second sentence, or the target; not given: what was open last, or the story model
     CLI::Option* text_option = nullptr;
     std::string screenshot;         // draw one settled frame to this PNG and exit

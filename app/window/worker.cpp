@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "analysis/patch.h"
 #include "base/utf8.h"
 #include "model/library.h"
 
@@ -11,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kEffects = 5, kMostWritten = 128;
+constexpr int kEffects = 9, kMostWritten = 128;
 
 /// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
 /// read from another, the heads in between come first.
@@ -38,17 +39,17 @@ size_t byte_of_code_point(std::string_view text, int index) {
 
 }  // namespace
 
-Worker::Worker(int threads, std::function<void()> done) : pool_(threads), done_(std::move(done)), thread_([this] { work(); }) {}
+Worker::Worker(int threads, std::function<void()> done)
+    : pool_(threads), done_(std::move(done)), opener_([this] { mailbox_.repeat(); }), other_opener_([this] { mailbox_.repeat(); }), thread_([this] { work(); }) {}
 
 Worker::~Worker() {
     mailbox_.close();
-    if (const auto opening = opening_) opening->cancel = true;
     thread_.join();
 }
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool supersedes = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.model_path != last.model_path || request.model_attempt != last.model_attempt;
+    const bool supersedes = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.model_path != last.model_path || request.model_attempt != last.model_attempt || request.other != last.other;
     last_asked_ = request;
     mailbox_.put(std::move(request), supersedes);
 }
@@ -62,44 +63,12 @@ void Worker::publish() {
     done_();
 }
 
-void Worker::begin_opening(const WorkRequest& r) {
-    give_up_opening();
-    auto opening = std::make_shared<Opening>();
-    opening->path = r.model_path;
-    opening->name = model_name(r.model_path);
-    opening->attempt = r.model_attempt;
-    {
-        std::lock_guard lock(opening_mutex_);
-        opening_ = opening;
-    }
-    opening->thread = std::thread([this, o = opening.get()] {
-        const auto path = find_model(o->path);
-        o->result = path ? Model::open(*path, &o->cancel, &o->progress) : Result<std::shared_ptr<const Model>>(path.error());
-        if (o->result && (*o->result)->config.kind != ModelKind::vision && !(*o->result)->tokenizer) o->result = Error{(*o->result)->tokenizer.error().message};
-        o->done = true;
-        mailbox_.repeat();
-    });
-}
-
-void Worker::give_up_opening() {
-    abandoned_.erase(std::remove_if(abandoned_.begin(), abandoned_.end(), [](const auto& o) { return o->done.load(); }), abandoned_.end());
-    if (!opening_) return;
-    opening_->cancel = true;
-    abandoned_.push_back(opening_);
-    std::lock_guard lock(opening_mutex_);
-    opening_ = nullptr;
-}
-
 void Worker::finish_opening() {
-    opening_->thread.join();
-    state_.model_path = opening_->path;
-    state_.model_attempt = opening_->attempt;
+    const auto ended = opener_.take();
+    state_.model_path = ended->path;
+    state_.model_attempt = ended->attempt;
     state_.model_error.clear();
-    auto opened = opening_->result;
-    {
-        std::lock_guard lock(opening_mutex_);
-        opening_ = nullptr;
-    }
+    auto opened = ended->result;
     if (!opened) {
         state_.model_error = opened.error().message;
         if (model_) return;
@@ -113,31 +82,31 @@ void Worker::finish_opening() {
 /// Opens what the request names, while the model that is open goes on; without one there is nothing else to do.
 void Worker::see_to_model(const WorkRequest& r) {
     const bool is_open = r.model_path == state_.model_path && r.model_attempt == state_.model_attempt;
-    if (is_open) return give_up_opening();
-    if (!opening_ || opening_->path != r.model_path || opening_->attempt != r.model_attempt) begin_opening(r);
-    if (!model_ || opening_->done) finish_opening();
+    if (is_open) return opener_.give_up();
+    opener_.want(r.model_path, r.model_attempt);
+    if (!model_ || opener_.ended()) finish_opening();
 }
 
-Result<ModelInput> Worker::read_input(const WorkRequest& r) {
+Result<ModelInput> Worker::read_input(const Model& model, const std::string& text, const std::string& second) {
     Typed typed;
-    switch (model_->config.kind) {
+    switch (model.config.kind) {
         case ModelKind::vision:
-            if (r.text.empty()) return ModelInput{};
-            if (!image_ || image_path_ != r.text) {
-                TRY(RgbImage image, open_image(r.text));
+            if (text.empty()) return ModelInput{};
+            if (!image_ || image_path_ != text) {
+                TRY(RgbImage image, open_image(text));
                 image_ = std::make_shared<const RgbImage>(std::move(image));
-                image_path_ = r.text;
+                image_path_ = text;
             }
             typed.image = image_;
             break;
-        case ModelKind::encoder: typed.pair = r.second; [[fallthrough]];
-        case ModelKind::decoder: typed.text = r.text; break;
+        case ModelKind::encoder: typed.pair = second; [[fallthrough]];
+        case ModelKind::decoder: typed.text = text; break;
         case ModelKind::encoder_decoder:
-            typed.text = r.text;
-            typed.target = r.second;
+            typed.text = text;
+            typed.target = second;
             break;
     }
-    return read_typed(*model_, typed);
+    return read_typed(model, typed);
 }
 
 /// The pass with what the person changed; then also the model's own, which the changed one shares its first layers with.
@@ -146,7 +115,13 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
     const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
     if (r.intervention == Intervention{}) return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), past);
     TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
-    return run_trace(model_, {std::move(inputs), r.intervention}, pool_, &mailbox_.cancel(), unchanged.get());
+    Intervention intervention = r.intervention;
+    if (needs_patching(intervention)) {
+        auto whole = patched(intervention, *unchanged, pool_, &mailbox_.cancel());
+        if (whole) intervention = *std::move(whole);
+        else state_.text_error = whole.error().message;
+    }
+    return run_trace(model_, {std::move(inputs), std::move(intervention)}, pool_, &mailbox_.cancel(), unchanged.get());
 }
 
 /// False when a newer request cancelled it: the old sentence stays.
@@ -155,7 +130,7 @@ bool Worker::read_sentence(const WorkRequest& r) {
     auto s = std::make_shared<SentenceResult>();
     s->model = model_;
     state_.text_error.clear();
-    auto input = read_input(r);
+    auto input = read_input(*model_, r.text, r.second);
     if (!input) state_.text_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
@@ -185,6 +160,73 @@ bool Worker::read_sentence(const WorkRequest& r) {
     return true;
 }
 
+void Worker::see_to_other_model(const OtherRun& other) {
+    if (other.model_path.empty()) {
+        other_opener_.give_up();
+        other_model_ = model_;
+        other_opened_ = {};
+        return;
+    }
+    if (other.model_path == other_opened_.model_path && other.model_attempt == other_opened_.model_attempt) return other_opener_.give_up();
+    other_opener_.want(other.model_path, other.model_attempt);
+    if (!other_opener_.ended()) return;
+    const auto ended = other_opener_.take();
+    other_opened_ = {ended->path, ended->attempt, ""};
+    if (ended->result) other_model_ = *ended->result;
+    else other_model_ = nullptr, state_.other_error = ended->result.error().message;
+}
+
+/// Runs what is compared with; false when a newer request cancelled it.
+bool Worker::read_other(const WorkRequest& r) {
+    if (!r.other) {
+        state_.other = nullptr;
+        state_.other_error.clear();
+        other_model_ = nullptr;
+        other_opened_ = {};
+        other_opener_.give_up();
+        return true;
+    }
+    see_to_other_model(*r.other);
+    const bool failed = !other_model_ && !other_opener_.opening();
+    const bool same = state_.other && state_.other->model == other_model_ && state_.other->text == r.other->text && state_.other->second == r.second;
+    if (same || (!other_model_ && !failed)) return true;
+    auto s = std::make_shared<SentenceResult>();
+    s->text = r.other->text;
+    s->second = r.second;
+    state_.answers.drop_pairs();
+    if (failed) {
+        state_.other = nullptr;
+        return true;
+    }
+    state_.other_error.clear();
+    auto input = read_input(*other_model_, r.other->text, r.second);
+    if (!input) state_.other_error = input.error().message;
+    if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
+        auto trace = run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr);
+        if (!trace) return false;
+        auto described = describe_trace(*trace, pool_, &mailbox_.cancel());
+        if (!described) return false;
+        described->text = s->text;
+        described->second = s->second;
+        *s = *std::move(described);
+    }
+    s->model = other_model_;
+    state_.other = std::move(s);
+    return true;
+}
+
+/// Begins the sweep that is asked for, ends one that is not asked for any more.
+void Worker::see_to_sweep(const WorkRequest& r) {
+    const auto& trace = state_.sentence->trace;
+    const bool wanted = r.sweep && trace && model_->has_logits();
+    if (sweep_ && (!wanted || !sweep_->is_of(trace.get(), *r.sweep))) {
+        sweep_->stop();
+        sweep_ = nullptr;
+    }
+    if (wanted && !sweep_) sweep_ = std::make_shared<Sweep>(trace, *r.sweep, [this] { mailbox_.repeat(); });
+    state_.sweep = sweep_;
+}
+
 /// Greedily, from the start token on.
 void Worker::write_target(const WorkRequest& r) {
     state_.write_attempt = r.write_attempt;
@@ -209,6 +251,8 @@ void Worker::handle(const WorkRequest& r) {
     const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text || state_.sentence->second != r.second || state_.sentence->intervention != r.intervention;
     if (fresh && !read_sentence(r)) return;
     if (r.write_attempt != state_.write_attempt) write_target(r);
+    if (!read_other(r)) return;
+    see_to_sweep(r);
     const SentenceResult& s = *state_.sentence;
     if (!s.trace) {
         state_.picture = nullptr;
@@ -217,8 +261,8 @@ void Worker::handle(const WorkRequest& r) {
     }
     const ModelConfig& c = model_->config;
     std::tie(state_.site, state_.head) = r.choose_head ? most_telling_head(s) : std::pair{std::clamp(r.site, 0, c.sites() - 1), std::clamp(r.head, 0, c.heads - 1)};
-    if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head) {
-        state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head));
+    if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head || state_.picture->sink_dropped != r.drop_sink) {
+        state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head, r.drop_sink));
         state_.cell = nullptr;
         if (r.questions.empty()) publish();  // a view with questions keeps its old picture until they are answered
     }

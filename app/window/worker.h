@@ -14,8 +14,18 @@
 #include "model/input.h"
 #include "model/model.h"
 #include "window/mailbox.h"
+#include "window/opener.h"
+#include "window/sweep.h"
 
 namespace headlight {
+
+/// The run that is compared with the one that is shown: another text, in the same or another model, without changes.
+struct OtherRun {
+    std::string model_path;      // empty: the model that is open
+    uint64_t model_attempt = 0;
+    std::string text;
+    bool operator==(const OtherRun&) const = default;
+};
 
 /// What the window wants to see: its whole wish, not a step.
 struct WorkRequest {
@@ -29,6 +39,9 @@ struct WorkRequest {
     bool choose_head = false;    // pick the most telling head for this text
     Intervention intervention;   // masks and changes in force
     std::vector<Question> questions;  // of the view; at most one of each kind
+    std::optional<OtherRun> other;
+    std::optional<int> sweep;    // ablate each head in turn and measure the effect on this token; −1: the predicted one
+    bool drop_sink = false;      // the picture of the head leaves the first key out and renormalises its rows
 
     bool operator==(const WorkRequest&) const = default;
 };
@@ -36,6 +49,7 @@ struct WorkRequest {
 /// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the largest of 2 × 2.
 struct HeadPicture {
     int site = 0, head = 0;
+    bool sink_dropped = false;
     std::vector<Matrix> levels;
     Matrix row_largest;  // [1, queries]
     float largest = 0;
@@ -44,6 +58,7 @@ struct HeadPicture {
 struct NextToken {
     std::string label;
     float probability;
+    int id;
 };
 
 /// What the model predicts at one position: the next token, a masked one, or a class.
@@ -78,6 +93,9 @@ struct WorkAnswer {
     std::shared_ptr<const HeadPicture> picture;
     std::shared_ptr<const CellReport> cell;
     Answers answers;                        // to the view's questions
+    std::shared_ptr<const SentenceResult> other;  // the run that is compared
+    std::string other_error;                // why there is none
+    std::shared_ptr<const Sweep> sweep;     // asked for and not cancelled; may still be going on
     int site = 0, head = 0;
     std::string model_path;                 // the path that was asked for
     uint64_t model_attempt = 0;
@@ -87,30 +105,16 @@ struct WorkAnswer {
     uint64_t write_attempt = 0;             // … for this wish
 };
 
-/// A model that is being opened, on a thread of its own, while the old one goes on working.
-struct Opening {
-    std::string path, name;
-    uint64_t attempt = 0;
-    CancelFlag cancel{false};
-    OpeningProgress progress;
-    std::atomic<bool> done{false};
-    Result<std::shared_ptr<const Model>> result = Error{"Cancelled."};
-    std::thread thread;
-    ~Opening() {
-        if (thread.joinable()) thread.join();
-    }
-};
-
 /// The largest of each 2 × 2 block; an odd last row or column stands alone.
 Matrix halve(const Matrix& values);
 
-HeadPicture make_picture(const Trace& trace, int site, int head);
+HeadPicture make_picture(const Trace& trace, int site, int head, bool drop_sink = false);
 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the caller. An error
 /// means that `cancel` was set.
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// Everything that a view shows of a trace, with answers to its questions: what the worker would answer.
+/// Everything that a view shows of a trace, but for its questions: what the worker would answer.
 WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool);
 /// Adds what is missing, questions fitted to the trace; false when `cancel` was set.
 bool answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel = nullptr);
@@ -126,19 +130,20 @@ public:
     bool busy() const { return mailbox_.busy(); }
     /// What is being opened at the moment, or null.
     std::shared_ptr<const Opening> opening() const {
-        std::lock_guard lock(opening_mutex_);
-        return opening_;
+        const auto first = opener_.opening();
+        return first ? first : other_opener_.opening();
     }
 
 private:
     void work();
     void handle(const WorkRequest& request);
     void see_to_model(const WorkRequest& request);
-    void begin_opening(const WorkRequest& request);
-    void give_up_opening();
     void finish_opening();
-    Result<ModelInput> read_input(const WorkRequest& request);
+    Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);
     bool read_sentence(const WorkRequest& request);
+    void see_to_other_model(const OtherRun& other);
+    bool read_other(const WorkRequest& request);
+    void see_to_sweep(const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs, std::shared_ptr<const Trace>& unchanged);
     void write_target(const WorkRequest& request);
     void report_focus(const WorkRequest& request);
@@ -152,9 +157,10 @@ private:
     WorkAnswer state_;
     std::string image_path_;
     std::shared_ptr<const RgbImage> image_;
-    std::vector<std::shared_ptr<Opening>> abandoned_;  // openings that were cancelled and have not ended yet
-    mutable std::mutex opening_mutex_;
-    std::shared_ptr<Opening> opening_;    // read by the window's thread
+    Opener opener_, other_opener_;
+    std::shared_ptr<const Model> other_model_;
+    OtherRun other_opened_;               // whose model that is
+    std::shared_ptr<Sweep> sweep_;
     std::thread thread_;                  // last: starts when the rest stands
 };
 

@@ -38,11 +38,14 @@ void fit(OriginsWanted& w, const Trace& t) {
 }
 void fit(HeadMapWanted&, const Trace&) {}
 void fit(RandomStatisticsWanted&, const Trace&) {}
-void fit(HeadEffectsWanted&, const Trace&) {}
 void fit(HeadPairWanted& w, const Trace& t) {
-    for (int* site : {&w.site, &w.site_b}) *site = near(*site, t.config().sites());
-    for (int* head : {&w.head, &w.head_b}) *head = near(*head, t.config().heads);
+    w.site = near(w.site, t.config().sites());
+    w.head = near(w.head, t.config().heads);
 }
+void fit(DeltaPairWanted& w, const Trace& t) { w.stack = near(w.stack, static_cast<int>(t.config().stacks.size())); }
+void fit(PredictionPairWanted&, const Trace&) {}
+void fit(MovedWanted&, const Trace&) {}
+void fit(StagesWanted&, const Trace&) {}
 
 }  // namespace
 

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/compare.h"
 #include "analysis/delta.h"
+#include "analysis/effects.h"
 #include "analysis/flow.h"
 #include "analysis/head_map.h"
 #include "analysis/lens.h"
@@ -16,9 +16,9 @@
 
 namespace headlight {
 
-/// The table of questions: each names the type of its Answer and is answered by find(trace, question, pool, cancel).
+/// The table of questions: each names the type of its Answer and is answered by find(runs, question, pool, cancel).
 using Question = std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted, AttributionWanted, GraphWanted, OriginsWanted,
-                              HeadMapWanted, RandomStatisticsWanted, HeadEffectsWanted, HeadPairWanted>;
+                              HeadMapWanted, RandomStatisticsWanted, HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has.
 Question fitted(const Question& question, const Trace& trace);
@@ -50,6 +50,12 @@ public:
             const auto* found = get<std::decay_t<decltype(q)>>();
             return found && found->asked == q;
         }, question);
+    }
+    /// Forgets what was said of another run.
+    void drop_pairs() {
+        std::get<Slot<HeadPairWanted>>(found_) = nullptr;
+        std::get<Slot<DeltaPairWanted>>(found_) = nullptr;
+        std::get<Slot<PredictionPairWanted>>(found_) = nullptr;
     }
     /// What is still true of another text in the same model.
     AnswersTo about_model() const {

@@ -21,6 +21,7 @@ struct FigureOptions {
     std::string colormap = "beam";
     Scale scale = Scale::linear;
     Axis queries = Axis::rows;
+    bool drop_sink = false;               // one head: without its first key, rows renormalised
     bool dots = false;                    // dots in place of squares, their areas by weight
     std::optional<std::string> title;     // none given: the head's name and the model's; "" for no title
     bool labels = true;                   // token labels and colour bar

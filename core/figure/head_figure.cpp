@@ -75,7 +75,7 @@ Status write_head_figure(const std::filesystem::path& path, const Trace& trace, 
     const AttentionSite site = trace.config().site(o.site);
     Labels labels{short_labels(trace, trace.queries(o.site), site.stack), short_labels(trace, trace.keys(o.site), site.key_stack())};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
-    const Matrix weights = masked_pattern(trace, o.site, o.head);
+    const Matrix own = masked_pattern(trace, o.site, o.head), weights = o.drop_sink ? without_first_key(own) : own;
     const float largest = std::max(weights.maxCoeff(), 1e-6f);
     const Layout l = arrange(o, labels);
     return write_page(path, {l.width, l.height, o.dpi}, [&](Canvas& canvas) {
@@ -90,6 +90,7 @@ Status write_head_figure(const std::filesystem::path& path, const Trace& trace, 
         }
         std::string caption = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " + kScaleNames[static_cast<int>(o.scale)] + " scale.";
         if (trace.rule(o.site).mask.hides_any()) caption += " Hatched: masked.";
+        if (o.drop_sink) caption += " First key left out, rows renormalised.";
         if (l.width >= 300) canvas.text(l.left, l.top + high + 15, caption, 10, Face::sans, PageColors{}.caption);
     });
 }

@@ -11,7 +11,8 @@ namespace {
 constexpr ChangeRow kAblations[] = {{ChangeKind::zero, "zero", "its z is 0"},
                                     {ChangeKind::mean, "mean", "its z is the mean over the positions"},
                                     {ChangeKind::uniform, "uniform", "it attends to all allowed keys alike"},
-                                    {ChangeKind::hard, "hard", "it attends to its heaviest key alone"}};
+                                    {ChangeKind::hard, "hard", "it attends to its heaviest key alone"},
+                                    {ChangeKind::keep, "keep", "the other heads of its layer are taken away"}};
 
 bool is_self(const ModelConfig& c, int site) { return c.site(site).kind != AttentionKind::cross; }
 
@@ -57,15 +58,30 @@ bool read_number(const std::string& text, float& value) {
     return !text.empty() && !*end && !std::isnan(value);
 }
 
-bool read_pair(const std::string& text, Change& change) {
-    int used = 0;
-    return std::sscanf(text.c_str(), "%d>%d%n", &change.query, &change.key, &used) == 2 && used == static_cast<int>(text.size()) && change.query >= 0 && change.key >= 0;
+/// "16", or "3-5" where several may be named: the first and how many.
+bool read_span(const std::string& text, bool several, int& first, int& count) {
+    int last = 0, used = 0;
+    const bool one = std::sscanf(text.c_str(), "%6d%n", &first, &used) == 1 && used == static_cast<int>(text.size()) && first >= 0;
+    if (one || !several) return one;
+    if (std::sscanf(text.c_str(), "%6d-%6d%n", &first, &last, &used) != 2 || used != static_cast<int>(text.size()) || first < 0 || last < first) return false;
+    count = last - first + 1;
+    return true;
 }
+
+bool read_pair(const std::string& text, bool several, Change& change) {
+    const size_t arrow = text.find('>');
+    return arrow != std::string::npos && read_span(text.substr(0, arrow), several, change.query, change.queries) && read_span(text.substr(arrow + 1), several, change.key, change.keys);
+}
+
+std::string span_name(int first, int count) { return std::to_string(first) + (count > 1 ? "-" + std::to_string(first + count - 1) : ""); }
 
 }  // namespace
 
+bool Change::concerns(const ModelConfig& c, int of_site) const { return site < 0 ? is_self(c, of_site) : site == of_site; }
+
 bool Change::concerns(const ModelConfig& c, int of_site, int of_head) const {
-    return (site < 0 ? is_self(c, of_site) : site == of_site) && (head < 0 || head == of_head);
+    if (!concerns(c, of_site)) return false;
+    return kind == ChangeKind::keep ? head != of_head : head < 0 || head == of_head;
 }
 
 std::span<const ChangeRow> ablations() { return kAblations; }
@@ -81,7 +97,7 @@ Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
             change.kind = row.kind;
             return change;
         }
-    return unusable(text, "write zero, mean, uniform or hard behind the colon.");
+    return unusable(text, "write zero, mean, uniform, hard or keep behind the colon.");
 }
 
 Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
@@ -97,11 +113,18 @@ Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
         if (change.site >= 0) return change;
         return unusable(text, "there is no such layer.");
     }
-    if (const size_t equals = rest.find('='); name == "score" && equals != std::string::npos) {
+    const size_t equals = rest.find('=');
+    if (name == "freeze" && equals != std::string::npos) {
+        change.kind = ChangeKind::freeze;
+        change.from = rest.substr(equals + 1);
+        if (read_head(c, rest.substr(0, equals), change.site, change.head)) return change;
+        return unusable(text, "write freeze:L.H=TEXT with a head that the model has.");
+    }
+    if (name == "score" && equals != std::string::npos) {
         change.kind = ChangeKind::score;
         const bool number = read_number(rest.substr(equals + 1), change.value);
         rest.erase(equals);
-        if (number && take_head(c, rest, change) && read_pair(rest, change)) return change;
+        if (number && take_head(c, rest, change) && read_pair(rest, false, change)) return change;
         return unusable(text, "write score:QUERY>KEY@L.H=NUMBER.");
     }
     if (!take_head(c, rest, change)) return unusable(text, "there is no such head behind the @.");
@@ -112,19 +135,19 @@ Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
     }
     if (name == "forbid" || name == "allow") {
         change.kind = name == "allow" ? ChangeKind::allow : ChangeKind::forbid;
-        if (read_pair(rest, change)) return change;
+        if (read_pair(rest, true, change)) return change;
     }
-    return unusable(text, "write ablate:L.H:mean, temperature:0.5, forbid:16>10@L.H, allow:3>9, score:16>10@L.H=4.5, skip-attention:L or skip-mlp:L.");
+    return unusable(text, "write ablate:L.H:mean, temperature:0.5, forbid:16>10@L.H, allow:3-5>9, score:16>10@L.H=4.5, freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.");
 }
 
 std::string change_name(const ModelConfig& c, const Change& change) {
-    const std::string pair = std::to_string(change.query) + ">" + std::to_string(change.key);
+    const std::string pair = span_name(change.query, change.queries) + ">" + span_name(change.key, change.keys);
     switch (change.kind) {
         case ChangeKind::temperature: return "temperature:" + short_number(change.value) + head_place(c, change);
         case ChangeKind::forbid: return "forbid:" + pair + head_place(c, change);
         case ChangeKind::allow: return "allow:" + pair + head_place(c, change);
         case ChangeKind::score: return "score:" + pair + head_place(c, change) + "=" + short_number(change.value);
-        case ChangeKind::freeze: return "freeze" + head_place(c, change);
+        case ChangeKind::freeze: return "freeze:" + site_path(c, change.site) + "." + std::to_string(change.head) + "=" + change.from;
         case ChangeKind::skip_attention: return "skip-attention:" + site_path(c, change.site);
         case ChangeKind::skip_mlp: return "skip-mlp:" + site_path(c, change.site);
         default: break;

@@ -56,6 +56,8 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;
+    TRY(const int64_t padding, json_integer(root, "pad_token_id", -1, -1, 1 << 23, name));
+    config.pad_id = static_cast<int>(padding);
     return config;
 }
 

@@ -105,7 +105,7 @@ struct ModelConfig {
     bool head_dense_bias = true, head_bias = true, logits_bias = false;  // the dense layer's; the unembedding's, in masked heads and elsewhere
     Activation head_activation = Activation::gelu;
     bool tied_unembedding = true;
-    int start_id = 0, end_id = -1, mask_id = -1;  // what a decoder starts from and ends with; [MASK]
+    int start_id = 0, end_id = -1, mask_id = -1, pad_id = -1;  // what a decoder starts from and ends with; [MASK]; what fills a batch
     VisionConfig vision;
     bool decodes_matrices = false;  // matrices in 16 bits are decoded when the model opens, because they are stored [in, out]
 

@@ -44,6 +44,7 @@ std::span<const MaskKind> mask_kinds() {
         {"own", "the model's own mask", 0, [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
         {"none", "every query sees every key", 0, [](std::span<const int>, const MaskPair&) { return true; }},
         {"causal", "a query sees itself and earlier keys", 0, [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
+        {"padding", "the model's own, and nothing sees padding tokens", 0, [](std::span<const int>, const MaskPair& p) { return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding; }},
         {"window", "window:W, a query sees itself and keys nearer than W", 1,
          [](std::span<const int> n, const MaskPair& p) { return causality_allows(p) && std::abs(p.query - p.key) < n[0]; }},
         {"prefix", "prefix:P, causal, but the first P tokens see each other", 1,

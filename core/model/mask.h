@@ -30,8 +30,10 @@ struct Visibility {
 struct MaskPair {
     int query = 0, key = 0;
     Visibility own;
-    std::span<const int> sentences;  // number of each token's sentence
+    std::span<const int> sentences;  // number of each token's sentence, kPadding for what only fills a batch
 };
+
+inline constexpr int kPadding = -1;
 
 /// A row of the table of masks.
 struct MaskKind {

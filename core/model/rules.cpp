@@ -7,6 +7,8 @@ namespace headlight {
 
 Rules::Rules(const ModelConfig& config, const StackConfig& stack, const StackWeights& weights, const Sequence& input, const Intervention& intervention, int first_site, int source_rows)
     : config_(config), stack_(stack), intervention_(intervention), first_site_(first_site), queries_(input.size()), source_rows_(source_rows), sentences_(sentence_numbers(input.tokens, input.types, input.size())) {
+    for (size_t i = 0; i < input.ids.size(); ++i)
+        if (input.ids[i] == config.pad_id && (i > 0 || input.ids[i] != config.start_id || !stack.causal)) sentences_[i] = kPadding;
     if (config.alibi) bias_ = alibi_bias(config.heads, queries_);
     if (weights.relative_bias) bias_ = bucket_bias(config.buckets, weights.relative_bias, stack.causal, config.heads, queries_);
 }
@@ -33,6 +35,7 @@ bool on_grid(const MaskPlan& mask, const Change& c) { return c.query >= 0 && c.q
 
 void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
     switch (change.kind) {
+        case ChangeKind::keep: [[fallthrough]];  // of another head
         case ChangeKind::zero: head.z = HeadRule::Z::zero; break;
         case ChangeKind::mean: head.z = HeadRule::Z::mean; break;
         case ChangeKind::uniform: head.temperature = std::numeric_limits<float>::infinity(); break;
@@ -51,15 +54,17 @@ void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
 Rules::Painted Rules::painted(const MaskPlan& mask, int site, int head) const {
     Painted out;
     for (const Change& c : intervention_.changes) {
-        const bool paints = c.kind == ChangeKind::forbid || c.kind == ChangeKind::allow;
-        if (paints && c.concerns(config_, site, head) && on_grid(mask, c)) out.emplace_back(c.query, c.key, c.kind == ChangeKind::allow);
+        if (!c.paints() || !c.concerns(config_, site, head) || c.query < 0 || c.key < 0) continue;
+        const int queries = std::min(c.queries, static_cast<int>(mask.seen.size()) - c.query), keys = std::min(c.keys, mask.keys - c.key);
+        for (int q = 0; q < queries; ++q)
+            for (int k = 0; k < keys; ++k) out.emplace_back(c.query + q, c.key + k, c.kind == ChangeKind::allow);
     }
     return out;
 }
 
 /// The rule of one block with what a person changed of its heads; heads that were painted alike share a mask.
 std::shared_ptr<const AttentionRule> Rules::with_changes(const std::shared_ptr<const AttentionRule>& rule, int site) const {
-    const auto concerned = [&](const Change& c) { return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp && c.concerns(config_, site, c.head); };
+    const auto concerned = [&](const Change& c) { return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp && c.concerns(config_, site); };
     if (std::none_of(intervention_.changes.begin(), intervention_.changes.end(), concerned)) return rule;
     auto own = std::make_shared<AttentionRule>(*rule);
     own->changed.resize(static_cast<size_t>(rule->heads));

@@ -113,6 +113,16 @@ Matrix masked_pattern(const Trace& trace, int site, int head) {
     return w;
 }
 
+Matrix without_first_key(Matrix weights) {
+    for (Index q = 0; q < weights.rows(); ++q) {
+        weights(q, 0) = -1;
+        const float rest = weights.row(q).cwiseMax(0.0f).sum();
+        for (Index k = 1; k < weights.cols(); ++k)
+            if (weights(q, k) > 0) weights(q, k) /= rest;
+    }
+    return weights;
+}
+
 namespace {
 
 /// Rows of one stack that cannot have changed since `past`.

@@ -70,6 +70,10 @@ struct Trace {
 /// The pattern of one head with −1 where the mask hides the key.
 Matrix masked_pattern(const Trace& trace, int site, int head);
 
+/// A masked pattern for display without the first key, on which heads rest when they have nothing to look at: hidden, and
+/// each row's rest made to sum to 1. Nothing is computed anew.
+Matrix without_first_key(Matrix weights);
+
 /// Runs the request; its sequences have been checked. An error means that `cancel` was set.
 /// With `past`, what cannot have changed since that trace is taken from it: rows before the first changed token under a
 /// causal mask, and a whole stack whose sequence is the same.

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "analysis/compare.h"
+#include "analysis/effects.h"
 #include "analysis/head_stats.h"
 #include "analysis/predict.h"
 #include "base/memory.h"
@@ -75,7 +75,10 @@ void change_in_the_last_layer(benchmark::State& state) {
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
     const auto before = *run_trace(model(), r, pool);
     ForwardRequest changed = r;
-    changed.intervention.changes.push_back({ChangeKind::zero, model()->config.sites() - 1, 0, -1, -1, 0, nullptr});
+    Change ablation;
+    ablation.site = model()->config.sites() - 1;
+    ablation.head = 0;
+    changed.intervention.changes.push_back(ablation);
     for (auto _ : state) benchmark::DoNotOptimize(*run_trace(model(), changed, pool, nullptr, before.get()));
 }
 

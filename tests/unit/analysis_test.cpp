@@ -10,6 +10,7 @@
 #include "window/mailbox.h"
 #include "window/state.h"
 #include "window/worker.h"
+#include "window/workspace.h"
 
 using namespace headlight;
 
@@ -199,7 +200,11 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
         return std::shared_ptr<const WorkAnswer>();
     };
     const auto has = [](const char* text) { return [text](const WorkAnswer& a) { return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell; }; };
-    WorkRequest r{good, 0, "The cat", "", 0, 1, 2, std::pair{0, 0}, false, {}, {}};
+    WorkRequest r;
+    r.model_path = good;
+    r.site = 1;
+    r.head = 2;
+    r.cell = std::pair{0, 0};
     for (const char* typed : {"T", "Th", "The"}) {
         r.text = typed;
         worker.ask(r);
@@ -219,6 +224,43 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     CHECK(longest->sentence->trace->query_count(0) == 48);
     CHECK(longest->sentence->tokens_in_all > 48);
     CHECK(longest->sentence->bytes_read < 100'000);
+}
+
+TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep that ends and one that is cancelled") {
+    Worker worker(2, [] {});
+    const auto answer = [&](const WorkRequest& r, auto condition) {
+        worker.ask(r);
+        for (int i = 0; i < 2000; ++i) {
+            if (const auto a = worker.poll(); a && condition(*a)) return a;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        FAIL("no answer");
+        return std::shared_ptr<const WorkAnswer>();
+    };
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    r.text = "The cat sat";
+    r.other = OtherRun{"", 0, "The dog sat"};
+    r.questions = {HeadPairWanted{{Versus::other, {}}, 0, 1, 0, 1}};
+    const auto two = answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.answers.get<HeadPairWanted>() && a.answers.get<HeadPairWanted>()->answer.map.a.size() > 0; });
+    CHECK(two->other->text == "The dog sat");
+    CHECK(two->other->model == two->sentence->model);
+    r.other = OtherRun{(kTests / "reference/models/llama").string(), 1, "The cat sat"};
+    CHECK(answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.other->model != a.sentence->model; })->other->model->name == "llama");
+    r.other = OtherRun{"/nowhere", 2, "The cat sat"};
+    const auto failed = answer(r, [](const WorkAnswer& a) { return !a.other_error.empty(); });
+    CHECK(!failed->other);
+    r.other.reset();
+    r.sweep = -1;
+    const auto swept = answer(r, [](const WorkAnswer& a) { return a.sweep && a.sweep->ended(); });
+    CHECK(swept->sweep->change().size() == static_cast<size_t>(swept->sweep->heads()));
+    CHECK(swept->other_error.empty());
+    ThreadPool pool(1);
+    CHECK(swept->sweep->change() == *head_effects(*swept->sentence->trace, swept->sentence->trace->output().size() - 1, swept->sweep->token(), pool));
+    r.text = "The cat sat on the mat and the dog sat on the log";
+    worker.ask(r);
+    r.sweep.reset();
+    CHECK(answer(r, [&](const WorkAnswer& a) { return a.sentence->text == r.text && !a.sweep; }));
 }
 
 TEST_CASE("settings: saved and read back; a broken file is set aside") {
@@ -244,6 +286,51 @@ TEST_CASE("settings: saved and read back; a broken file is set aside") {
         CHECK(!std::filesystem::exists(path));
         CHECK(std::filesystem::exists(path.string() + ".broken"));
     }
+}
+
+TEST_CASE("workspace: everything that is looked at comes back, nothing else does; foreign and broken files are refused") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "a b é.headlight.json";
+    const auto model = reference_model("gpt2");
+    ViewState s;
+    s.model_path = "some model";
+    s.text = "naïve 😀";
+    s.other_text = "B";
+    s.view_name = "compare";
+    s.locked = std::pair{3, 1};
+    s.compared_what = Compared::sentences;
+    s.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
+    s.intervention.mask = *Mask::parse("window:4");
+    for (const char* text : {"forbid:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5", "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"}) s.intervention.changes.push_back(*parse_change(model->config, text));
+    note_changes(s, model->config);
+    REQUIRE(save_workspace(s, path));
+    ViewState before;
+    before.dark = false;
+    before.recent_texts = {"mine"};
+    before.changes = {"forbid:1>0"};
+    auto back = open_workspace(path, before);
+    REQUIRE(back);
+    CHECK((back->text == s.text && back->other_text == "B" && back->view_name == "compare" && back->model_path == "some model"));
+    CHECK((back->locked == s.locked && back->alignment == s.alignment && back->compared_what == s.compared_what));
+    CHECK((!back->dark && back->recent_texts == before.recent_texts && back->changes_wait));
+    restore_changes(*back, model->config);
+    CHECK(back->intervention == s.intervention);
+    CHECK((back->notice.empty() && !back->changes_wait));
+    back->changes = {"ablate:99.0"};
+    restore_changes(*back, model->config);
+    CHECK((back->intervention.changes.empty() && !back->notice.empty()));
+    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}", "{\"format\": \"headlight-workspace\", \"version\": 99}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
+        write_bytes(path, broken);
+        const auto refused = open_workspace(path, {});
+        CHECK_MESSAGE(!refused, broken);
+        if (!refused) CHECK(refused.error().message.find("headlight.json") != std::string::npos);
+    }
+    CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
+    std::filesystem::create_directory(folder.path / "model");
+    s.model_path = "model";  // beside the file, wherever that is moved
+    note_changes(s, model->config);
+    REQUIRE(save_workspace(s, path));
+    CHECK(open_workspace(path, {})->model_path == std::filesystem::weakly_canonical(folder.path / "model").string());
 }
 
 // SVG is compared by the command line's test: Cairo numbers its parts through the whole life of a process.

@@ -1,8 +1,10 @@
 // Masks and changes: hand-checked cases, and what must follow from what.
 #include <cmath>
 
-#include "analysis/compare.h"
+#include "analysis/effects.h"
+#include "analysis/patch.h"
 #include "helpers.h"
+#include "model/input.h"
 
 using namespace headlight;
 
@@ -125,7 +127,11 @@ TEST_CASE("changes: a score edited, a pattern frozen, an MLP skipped") {
     ForwardRequest request = request_of(kIds);
     Matrix pattern = Matrix::Zero(10, 10);
     pattern.col(0).setOnes();
-    request.intervention.changes.push_back({ChangeKind::freeze, 1, 0, -1, -1, 0, std::make_shared<const Matrix>(pattern)});
+    Change freeze;
+    freeze.kind = ChangeKind::freeze;
+    std::tie(freeze.site, freeze.head) = std::pair{1, 0};
+    freeze.pattern = std::make_shared<const Matrix>(pattern);
+    request.intervention.changes.push_back(freeze);
     const auto frozen = *run_trace(model, request, pool);
     CHECK(same(frozen->pattern(1, 0), pattern));
     CHECK((frozen->z(1, 0, 10, pool).leftCols(model->config.d_head).rowwise() - frozen->v(1, 0).row(0)).cwiseAbs().maxCoeff() < 1e-6f);
@@ -187,30 +193,178 @@ TEST_CASE("distance of heads: 0 to itself, 1 bit without anything in common, and
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto before = changed(model, {}, pool), after = changed(model, {"forbid:6>2@1.0"}, pool);
-    const auto same_run = head_distances(*before, *before, pool), other = head_distances(*before, *after, pool);
+    const auto same_run = head_distances(*before, *before, {}, pool), other = head_distances(*before, *after, {}, pool);
     REQUIRE((same_run && other));
     for (const float d : *same_run) CHECK(d == 0);
     const size_t changed_head = static_cast<size_t>(model->config.heads);
     for (size_t i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
     CHECK((*other)[changed_head] > 0);
-    CHECK(prediction_divergence(*before, *before, pool) == std::vector<float>(kIds.size(), 0.0f));
+    const auto alike = prediction_divergence(*before, *before, paired_with_itself(10), pool), apart = prediction_divergence(*before, *after, paired_with_itself(10), pool);
+    REQUIRE((alike && apart));
+    CHECK(*alike == std::vector<float>(kIds.size(), 0.0f));
+    for (int i = 0; i < 10; ++i) CHECK(((*apart)[static_cast<size_t>(i)] > 0) == (i >= 6));
+    const Vector p = probabilities_at(*before, 8, pool), q = probabilities_at(*after, 8, pool);
+    double sum = 0;
+    for (Index id = 0; id < p.size(); ++id) sum += p[id] * std::log2(p[id] / q[id]);
+    CHECK((*apart)[8] == doctest::Approx(sum).epsilon(1e-3));
 }
 
 TEST_CASE("a pair of heads: patterns as they are, distances in every head's row, nothing without changes") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const auto plain = changed(model, {}, pool), ablated = changed(model, {"temperature:0@1.2"}, pool);
-    const auto pair = find(*plain, HeadPairWanted{1, 2, 0, 3, false}, pool, nullptr);
+    const auto plain = changed(model, {}, pool), hard = changed(model, {"temperature:0@1.2"}, pool);
+    const auto pair = find(Runs{*plain}, HeadPairWanted{{}, 1, 2, 0, 3}, pool, nullptr);
     REQUIRE(pair);
-    CHECK(same(pair->a, masked_pattern(*plain, 1, 2)));
-    CHECK(same(pair->b, masked_pattern(*plain, 0, 3)));
+    CHECK(same(pair->map.a, masked_pattern(*plain, 1, 2)));
+    CHECK(same(pair->map.b, masked_pattern(*plain, 0, 3)));
+    CHECK(!pair->each_to_itself);
     CHECK(pair->distances[static_cast<size_t>(model->config.heads + 2)] == doctest::Approx(0).epsilon(1e-6));
     double mean = 0;
     for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
     CHECK(pair->distances[3] == doctest::Approx(mean));
-    const auto none = find(*plain, HeadPairWanted{1, 2, 0, 0, true}, pool, nullptr), some = find(*ablated, HeadPairWanted{1, 2, 0, 0, true}, pool, nullptr);
+    const RunPair changes{Versus::unchanged, {}};
+    const auto none = find(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr), some = find(Runs{*hard, plain.get()}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr);
     REQUIRE((none && some));
     for (const float d : none->distances) CHECK(d == 0);
-    CHECK(same(some->b, masked_pattern(*plain, 1, 2)));
+    CHECK(none->map.largest.empty());
+    CHECK(same(some->map.b, masked_pattern(*plain, 1, 2)));
     CHECK(some->distances[static_cast<size_t>(model->config.heads + 2)] > 0);
+    const auto moved = find(Runs{*hard, plain.get()}, MovedWanted{}, pool, nullptr);
+    REQUIRE(moved);
+    CHECK(moved->distances == some->distances);
+}
+
+TEST_CASE("alignment: equal tokens, replaced ones one for one, lone ones alone, and by hand") {
+    using Words = std::vector<std::string>;
+    const Words a{"a", "red", "ball", "fell"}, b{"a", "big", "blue", "ball", "fell"}, c{"a", "blue", "ball", "fell"};
+    CHECK(align({}, a, c) == TokenPairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}});
+    CHECK(align({}, a, b) == TokenPairs{{0, 0}, {-1, 1}, {-1, 2}, {1, -1}, {2, 3}, {3, 4}});
+    CHECK(align({AlignBy::position, {}}, a, b) == TokenPairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}, {-1, 4}});
+    CHECK(align({AlignBy::token, {{1, 2}}}, a, b) == TokenPairs{{0, 0}, {-1, 1}, {1, 2}, {2, 3}, {3, 4}});
+    CHECK(align({AlignBy::token, {{0, -1}}}, a, c) == TokenPairs{{-1, 0}, {0, -1}, {1, 1}, {2, 2}, {3, 3}});
+    CHECK(align({AlignBy::token, {{9, 1}, {1, 77}}}, a, c) == align({}, a, c));
+    CHECK(align({}, a, Words{}).size() == 4);
+    for (const Alignment& how : {Alignment{}, Alignment{AlignBy::position, {}}, Alignment{AlignBy::token, {{3, 0}, {0, 4}}}}) {
+        const TokenPairs pairs = align(how, a, b);  // each token once
+        std::vector<int> as(4), bs(5);
+        for (const TokenPair& p : pairs) {
+            if (p.a >= 0) ++as[static_cast<size_t>(p.a)];
+            if (p.b >= 0) ++bs[static_cast<size_t>(p.b)];
+        }
+        CHECK((as == std::vector<int>(4, 1) && bs == std::vector<int>(5, 1)));
+    }
+}
+
+TEST_CASE("two sentences: cells stand where their tokens stand, and what one lacks is neither masked nor 0") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto a = changed(model, {}, pool);
+    ForwardRequest longer = request_of(kIds);
+    longer.inputs[0].ids.insert(longer.inputs[0].ids.begin() + 4, 123);
+    const auto b = *run_trace(model, longer, pool);
+    const RunPair runs{Versus::other, {}};
+    const auto pair = find(Runs{*a, nullptr, b.get()}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
+    REQUIRE(pair);
+    REQUIRE(pair->map.rows.size() == 11);
+    CHECK(pair->map.rows[4] == TokenPair{-1, 4});
+    CHECK(pair->map.a(5, 4) == kAbsent);
+    CHECK(pair->map.a(5, 2) == masked_pattern(*a, 1, 2)(4, 2));
+    CHECK(same(pair->map.b, masked_pattern(*b, 1, 2)));
+    CHECK(pair->map.difference(5, 4) == 0);
+    CHECK(pair->map.difference(5, 2) == doctest::Approx(a->pattern(1, 2)(4, 2) - b->pattern(1, 2)(5, 2)));
+    CHECK(std::isnan(pair->by_query[4]));
+    CHECK(pair->by_query[1] == doctest::Approx(0).epsilon(1e-6));
+    const auto missing = find(Runs{*a}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
+    CHECK((missing && missing->map.a.size() == 0));
+    const auto delta = find(Runs{*a, nullptr, b.get()}, DeltaPairWanted{runs, 0}, pool, nullptr);
+    REQUIRE(delta);
+    CHECK((delta->map.a.rows() == model->config.sites() && delta->map.a.cols() == 11));
+    const auto next = find(Runs{*a, nullptr, b.get()}, PredictionPairWanted{runs, -1}, pool, nullptr);
+    REQUIRE(next);
+    CHECK((next->position_a == 9 && next->position_b == 10));
+    CHECK(std::isnan(next->divergence[4]));
+    CHECK(next->divergence[0] == doctest::Approx(0).epsilon(1e-6));
+    for (const ProbabilityChange& p : next->tokens) CHECK(p.b == doctest::Approx(probabilities_at(*b, 10, pool)[p.id]));
+}
+
+TEST_CASE("two models: heads that cannot be paired one by one are ranked from A's") {
+    ThreadPool pool(2);
+    const auto gpt2 = reference_model("gpt2"), llama = reference_model("llama");
+    const auto a = *run_trace(gpt2, request_of(kIds), pool), b = *run_trace(llama, request_of(kIds), pool);
+    const auto pair = find(Runs{*a, nullptr, b.get()}, HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99}, pool, nullptr);
+    REQUIRE(pair);
+    CHECK(pair->distances.size() == static_cast<size_t>(llama->config.sites() * llama->config.heads));
+    CHECK(same(pair->map.b, masked_pattern(*b, llama->config.sites() - 1, llama->config.heads - 1)));
+    if (!same_heads(gpt2->config, llama->config)) CHECK(!head_distances(*a, *b, {}, pool));
+}
+
+TEST_CASE("keep: every other head of the layer is ablated") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    std::vector<std::string> others;
+    for (int h = 0; h < model->config.heads; ++h)
+        if (h != 1) others.push_back("ablate:1." + std::to_string(h) + ":zero");
+    CHECK(same(changed(model, {"ablate:1.1:keep"}, pool)->normalized(), changed(model, others, pool)->normalized()));
+}
+
+TEST_CASE("a rectangle forbids what its cells one by one forbid") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto block = changed(model, {"forbid:5-6>1-2"}, pool), cells = changed(model, {"forbid:5>1", "forbid:5>2", "forbid:6>1", "forbid:6>2"}, pool);
+    CHECK(same(block->normalized(), cells->normalized()));
+    CHECK(same(changed(model, {"forbid:8-99>0-99@0.0"}, pool)->normalized(), changed(model, {"forbid:8-9>0-9@0.0"}, pool)->normalized()));
+    for (const char* text : {"forbid:6-5>1", "forbid:5->1", "forbid:5-6-7>1", "forbid:5-6>", "score:5-6>1@0.0=2"}) CHECK_MESSAGE(!parse_change(model->config, text), text);
+}
+
+TEST_CASE("padding: no query sees a padding token, and a decoder's start token is none") {
+    const std::vector<int> sentences{0, 0, kPadding, kPadding};
+    CHECK(drawn(*Mask::parse("padding"), {true, 0}, sentences) == "x... xx.. xx.. xx..");
+    CHECK(drawn(*Mask::parse("padding"), {false, 0}, sentences) == "xx.. xx.. xx.. xx..");
+}
+
+TEST_CASE("patching: a head gets its pattern on another text, row by row; rows without a common token keep their own") {
+    ThreadPool pool(2);
+    const auto model = *Model::open(kTests.parent_path() / "models" / "stories");
+    const auto trace_of = [&](const std::string& text) {
+        Typed typed;
+        typed.text = text;
+        return *run_trace(model, {read_typed(*model, typed)->sequences, {}}, pool);
+    };
+    const auto own = trace_of("Lily had a red ball."), source = trace_of("Lily had a blue ball."), other = trace_of("Tom");
+    Intervention wanted;
+    wanted.changes.push_back(*parse_change(model->config, "freeze:2.0=Lily had a blue ball."));
+    REQUIRE(needs_patching(wanted));
+    const auto whole = patched(wanted, *own, pool);
+    REQUIRE(whole);
+    CHECK((*whole->changes[0].pattern - source->pattern(2, 0)).cwiseAbs().maxCoeff() < 1e-6f);
+    const auto run = *run_trace(model, {own->request.inputs, *whole}, pool);
+    CHECK((run->pattern(2, 0) - source->pattern(2, 0)).cwiseAbs().maxCoeff() < 1e-6f);
+    CHECK(same(run->pattern(2, 1), own->pattern(2, 1)));
+    wanted.changes[0].from = "zebra";
+    CHECK(same(*patched(wanted, *own, pool)->changes[0].pattern, own->pattern(2, 0)));
+    wanted.changes[0].from = "";
+    CHECK(!needs_patching(wanted));
+}
+
+TEST_CASE("stages: the probability as one change after another was made") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto own = changed(model, {}, pool), one = changed(model, {"forbid:9>2"}, pool), two = changed(model, {"forbid:9>2", "ablate:1.0:zero"}, pool);
+    const auto stages = find(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
+    REQUIRE(stages);
+    REQUIRE(stages->probability.size() == 3);
+    int i = 0;
+    for (const auto& trace : {own, one, two}) CHECK(stages->probability[static_cast<size_t>(i++)] == doctest::Approx(probabilities_at(*trace, 9, pool)[stages->token]).epsilon(1e-4));
+}
+
+TEST_CASE("without its first key a pattern's rows still sum to 1") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto trace = changed(model, {}, pool);
+    const Matrix full = masked_pattern(*trace, 1, 0), rest = without_first_key(full);
+    for (Index q = 0; q < rest.rows(); ++q) {
+        CHECK(rest(q, 0) == -1);
+        if (q > 0) CHECK(rest.row(q).cwiseMax(0.0f).sum() == doctest::Approx(1));
+        for (Index k = 1; k <= q; ++k) CHECK(rest(q, k) == doctest::Approx(full(q, k) / (1 - full(q, 0))));
+    }
 }

@@ -204,8 +204,8 @@ TEST_CASE("questions are fitted to the trace that answers them") {
     const auto trace = any_trace("marian", pool);
     for (const Question& wild : {Question(LinksWanted{99, 0.5f}), Question(StepsWanted{99, 99, 99}), Question(DeltaMapsWanted{7}), Question(DeltaSplitWanted{99, 99, 99}), Question(ProjectionWanted{9, 99}),
                                  Question(LensWanted{99, 99}), Question(AttributionWanted{99, -1, 5}), Question(GraphWanted{{9, {}}, 0.5f}), Question(OriginsWanted{{9, {}}, 99, true}),
-                                 Question(HeadMapWanted{}), Question(RandomStatisticsWanted{}), Question(HeadEffectsWanted{}), Question(HeadPairWanted{99, 99, 99, 99, false}), Question(HeadPairWanted{0, 0, 0, 0, true})}) {
-        const bool answered = std::visit([&](const auto& q) { return static_cast<bool>(find(*trace, q, pool, nullptr)); }, fitted(wild, *trace));
+                                 Question(HeadMapWanted{}), Question(RandomStatisticsWanted{}), Question(HeadPairWanted{{}, 99, 99, 99, 99}), Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}), Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairWanted{{}, 9}), Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(StagesWanted{})}) {
+        const bool answered = std::visit([&](const auto& q) { return static_cast<bool>(find(Runs{*trace}, q, pool, nullptr)); }, fitted(wild, *trace));
         CHECK(answered);
     }
 }

@@ -1,0 +1,144 @@
+// The row of masks, brush, temperature and ablations: everything that can be changed, in every view.
+#include <algorithm>
+#include <cmath>
+
+#include "views/changes.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kMasks[] = {"own", "none", "causal", "padding", "window:2", "window:4", "window:8", "prefix:4", "global:1:4", "block"};
+constexpr std::pair<float, const char*> kTemperatures[] = {{1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"}, {0.5f, "0.5"}, {2.0f, "2"}, {4.0f, "4"}, {INFINITY, "∞, uniform"}};
+
+/// Choices after one another, in as many lines as they need.
+class Flow {
+public:
+    Flow(Ui& ui, Rect area) : ui_(ui), area_(area), x_(area.x + ui.px(24)), y_(area.y + ui.px(20)) {}
+
+    int choose(const char* label, const char* path, const std::vector<std::string>& items, int current) {
+        if (x_ + ui_.choice_width(label, items) > area_.right() - ui_.px(8) && x_ > area_.x + ui_.px(24)) {
+            x_ = area_.x + ui_.px(24);
+            y_ += ui_.px(36);
+        }
+        return ui_.choice(x_, y_, label, path, items, current);
+    }
+    float bottom() const { return y_ + ui_.px(20); }
+
+private:
+    Ui& ui_;
+    Rect area_;
+    float x_, y_;
+};
+
+void choose_mask(Scene& s, Flow& flow) {
+    std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
+    auto current = std::find(names.begin(), names.end(), s.state.intervention.mask.name());
+    if (current == names.end()) current = names.insert(names.end(), s.state.intervention.mask.name());
+    const int chosen = flow.choose("Mask", "mask", names, static_cast<int>(current - names.begin()));
+    if (chosen < 0) return;
+    if (auto mask = Mask::parse(names[static_cast<size_t>(chosen)])) {
+        Intervention next = s.state.intervention;
+        next.mask = *std::move(mask);
+        s.state.intervene(std::move(next));
+    }
+}
+
+/// The change of some kinds with exactly this place, or null.
+const Change* change_at(const ViewState& state, std::initializer_list<ChangeKind> kinds, int site, int head) {
+    for (const Change& c : state.intervention.changes)
+        if (c.site == site && c.head == head && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end()) return &c;
+    return nullptr;
+}
+
+void choose_temperature(Scene& s, Flow& flow) {
+    const int site = s.state.brush_all ? -1 : s.state.site, head = s.state.brush_all ? -1 : s.state.head;
+    const Change* set = change_at(s.state, {ChangeKind::temperature}, site, head);
+    const float now = set ? set->value : 1;
+    std::vector<std::string> items;
+    int current = -1;
+    for (const auto& [value, name] : kTemperatures) {
+        if (value == now) current = static_cast<int>(items.size());
+        items.push_back(name);
+    }
+    if (current < 0) {
+        current = static_cast<int>(items.size());
+        items.push_back(decimals(now, 2));
+    }
+    const int chosen = flow.choose("Temperature", "temperature", items, current);
+    if (chosen < 0 || chosen >= static_cast<int>(std::size(kTemperatures))) return;
+    Change change;
+    change.kind = ChangeKind::temperature;
+    change.site = site;
+    change.head = head;
+    change.value = kTemperatures[chosen].first;
+    replace_changes(s.state, {ChangeKind::temperature}, site, head, change.value == 1 ? std::nullopt : std::optional(change));
+}
+
+void choose_ablation(Scene& s, Flow& flow) {
+    const std::vector<ChangeKind> kinds{ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze};
+    const Change* set = change_at(s.state, {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze}, s.state.site, s.state.head);
+    std::vector<std::string> items{"as it is"};
+    int current = 0;
+    for (const ChangeRow& row : ablations()) {
+        if (set && set->kind == row.kind) current = static_cast<int>(items.size());
+        items.push_back(row.kind == ChangeKind::keep ? "only this one" : row.name);
+    }
+    if (set && set->kind == ChangeKind::freeze) {
+        current = static_cast<int>(items.size());
+        items.push_back("frozen");
+    }
+    const std::string label = "Head " + head_name(s.model()->config, s.state.site, s.state.head);
+    const int chosen = flow.choose(label.c_str(), "ablation", items, current);
+    if (chosen < 0 || chosen == current) return;
+    std::optional<Change> change;
+    if (chosen > 0) {
+        change.emplace();
+        change->kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
+        std::tie(change->site, change->head) = std::pair{s.state.site, s.state.head};
+    }
+    replace_changes(s.state, kinds, s.state.site, s.state.head, change);
+}
+
+void choose_skips(Scene& s, Flow& flow) {
+    const int site = s.state.site;
+    const bool attention = change_at(s.state, {ChangeKind::skip_attention}, site, -1), mlp = change_at(s.state, {ChangeKind::skip_mlp}, site, -1);
+    const bool cross = s.model()->config.site(site).kind == AttentionKind::cross;  // the MLP belongs to self-attention's layer
+    const std::string label = "Layer " + site_name(s.model()->config, site);
+    std::vector<std::string> items{"as it is", "no attention"};
+    if (!cross) items.insert(items.end(), {"no MLP", "neither"});
+    const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
+    if (chosen < 0) return;
+    Intervention next = s.state.intervention;
+    const auto skips = [&](const Change& c) { return c.site == site && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp); };
+    next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), skips), next.changes.end());
+    for (const auto& [bit, kind] : {std::pair{1, ChangeKind::skip_attention}, std::pair{2, ChangeKind::skip_mlp}}) {
+        if (!(chosen & bit)) continue;
+        Change change;
+        change.kind = kind;
+        change.site = site;
+        next.changes.push_back(std::move(change));
+    }
+    s.state.intervene(std::move(next));
+}
+
+}  // namespace
+
+float draw_change_bar(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    if (!s.state.change_bar || !s.sentence()) return 0;
+    Flow flow(ui, area);
+    if (s.model()->config.kind != ModelKind::vision) choose_mask(s, flow);
+    if (const int c = flow.choose("Brush", "brush", {"off", "block", "allow", "block rectangle", "allow rectangle"}, static_cast<int>(s.state.brush)); c >= 0) {
+        s.state.brush = static_cast<Brush>(c);
+        if (c > 0) open_view(s.state, "head");
+    }
+    if (const int c = flow.choose("on", "scope", {"all heads", "this head"}, s.state.brush_all ? 0 : 1); c >= 0) s.state.brush_all = c == 0;
+    choose_temperature(s, flow);
+    choose_ablation(s, flow);
+    choose_skips(s, flow);
+    ui.hairline(area.x, flow.bottom(), area.right(), flow.bottom());
+    return flow.bottom() - area.y;
+}
+
+}  // namespace headlight

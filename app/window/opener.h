@@ -1,0 +1,59 @@
+// Opens models beside the worker, so that the old one goes on answering.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "model/model.h"
+
+namespace headlight {
+
+/// A model that is being opened, on a thread of its own.
+struct Opening {
+    std::string path, name;
+    uint64_t attempt = 0;
+    CancelFlag cancel{false};
+    OpeningProgress progress;
+    std::atomic<bool> done{false};
+    Result<std::shared_ptr<const Model>> result = Error{"Cancelled."};
+    std::thread thread;
+    ~Opening() {
+        if (thread.joinable()) thread.join();
+    }
+};
+
+/// At most one opening at a time. All but `opening` belong to the worker's thread.
+class Opener {
+public:
+    /// `done` is called on the opening's thread when it has ended.
+    explicit Opener(std::function<void()> done) : done_(std::move(done)) {}
+    ~Opener() { give_up(); }
+
+    /// Begins to open a model (a path or a name), unless that is what is being opened.
+    void want(const std::string& path, uint64_t attempt);
+    void give_up();
+    bool ended() const { return opening_ && opening_->done; }
+    /// Waits for the end of the opening and hands it over.
+    std::shared_ptr<Opening> take();
+
+    /// What is being opened, or null. Any thread.
+    std::shared_ptr<const Opening> opening() const {
+        std::lock_guard lock(mutex_);
+        return opening_;
+    }
+
+private:
+    void hold(std::shared_ptr<Opening> opening);
+
+    std::function<void()> done_;
+    std::vector<std::shared_ptr<Opening>> abandoned_;  // cancelled, not ended yet
+    mutable std::mutex mutex_;
+    std::shared_ptr<Opening> opening_;
+};
+
+}  // namespace headlight

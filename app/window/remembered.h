@@ -1,0 +1,164 @@
+// The tables of what is remembered: one row a field, read and written by the two visitors below. For state and workspace.
+#pragma once
+
+#include <algorithm>
+
+#include "io/json.h"
+#include "window/state.h"
+
+namespace headlight {
+
+inline constexpr size_t kMostRecent = 8, kLongestText = 20'000, kMostLabels = 20'000, kMostChanges = 5'000;
+
+/// What belongs to the person, whatever is looked at.
+template <class Visitor>
+Status visit_preferences(ViewState& s, Visitor&& v) {
+    TRY_STATUS(v.list("recent_models", s.recent_models, kMostRecent));
+    TRY_STATUS(v.list("recent_texts", s.recent_texts, kMostRecent));
+    TRY_STATUS(v.flag("dark", s.dark));
+    TRY_STATUS(v.number("text_size", s.text_size, 0.75f, 2));
+    TRY_STATUS(v.flag("hints_seen", s.hints_seen));
+    TRY_STATUS(v.integer("width", s.window_width, 320, 30000));
+    TRY_STATUS(v.integer("height", s.window_height, 240, 30000));
+    TRY_STATUS(v.labels("head_labels", s.head_labels));
+    TRY_STATUS(v.flag("change_bar", s.change_bar));
+    return success();
+}
+
+/// What is looked at, and how: what a workspace file holds.
+template <class Visitor>
+Status visit_workspace(ViewState& s, Visitor&& v) {
+    TRY_STATUS(v.text("model", s.model_path));
+    TRY_STATUS(v.text("text", s.text));
+    TRY_STATUS(v.text("second", s.second));
+    TRY_STATUS(v.text("colormap", s.colormap));
+    TRY_STATUS(v.integer("scale", s.scale, 0, 2));
+    TRY_STATUS(v.integer("queries", s.queries, 0, 1));
+    TRY_STATUS(v.integer("marks", s.marks, 0, 1));
+    TRY_STATUS(v.integer("rank", s.rank, kRankBySweep, static_cast<int>(kStatistics) - 1));
+    TRY_STATUS(v.integer("layer", s.site, 0, 100000));
+    TRY_STATUS(v.integer("head", s.head, 0, 100000));
+    TRY_STATUS(v.number("link_share", s.link_share, 0.01f, 1));
+    TRY_STATUS(v.integer("delta_show", s.delta_show, 0, 2));
+    TRY_STATUS(v.flag("delta_per_layer", s.delta_per_layer));
+    TRY_STATUS(v.integer("delta_split", s.delta_split, 0, 2));
+    TRY_STATUS(v.flag("delta_paths", s.delta_paths));
+    TRY_STATUS(v.number("graph_share", s.graph_share, 0.01f, 1));
+    TRY_STATUS(v.flag("graph_flow", s.graph_flow));
+    TRY_STATUS(v.integer("heads_layout", s.heads_layout, 0, 4));
+    TRY_STATUS(v.integer("heads_sort", s.heads_sort, 0, 100));
+    TRY_STATUS(v.integer("heads_scale", s.heads_scale, 0, 2));
+    TRY_STATUS(v.number("heads_kept", s.heads_kept, 0, 1));
+    TRY_STATUS(v.number("heads_zoom", s.heads_zoom, 0.25f, 12));
+    TRY_STATUS(v.text("view", s.view_name));
+    TRY_STATUS(v.cell("locked", s.locked));
+    TRY_STATUS(v.text("mask", s.mask));
+    TRY_STATUS(v.list("changes", s.changes, kMostChanges));
+    TRY_STATUS(v.flag("drop_sink", s.drop_sink));
+    TRY_STATUS(v.integer("compare", s.compared_what, 0, 3));
+    TRY_STATUS(v.integer("compare_show", s.compared_show, 0, 2));
+    TRY_STATUS(v.integer("layer_b", s.compared.first, 0, 100000));
+    TRY_STATUS(v.integer("head_b", s.compared.second, 0, 100000));
+    TRY_STATUS(v.text("text_b", s.other_text));
+    TRY_STATUS(v.text("model_b", s.other_model));
+    TRY_STATUS(v.integer("align", s.alignment.by, 0, 1));
+    TRY_STATUS(v.pairs("tied", s.alignment.by_hand));
+    return success();
+}
+
+/// Takes what the file has and leaves the rest as it is.
+struct Reader {
+    const Json& root;
+    const std::string& name;
+
+    Status text(const char* key, std::string& out) const {
+        TRY(out, json_string(root, key, out, name));
+        return success();
+    }
+    Status flag(const char* key, bool& out) const {
+        TRY(out, json_boolean(root, key, out, name));
+        return success();
+    }
+    Status number(const char* key, float& out, float low, float high) const {
+        TRY(const double value, json_number(root, key, out, name));
+        out = std::clamp(static_cast<float>(value), low, high);
+        return success();
+    }
+    template <class T>
+    Status integer(const char* key, T& out, int low, int high) const {
+        TRY(const int64_t value, json_integer(root, key, static_cast<int64_t>(out), low, high, name));
+        out = static_cast<T>(value);
+        return success();
+    }
+    Status list(const char* key, std::vector<std::string>& out, size_t most) const {
+        const auto it = root.find(key);
+        if (it == root.end() || !it->is_array()) return success();
+        out.clear();
+        for (const Json& s : *it)
+            if (s.is_string() && out.size() < most && s.get_ref<const std::string&>().size() <= kLongestText) out.push_back(s.get<std::string>());
+        return success();
+    }
+    Status cell(const char* key, std::optional<std::pair<int, int>>& out) const {
+        std::vector<std::pair<int, int>> one;
+        TRY_STATUS(pairs(key, one));
+        if (root.contains(key)) out = one.empty() ? std::nullopt : std::optional(one[0]);
+        return success();
+    }
+    Status pairs(const char* key, std::vector<std::pair<int, int>>& out) const {
+        const auto it = root.find(key);
+        if (it == root.end() || !it->is_array()) return success();
+        out.clear();
+        const auto place = [](const Json& v) { return v.is_number_integer() && v >= -1 && v < 100'000; };
+        for (const Json& pair : *it)
+            if (pair.is_array() && pair.size() == 2 && place(pair[0]) && place(pair[1]) && out.size() < kMostChanges) out.emplace_back(pair[0].get<int>(), pair[1].get<int>());
+        return success();
+    }
+    Status labels(const char* key, std::map<std::string, std::map<std::string, std::string>>& out) const {
+        const auto it = root.find(key);
+        if (it == root.end() || !it->is_object()) return success();
+        size_t count = 0;
+        for (const auto& [model, heads] : it->items()) {
+            if (!heads.is_object()) continue;
+            for (const auto& [head, label] : heads.items())
+                if (label.is_string() && label.get_ref<const std::string&>().size() <= 200 && ++count <= kMostLabels) out[model][head] = label.get<std::string>();
+        }
+        return success();
+    }
+};
+
+struct Writer {
+    nlohmann::ordered_json root = nlohmann::ordered_json::object();
+
+    Status text(const char* key, const std::string& value) {
+        root[key] = value.size() <= kLongestText ? value : "";
+        return success();
+    }
+    Status flag(const char* key, bool value) {
+        root[key] = value;
+        return success();
+    }
+    Status number(const char* key, float value, float, float) {
+        root[key] = value;
+        return success();
+    }
+    template <class T>
+    Status integer(const char* key, T value, int, int) {
+        root[key] = static_cast<int>(value);
+        return success();
+    }
+    Status list(const char* key, const std::vector<std::string>& value, size_t) {
+        root[key] = value;
+        return success();
+    }
+    Status cell(const char* key, const std::optional<std::pair<int, int>>& value) { return pairs(key, value ? std::vector{*value} : std::vector<std::pair<int, int>>()); }
+    Status pairs(const char* key, const std::vector<std::pair<int, int>>& value) {
+        root[key] = value;
+        return success();
+    }
+    Status labels(const char* key, const std::map<std::string, std::map<std::string, std::string>>& value) {
+        root[key] = value;
+        return success();
+    }
+};
+
+}  // namespace headlight

@@ -1,0 +1,212 @@
+// What is open and what is asked of the worker; what is remembered of it.
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "views/changes.h"
+#include "window/application.h"
+#include "window/workspace.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+constexpr const char* kFirstSentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
+}  // namespace
+
+Status Application::apply_options() {
+    const bool for_picture = !options_.screenshot.empty();
+    if (!options_.settings.empty()) state_ = load_settings(options_.settings);
+    else if (!for_picture) state_ = load_settings(settings_path());
+    if (!options_.file.empty() && is_workspace(options_.file)) {
+        TRY(state_, open_workspace(options_.file, std::move(state_)));
+    } else if (!options_.file.empty()) {
+        options_.model = options_.file;
+    }
+    if (!options_.model.empty()) {
+        state_.model_path = options_.model;
+        state_.choose_head = true;
+        state_.changes_wait = false;
+    }
+    if (options_.text_option->count()) {
+        state_.text = options_.text;
+        state_.choose_head = true;
+        state_.changes_wait = false;
+    } else if (state_.text.empty() && !state_.hints_seen) {
+        state_.text = kFirstSentence;
+    }
+    if (!options_.second.empty()) state_.second = options_.second;
+    if (!options_.view.empty()) state_.view_name = options_.view;
+    open_named_view(state_, state_.view_name);
+    if (options_.text_option->count() || !options_.model.empty()) state_.locked.reset();
+    if (for_picture) state_.hints_seen = true;
+    if (options_.hints) state_.hints_seen = false;
+    if (!options_.theme.empty()) state_.dark = options_.theme == "dark";
+    if (options_.width) {
+        state_.window_width = options_.width;
+        state_.window_height = options_.height;
+    }
+    if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.site, &state_.head) == 2) state_.choose_head = false;
+    int query = 0, key = 0;
+    if (std::sscanf(options_.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
+        state_.locked = std::pair{query, key};
+        state_.rank = kRankByCell;
+    }
+    state_.model_menu = options_.open_menu == "models";
+    state_.settings_menu = options_.open_menu == "settings";
+    state_.help = options_.open_menu == "keys";
+    show_texts();
+    return success();
+}
+
+/// Puts the texts of the state into the fields.
+void Application::show_texts() {
+    fields_.sentence.set_text(valid_utf8(state_.text));
+    fields_.second.set_text(valid_utf8(state_.second));
+    fields_.other.set_text(valid_utf8(state_.other_text));
+    fields_.focus(fields_.sentence);
+    last_text_ = typed_text();
+}
+
+std::string Application::typed_text() const { return fields_.sentence.text() + '\n' + fields_.second.text(); }
+
+bool Application::take_answer() {
+    auto fresh = worker_->poll();
+    if (!fresh) return false;
+    const bool opened = fresh->sentence && fresh->model_error.empty() && (!answer_ || !answer_->sentence || answer_->sentence->model != fresh->sentence->model);
+    const bool failed = !fresh->model_error.empty() && (!answer_ || answer_->model_attempt != fresh->model_attempt || answer_->model_error != fresh->model_error);
+    answer_ = std::move(fresh);
+    if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == fields_.sentence.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
+    if (opened) {
+        state_.intervention = {};
+        state_.done_before.clear();
+        state_.undone.clear();
+        state_.sweeping = false;
+        if (state_.changes_wait) restore_changes(state_, answer_->sentence->model->config);
+        if (state_.model_menu && options_.open_menu.empty()) state_.model_menu = false;
+        state_.path_typed.clear();
+        auto& recent = state_.recent_models;
+        recent.erase(std::remove(recent.begin(), recent.end(), answer_->model_path), recent.end());
+        if (answer_->model_path != "stories") recent.insert(recent.begin(), answer_->model_path);
+        if (recent.size() > 8) recent.resize(8);
+    }
+    if (failed) state_.model_menu = true;
+    if (state_.choose_head && answer_->sentence && answer_->sentence->trace) {
+        state_.site = answer_->site;
+        state_.head = answer_->head;
+        state_.choose_head = false;
+    }
+    if (answer_->sentence) {
+        state_.site = std::clamp(state_.site, 0, answer_->sentence->model->config.sites() - 1);
+        state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
+    }
+    if (answer_->write_attempt == state_.write_attempt && written_ != state_.write_attempt) {
+        written_ = state_.write_attempt;
+        fields_.second.set_text(answer_->written);
+    }
+    note_cut();
+    frames_wanted_ = std::max(frames_wanted_, 1);
+    return true;
+}
+
+/// A text longer than the model's context is cut where the model stops reading, and the notice says so.
+void Application::note_cut() {
+    const SentenceResult* s = answer_->sentence.get();
+    if (!s || !s->trace || s->text != fields_.sentence.text()) return;
+    const auto kept = s->trace->request.inputs[0].ids.size();
+    if (s->tokens_in_all <= kept) return;
+    state_.notice = "Cut to the first " + std::to_string(kept) + " of " + std::to_string(s->tokens_in_all) + " tokens: " + s->model->name + " reads no more.";
+    fields_.sentence.set_text(s->text.substr(0, s->bytes_read));
+    last_text_ = typed_text();
+}
+
+bool reads_two_texts(const ModelConfig& config) { return config.kind == ModelKind::encoder || config.kind == ModelKind::encoder_decoder; }
+
+void Application::ask_worker() {
+    const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;
+    const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : fields_.second.text();
+    WorkRequest r{state_.model_path, state_.model_attempt, fields_.sentence.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head, state_.intervention, {}, {}, {}, state_.drop_sink};
+    if (shown && shown->trace && answer_->picture) {
+        const View& view = views()[view_for(state_, *shown->model)];
+        const Scene scene = make_scene();
+        if (view.ask) r.questions = view.ask(scene);
+        for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
+        if (std::string_view(view.key) == "compare") r.other = other_run();
+        if (state_.sweeping) r.sweep = state_.sweep_token;
+    }
+    if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->site == r.site && answer_->picture->head == r.head) r.cell = make_scene().shown_cell();
+    if (r == asked_ && asked_at_ > 0) return;
+    asked_ = r;
+    asked_at_ = glfwGetTime();
+    worker_->ask(std::move(r));
+}
+
+/// What Compare puts beside the run that is shown, where that is another run.
+std::optional<OtherRun> Application::other_run() const {
+    if (state_.compared_what == Compared::sentences) return OtherRun{"", 0, fields_.other.text()};
+    if (state_.compared_what == Compared::models && !state_.other_model.empty()) return OtherRun{state_.other_model, state_.other_attempt, fields_.sentence.text()};
+    return std::nullopt;
+}
+
+/// Lists the models of other programs when the menu is opened for the first time.
+void Application::look_for_models() {
+    if (state_.model_menu && !state_.found_all && !looking_.valid()) {
+        looking_ = std::async(std::launch::async, [] {
+            auto found = models_on_computer();
+            glfwPostEmptyEvent();
+            return found;
+        });
+    }
+    if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    state_.found = looking_.get();
+    state_.found_all = true;
+    frames_wanted_ = std::max(frames_wanted_, 1);
+}
+
+/// Writes what stands elsewhere into the state, so that it can be saved.
+void Application::note_state() {
+    state_.text = fields_.sentence.text();
+    state_.second = fields_.second.text();
+    state_.other_text = fields_.other.text();
+    if (state_.view) state_.view_name = views()[*state_.view].key;
+    if (answer_ && answer_->sentence && !state_.changes_wait) note_changes(state_, answer_->sentence->model->config);
+}
+
+void Application::remember() {
+    glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
+    note_state();
+    if (state_.text.size() > 3 && state_.text.size() < 2000) {
+        auto& recent = state_.recent_texts;
+        recent.erase(std::remove(recent.begin(), recent.end(), state_.text), recent.end());
+        recent.insert(recent.begin(), state_.text);
+        if (recent.size() > 8) recent.resize(8);
+    }
+    if (answer_ && !answer_->model_error.empty() && answer_->sentence) state_.model_path = answer_->sentence->model->path.string();
+    const Status saved = save_settings(state_, settings_path());
+    if (!saved) fprintf(stderr, "headlight: settings were not remembered: %s\n", saved.error().message.c_str());
+}
+
+/// What was open stays where the file cannot be used.
+void Application::open_workspace_file(const std::string& path) {
+    note_state();
+    auto opened = open_workspace(path, state_);
+    if (!opened) {
+        state_.notice = opened.error().message;
+        return;
+    }
+    const bool same_model = opened->model_path == state_.model_path;
+    state_ = *std::move(opened);
+    state_.model_menu = false;
+    state_.path_typed.clear();
+    state_.notice = "Opened " + fs::path(path).filename().string() + ".";
+    open_named_view(state_, state_.view_name);
+    show_texts();
+    state_.undone.clear();
+    state_.done_before.clear();
+    if (!same_model) return choose_model(state_, state_.model_path, ++state_.attempts);
+    if (answer_ && answer_->sentence) restore_changes(state_, answer_->sentence->model->config);
+}
+
+}  // namespace headlight

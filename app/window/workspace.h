@@ -1,0 +1,21 @@
+// What is looked at, as a small file: model, sentences, view, masks, changes, comparison.
+#pragma once
+
+#include "window/state.h"
+
+namespace headlight {
+
+/// Whether a path is named like a workspace: it ends in ".headlight.json".
+bool is_workspace(const std::filesystem::path& path);
+
+/// Reads a workspace over a state; what the file does not name stays. A model that is named relative to the file is found
+/// there. Its changes wait until the model is open.
+Result<ViewState> open_workspace(const std::filesystem::path& path, ViewState state);
+
+/// From the text of such a file. For tests and fuzzing.
+Result<ViewState> parse_workspace(std::string_view text, const std::string& name, ViewState state);
+
+/// The file appears whole or not at all. The changes in force must have been noted (note_changes).
+Status save_workspace(const ViewState& state, const std::filesystem::path& path);
+
+}  // namespace headlight

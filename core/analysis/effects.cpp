@@ -1,0 +1,60 @@
+#include "analysis/effects.h"
+
+#include <algorithm>
+
+namespace headlight {
+
+namespace {
+constexpr int kTogether = 16, kMostStages = 5;
+}  // namespace
+
+Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel, std::atomic<int>* done) {
+    const ModelConfig& c = trace.config();
+    const float before = probabilities_at(trace, position, pool)[token];
+    const int heads = c.sites() * c.heads;
+    std::vector<float> out;
+    Matrix rows(kTogether, c.d_model);  // the unembedding is read once for many
+    for (int i = 0; i < heads; ++i) {
+        ForwardRequest request = trace.request;
+        Change ablation;
+        ablation.site = i / c.heads;
+        ablation.head = i % c.heads;
+        request.intervention.changes.push_back(std::move(ablation));
+        TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
+        rows.row(i % kTogether) = ablated->normalized().row(position);
+        if (done) *done = i + 1;
+        if ((i + 1) % kTogether && i + 1 < heads) continue;
+        const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
+        for (Index r = 0; r < logits.rows(); ++r) out.push_back(probabilities(logits.row(r).transpose())[token] - before);
+    }
+    return out;
+}
+
+Result<Moved> find(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+    Moved out;
+    if (!runs.own) return out;
+    TRY(out.distances, head_distances(*runs.own, runs.shown, {}, pool, cancel));
+    return out;
+}
+
+Result<Stages> find(const Runs& runs, const StagesWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+    Stages out;
+    if (!runs.own) return out;
+    const auto positions = predicting_positions(*runs.own);
+    if (positions.empty()) return out;
+    const int position = positions[0];
+    out.token = predictions(*runs.own, position, 1, pool)[0].id;
+    const auto& changes = runs.shown.request.intervention.changes;
+    out.first = std::max(0, static_cast<int>(changes.size()) - kMostStages);
+    std::shared_ptr<const Trace> before;
+    for (auto count = static_cast<size_t>(out.first); count < changes.size(); ++count) {
+        ForwardRequest request = runs.shown.request;
+        request.intervention.changes.resize(count);
+        TRY(before, run_trace(runs.shown.model, std::move(request), pool, cancel, before ? before.get() : runs.own));
+        out.probability.push_back(probabilities_at(*before, position, pool)[out.token]);
+    }
+    out.probability.push_back(probabilities_at(runs.shown, position, pool)[out.token]);
+    return out;
+}
+
+}  // namespace headlight

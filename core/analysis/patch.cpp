@@ -1,0 +1,57 @@
+#include "analysis/patch.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/compare.h"
+#include "model/input.h"
+
+namespace headlight {
+
+namespace {
+
+bool waits(const Change& c) { return c.kind == ChangeKind::freeze && !c.from.empty(); }
+
+Result<std::shared_ptr<const Trace>> run_source(const std::string& text, const Trace& own, ThreadPool& pool, const CancelFlag* cancel) {
+    if (own.config().kind == ModelKind::vision) return Error{"A vision model has no text to take a pattern from."};
+    Typed typed;
+    typed.text = text;
+    TRY(ModelInput input, read_typed(*own.model, typed));
+    if (input.sequences.size() > 1) input.sequences.back() = own.output();  // the same target
+    if (input.sequences[0].size() == 0) return Error{"The text to take a pattern from is empty; write it behind freeze:L.H=."};
+    TRY_STATUS(check_sequences(*own.model, input.sequences));
+    return run_trace(own.model, {std::move(input.sequences), {}}, pool, cancel);
+}
+
+Matrix along(const Trace& own, const Trace& source, int site, int head) {
+    const SitePairs pairs = align_sites({}, own, site, source, site);
+    Matrix out = own.pattern(site, head);
+    const Matrix theirs = source.pattern(site, head);
+    for (const TokenPair& query : pairs.queries) {
+        if (!query.both()) continue;
+        Eigen::RowVectorXf row = Eigen::RowVectorXf::Zero(out.cols());
+        for (const TokenPair& key : pairs.keys)
+            if (key.both()) row[key.a] = theirs(query.b, key.b);
+        if (const float sum = row.sum(); sum > 0) out.row(query.a) = row / sum;
+    }
+    return out;
+}
+
+}  // namespace
+
+bool needs_patching(const Intervention& intervention) { return std::any_of(intervention.changes.begin(), intervention.changes.end(), waits); }
+
+Result<Intervention> patched(Intervention intervention, const Trace& own, ThreadPool& pool, const CancelFlag* cancel) {
+    std::map<std::string, std::shared_ptr<const Trace>> sources;
+    for (Change& change : intervention.changes) {
+        if (!waits(change)) continue;
+        auto& source = sources[change.from];
+        if (!source) {
+            TRY(source, run_source(change.from, own, pool, cancel));
+        }
+        change.pattern = std::make_shared<const Matrix>(along(own, *source, change.site, change.head));
+    }
+    return intervention;
+}
+
+}  // namespace headlight
