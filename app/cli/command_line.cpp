@@ -18,7 +18,8 @@ std::span<const Verb> verbs() {
         {"render", "draw a figure (.png, .svg, .pdf)",
          "headlight render --text 'The cat sat on the mat.' -o heads.png\n"
          "headlight render --text 'The cat sat on the mat.' --view head --layer 0 --head 0 -o head.pdf\n"
-         "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 -o steps.svg", declare_render},
+         "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 -o steps.svg\n"
+         "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 -o compare.pdf", declare_render},
         {"trace", "write what the forward pass computed as safetensors",
          "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
          "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_[q]' --capture '*hook_z' -o qz.safetensors", declare_trace},
@@ -32,7 +33,8 @@ std::span<const Verb> verbs() {
          "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7", declare_generate},
         {"compare", "two runs, or one before and after changes: how far apart each head's patterns are",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
-         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'forbid:16>10' --json", declare_compare},
+         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'forbid:16>10' --json\n"
+         "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' --json", declare_compare},
         {"info", "configuration, shapes and parameters of a model", "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
         {"models", "the models found on this computer", "headlight models\nheadlight models --json", declare_models},
     };

@@ -27,10 +27,7 @@ struct Comparison {
 /// A is the text in the model as it is; B has the other text, the other model, or the changes.
 Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
     InputOptions plain = o.input, other = o.input;
-    plain.mask = "own";
-    plain.ablate.clear();
-    plain.changes.clear();
-    plain.temperature = 1;
+    clear_changes(plain);
     if (!o.text_b.empty()) other.typed.text = o.text_b;
     if (!o.model_b.empty()) other.model = o.model_b;
     const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || other.temperature != 1;

@@ -40,6 +40,14 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
 
+void clear_changes(InputOptions& o) {
+    const InputOptions none;
+    o.mask = none.mask;
+    o.ablate = none.ablate;
+    o.changes = none.changes;
+    o.temperature = none.temperature;
+}
+
 Result<std::pair<int, int>> parse_size(const std::string& text) {
     int width = 0, height = 0, used = 0;
     if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(text.size()) || width < 16 || height < 16 || width > 30000 || height > 30000)

@@ -28,6 +28,9 @@ void add_model_option(CLI::App& app, InputOptions& options);
 /// --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
 
+/// Takes masks and changes out of the options.
+void clear_changes(InputOptions& options);
+
 /// An attention block as it is named on the command line: "2", "encoder.0", "cross.1"; a number alone is the decoder's.
 Result<int> parse_site(const ModelConfig& config, const std::string& text);
 

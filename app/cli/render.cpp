@@ -12,10 +12,12 @@ struct RenderOptions {
     FigureOptions figure;
     std::string output, view = "heads", size, layer = "0", scale = "linear", queries = "rows", title;
     double width_mm = 0;
-    std::string lock, with;
+    std::string lock, with, text_b, model_b, show = "pattern";
     bool no_labels = false;
     CLI::Option* title_option = nullptr;
 };
+
+constexpr const char* kShown[] = {"pattern", "delta", "next"};
 
 /// "16,10": the query and key that a view of one cell shows.
 Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace, int site) {
@@ -25,6 +27,30 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
     if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
         return Error{"There is no cell " + text + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
     return std::optional(std::pair{query, key});
+}
+
+/// The runs that a view shows: with changes also the model's own, and for --view compare the one it is compared with.
+Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ViewState& s, ThreadPool& pool) {
+    ShownRuns runs{trace, nullptr, nullptr};
+    s.compared_show = static_cast<ComparedShow>(std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown));
+    if (trace->request.intervention != Intervention{}) {
+        TRY(runs.own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
+        s.compared_what = Compared::changes;
+    }
+    if (!o.text_b.empty() || !o.model_b.empty()) {
+        InputOptions other = o.input;
+        clear_changes(other);
+        if (!o.text_b.empty()) other.typed.text = o.text_b;
+        if (!o.model_b.empty()) other.model = o.model_b;
+        TRY(runs.other, run_input(other, pool));
+        s.compared_what = o.model_b.empty() ? Compared::sentences : Compared::models;
+    }
+    if (!o.with.empty()) {
+        TRY(const Change named, parse_ablation(trace->config(), o.with));
+        s.compared = {named.site, named.head};
+        s.compared_what = Compared::heads;
+    }
+    return runs;
 }
 
 /// A view as the window draws it, on a page.
@@ -43,12 +69,9 @@ Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& t
     s.colormap = o.figure.colormap;
     s.scale = o.figure.scale;
     s.queries = o.figure.queries;
-    if (!o.with.empty()) {
-        TRY(const Change named, parse_ablation(trace->config(), o.with));
-        s.compared = {named.site, named.head};
-    }
+    TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
-    prepare_page(page, answer_for(trace, s.site, s.head, s.locked, pool), pool);
+    prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
     return write_view_page(o.output, std::move(page));
 }
 
@@ -87,7 +110,10 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();
     app.add_option("--cell", o->lock, "query and key that views of one cell show, 16,10; the last query otherwise");
-    app.add_option("--with", o->with, "the other head of --view compare, 3.2");
+    app.add_option("--with", o->with, "--view compare: the other head, 3.2");
+    app.add_option("--text-b", o->text_b, "--view compare: the other sentence");
+    app.add_option("--model-b", o->model_b, "--view compare: the other model");
+    app.add_option("--show", o->show, "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with changes and nothing else to compare, before and after")->check(CLI::IsMember({"pattern", "delta", "next"}))->capture_default_str();
     auto* size = app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--width-mm", o->width_mm, "width in millimetres (85: one column, 178: two)")->check(CLI::Range(10.0, 2000.0))->excludes(size);
     app.add_option("--dpi", o->figure.dpi, "pixels per inch of a PNG")->check(CLI::Range(20.0, 2400.0))->capture_default_str();

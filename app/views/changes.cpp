@@ -50,8 +50,13 @@ bool draw_chip(Ui& ui, float& x, float y, const std::string& path, const std::st
 float draw_changes(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const Intervention& now = s.state.intervention;
-    if (now == Intervention{} || s.queries() == 0) return 0;
+    if (s.queries() == 0 || (now == Intervention{} && !s.state.change_bar)) return 0;
     const float y = area.y + ui.px(20), right = area.right() - ui.px(24);
+    if (now == Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
+        ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Nothing is changed. Paint cells with a brush, or choose above; each change stands here and can be taken away.", right - area.x - ui.px(24)));
+        ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
+        return ui.px(40);
+    }
     const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + ui.px(48);
     float x = area.x + ui.px(24);
     x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Changes") + ui.px(10);
@@ -153,7 +158,7 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     ui.tooltip("change/score", h, "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
     const float moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(2)).x / ui.scale * 0.05f : 0;
     const float step = moved != 0 ? moved : 0.5f * static_cast<float>(-ui.take_step("change/score"));
-    if (!h.pressed) s.state.painted = {-1, -1};
+    if (!h.pressed) s.state.scored = {-1, -1};
     if (step == 0) return;
     if (moved != 0) ImGui::ResetMouseDragDelta();
     Intervention next = s.state.intervention;
@@ -167,10 +172,10 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
         change.value = now + step;
         next.changes.push_back(std::move(change));
     }
-    s.state.same_step = h.pressed && s.state.painted == cell;
+    s.state.same_step = h.pressed && s.state.scored == cell;
     s.state.intervene(std::move(next));
     s.state.same_step = false;
-    if (h.pressed) s.state.painted = cell;
+    if (h.pressed) s.state.scored = cell;
     s.state.locked = cell;  // so that it stays the shown one
 }
 
@@ -186,8 +191,14 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     std::tie(forbid.query, forbid.key) = cell;
     const auto& changes = s.state.intervention.changes;
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(), forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
-    if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)}, forbidden ? "Allow this cell" : "Mask this cell")) toggle_change(s.state, forbid);
-    if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)}, ablated ? "Bring it back" : "Ablate head")) toggle_change(s.state, ablate);
+    if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)}, forbidden ? "Allow this cell" : "Mask this cell")) {
+        toggle_change(s.state, forbid);
+        s.state.locked = cell;  // the inspector goes on showing it
+    }
+    if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)}, ablated ? "Bring it back" : "Ablate head")) {
+        toggle_change(s.state, ablate);
+        s.state.locked = cell;
+    }
     if (column.h < ui.px(620)) return y - ui.px(12);
     draw_score_edit(s, {column.x, y - ui.px(8 + size::button), column.w, ui.px(size::button)}, cell);
     return y - ui.px(8 + size::button + 12);

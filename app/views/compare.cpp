@@ -87,10 +87,10 @@ std::string what_is_missing(const Scene& s) {
         case Compared::heads: return "";
         case Compared::changes: return s.sentence()->unchanged ? "" : "Nothing is changed yet. Press Change above, or paint on the heat map: before and after stand here side by side.";
         case Compared::models:
-            if (s.state.other_model.empty()) return "Choose the model to compare with: Model B, above.";
+            if (!s.ui.on_page() && s.state.other_model.empty()) return "Choose the model to compare with: Model B, above.";
             break;
         case Compared::sentences:
-            if (s.fields.other.text().empty()) return "Type the sentence to compare with.";
+            if (!s.ui.on_page() && s.fields.other.text().empty()) return "Type the sentence to compare with.";
             break;
     }
     if (!a.other_error.empty()) return a.other_error;

@@ -48,11 +48,21 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
     return s;
 }
 
-WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
+void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, ThreadPool& pool) {
+    constexpr int kEffects = 9;
+    s.unchanged = std::move(own);
+    if (s.unchanged && !s.predictions.empty()) s.effects = probability_changes(*s.unchanged, s.predictions[0].position, *s.trace, s.predictions[0].position, kEffects, pool);
+}
+
+WorkAnswer answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
     WorkAnswer a;
-    a.picture = std::make_shared<const HeadPicture>(make_picture(*trace, site, head));
-    if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*trace, {site, head, cell->first, cell->second}, pool));
-    a.sentence = std::make_shared<const SentenceResult>(*describe_trace(std::move(trace), pool));
+    a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, site, head));
+    if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
+    SentenceResult s = *describe_trace(runs.shown, pool);
+    s.intervention = runs.shown->request.intervention;
+    compare_with_own(s, runs.own, pool);
+    a.sentence = std::make_shared<const SentenceResult>(std::move(s));
+    if (runs.other) a.other = std::make_shared<const SentenceResult>(*describe_trace(runs.other, pool));
     a.site = site;
     a.head = head;
     return a;

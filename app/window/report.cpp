@@ -80,15 +80,19 @@ void Application::write_report() {
               {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"widgets", widgets},
               {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}, {"focus", ui_->focus()}, {"typing", ImGui::GetIO().WantTextInput}, {"save_path", state_.save_path}, {"map_zoom", state_.map_zoom}, {"step_column", static_cast<int>(state_.step_column)},
               {"strips_open", state_.strips_open}, {"delta_split", static_cast<int>(state_.delta_split)}, {"heads_layout", static_cast<int>(state_.heads_layout)}, {"heads_sort", state_.heads_sort},
-              {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"compared", {state_.compared.first, state_.compared.second}}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()}};
+              {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"compared", {state_.compared.first, state_.compared.second}}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()},
+              {"rank", state_.rank}, {"compared_what", static_cast<int>(state_.compared_what)}, {"ties", state_.alignment.by_hand.size()}, {"text_b", fields_.other.text()}, {"brush", static_cast<int>(state_.brush)}, {"drop_sink", state_.drop_sink}};
     if (answer_) {
         root["model_error"] = answer_->model_error;
+        root["shown_text_b"] = answer_->other ? answer_->other->text : "";
+        root["swept"] = answer_->sweep ? answer_->sweep->ended() ? "ended" : "going on" : "";
         root["shown_head"] = {answer_->site, answer_->head};
         if (answer_->sentence) {
             root["model"] = answer_->sentence->model->name;
             root["milliseconds"] = answer_->sentence->milliseconds;
             root["shown_text"] = answer_->sentence->text;
             const SentenceResult& s = *answer_->sentence;
+            for (const Change& change : state_.intervention.changes) root["change_list"].push_back(change_name(s.model->config, change));
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
             if (!s.effects.empty()) root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a, s.effects[0].b};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];

@@ -79,6 +79,7 @@ struct ViewState {
     bool sweeping = false;           // each head is ablated in turn
     int sweep_token = -1;            // whose probability is watched; −1: the predicted one
     bool same_step = false;          // further changes belong to the last step of undo
+    std::pair<int, int> scored{-1, -1};      // the cell whose score was changed last in this drag
     std::pair<int, int> block_from{-1, -1};  // a rectangle that is being drawn
     std::optional<size_t> view;      // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before; // the one that a view which fills the window was opened from

@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kEffects = 9, kMostWritten = 128;
+constexpr int kMostWritten = 128;
 
 /// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
 /// read from another, the heads in between come first.
@@ -141,8 +141,7 @@ bool Worker::read_sentence(const WorkRequest& r) {
         auto described = describe_trace(*trace, pool_, &mailbox_.cancel());
         if (!described) return false;
         *s = *std::move(described);
-        s->unchanged = std::move(unchanged);
-        if (s->unchanged && !s->predictions.empty()) s->effects = probability_changes(*s->unchanged, s->predictions[0].position, *s->trace, s->predictions[0].position, kEffects, pool_);
+        compare_with_own(*s, std::move(unchanged), pool_);
         s->tokens_in_all = in_all;
         s->bytes_read = bytes_read;
     } else if (model_->tokenizer && model_->config.mask_id >= 0) {

@@ -114,8 +114,16 @@ HeadPicture make_picture(const Trace& trace, int site, int head, bool drop_sink 
 /// means that `cancel` was set.
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// Everything that a view shows of a trace, but for its questions: what the worker would answer.
-WorkAnswer answer_for(std::shared_ptr<const Trace> trace, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool);
+/// Puts the model's own pass beside a changed one, with what the changes did to the prediction. `own` may be null.
+void compare_with_own(SentenceResult& sentence, std::shared_ptr<const Trace> own, ThreadPool& pool);
+
+/// The runs behind a view: the one that is shown, the model's own where something is changed, one that is compared, or null.
+struct ShownRuns {
+    std::shared_ptr<const Trace> shown, own, other;
+};
+
+/// Everything that a view shows of its runs, but for its questions: what the worker would answer.
+WorkAnswer answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool);
 /// Adds what is missing, questions fitted to the trace; false when `cancel` was set.
 bool answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 

@@ -117,7 +117,7 @@ Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
     if (name == "freeze" && equals != std::string::npos) {
         change.kind = ChangeKind::freeze;
         change.from = rest.substr(equals + 1);
-        if (read_head(c, rest.substr(0, equals), change.site, change.head)) return change;
+        if (!change.from.empty() && read_head(c, rest.substr(0, equals), change.site, change.head)) return change;
         return unusable(text, "write freeze:L.H=TEXT with a head that the model has.");
     }
     if (name == "score" && equals != std::string::npos) {

@@ -117,7 +117,7 @@ def masks_and_changes():
     run("trace", "--ids", "5,6,7", "--mask", f"file:{mask}", "--ablate", "1.2:mean,3.0", "--temperature-attn", "0.5", "-o", out)
     header = json.loads(out.read_bytes()[8:8 + int.from_bytes(out.read_bytes()[:8], "little")])["__metadata__"]
     assert header["mask"] == f"file:{mask}" and json.loads(header["changes"]) == ["ablate:1.2:mean", "ablate:3.0:zero", "temperature:0.5"], header
-    for name in ("none", "causal", "window:2", "prefix:2", "global:1:2", "block"):
+    for name in ("none", "causal", "window:2", "prefix:2", "global:1:2", "block", "padding"):
         run("trace", "--ids", "5,6,7", "--mask", name, "-o", out)
     for bad in (["--mask", "window"], ["--mask", "file:/nowhere.json"], ["--ablate", "9.9"], ["--ablate", "1.2:loud"], ["--change", "dance"], ["--change", "forbid:9>1"]):
         run("trace", "--ids", "5,6,7", *bad, "-o", FOLDER / "no.safetensors", status=1)
@@ -126,6 +126,25 @@ def masks_and_changes():
     mask.write_text("[[1,0],[0]]")
     run("trace", "--ids", "5,6", "--mask", f"file:{mask}", "-o", FOLDER / "no.safetensors", status=1)
     run("compare", "--text", "a", status=1)
+    before = json.loads(run("compare", "--text", sentence, "--change", "freeze:1.2=" + sentence, "--json").out)
+    assert all(h["distance"] < 1e-6 for h in before["heads"]), "its own pattern changes nothing"
+    patched = json.loads(run("compare", "--text", sentence, "--change", "freeze:1.2=Lily had a big dog. Tom had a blue ball. Lily gave Tom the red", "--json").out)
+    assert max(h["distance"] for h in patched["heads"] if h["layer"] == "1") > 1e-3
+    keep = json.loads(run("compare", "--text", sentence, "--ablate", "3.2:keep", "--change", "forbid:9-16>3-4@0.0", "--json").out)
+    assert keep["heads"][0]["distance"] > 0
+    longer = ("--text", "The cat sat on the mat.", "--text-b", "The big cat sat on the mat.", "--json")
+    token, position = (json.loads(run("compare", *longer, "--align", how).out) for how in ("token", "position"))
+    assert sum(h["distance"] for h in token["heads"]) < sum(h["distance"] for h in position["heads"]), "aligned sentences are nearer"
+    same = json.loads(run("compare", "--text", "The cat", "--model-b", "stories", "--json").out)
+    assert all(h["distance"] == 0 for h in same["heads"]) and all(t["a"] == t["b"] for t in same["next"])
+    for more in (["--text-b", "Lily had a red hat. Tom had a blue hat. Lily gave Tom the red"], ["--model-b", MODELS / "gpt2"], ["--change", "forbid:16>10"], ["--with", "3.2"]):
+        for show in ("pattern", "delta", "next"):
+            run("render", "--text", sentence, "--view", "compare", "--show", show, *more, "-o", FOLDER / "compare.pdf")
+            text = subprocess.run(["pdftotext", FOLDER / "compare.pdf", "-"], capture_output=True, text=True).stdout if shutil.which("pdftotext") else "A − B"
+            assert ("A − B" in text or "different layers" in text and show == "delta") and "Reading" not in text, text
+    run("render", "--text", sentence, "--view", "head", "--drop-sink", "-o", FOLDER / "sink.pdf")
+    for bad in ("freeze:9.9=x", "freeze:1.2=", "forbid:3-1>0", "score:1-2>0@0.0=3"):
+        run("trace", "--ids", "5,6,7", "--change", bad, "-o", FOLDER / "no.safetensors", status=1)
     assert "no token" in run("heads", "--text", "a", "--effect-on", "zzzzq", status=1).err.lower()
 
 

@@ -1,6 +1,15 @@
-#include "window/state.h"
+#include "window/workspace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    (void)static_cast<bool>(headlight::parse_settings({reinterpret_cast<const char*>(data), size}, "input"));
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    static const headlight::ModelConfig config = [] {
+        headlight::ModelConfig c;
+        c.stacks[0].layers = 4;
+        c.heads = c.kv_heads = 4;
+        return c;
+    }();
+    (void)static_cast<bool>(headlight::parse_settings(text, "input"));
+    auto workspace = headlight::parse_workspace(text, "input", {});
+    if (workspace && workspace->mask.rfind("file:", 0) != 0) headlight::restore_changes(*workspace, config);
     return 0;
 }

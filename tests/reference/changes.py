@@ -35,10 +35,10 @@ def additive(mask):
     return torch.zeros(1, 1, *mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)
 
 
-def ours(folder, *options):
+def ours(folder, *options, ids=IDS):
     with tempfile.TemporaryDirectory() as out:
         path = Path(out) / "t.safetensors"
-        command = [PROGRAM, "trace", "--model", folder, "--ids", ",".join(map(str, IDS)), "-o", path, "--capture", "logits", "--quiet", *options]
+        command = [PROGRAM, "trace", "--model", folder, "--ids", ",".join(map(str, ids)), "-o", path, "--capture", "logits", "--quiet", *options]
         run = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         assert run.returncode == 0, run.stderr
         return load_file(path)["logits"]
@@ -86,11 +86,27 @@ def main():
         hold(f"{name} ablate 1.1", ours(folder, "--ablate", "1.1"), model(ids).logits[0])
         handle.remove()
         checks += 1
+        padded = IDS[:7] + [model.config.pad_token_id] * 3
+        as_tensor = torch.tensor([padded])
+        want = model(as_tensor, attention_mask=(as_tensor != model.config.pad_token_id).long()).logits[0]
+        hold(f"{name} padding", ours(folder, "--mask", "padding", ids=padded), want)
+        handles = [zero_head(projection(model), head, width) for head in range(model.config.num_attention_heads) if head != 1]
+        hold(f"{name} keep 1.1", ours(folder, "--ablate", "1.1:keep"), model(ids).logits[0])
+        for handle in handles:
+            handle.remove()
+        checks += 2
         if name != "bert":
             continue
         for mask in ("none", "causal", "window:3", "prefix:4", "global:2:3"):
             hold(f"{name} {mask}", ours(folder, "--mask", mask), model(ids, attention_mask=additive(allowed(mask, len(IDS), False))).logits[0])
             checks += 1
+    folder = HERE / "models" / "gpt2"
+    model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+    for forbidden in ((6, 2), (9, 0)):
+        mask = allowed("causal", len(IDS), True)
+        mask[forbidden] = False
+        hold(f"gpt2 forbid {forbidden}", ours(folder, "--change", f"forbid:{forbidden[0]}>{forbidden[1]}"), model(ids, attention_mask=additive(mask)).logits[0])
+        checks += 1
     for name in ("marian", "bart"):
         folder = HERE / "models" / name
         model = AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()

@@ -93,6 +93,18 @@ class Window:
         self.tool("click", "1")
         time.sleep(0.08)
 
+    def drag(self, path, begin, end, steps=6):
+        """Presses at one place of a widget and lets go at another; both as shares of its sides."""
+        self.point(path, *begin)
+        time.sleep(0.08)
+        self.tool("mousedown", "1")
+        time.sleep(0.08)
+        for i in range(1, steps + 1):
+            self.point(path, *(b + (e - b) * i / steps for b, e in zip(begin, end)))
+            time.sleep(0.04)
+        self.tool("mouseup", "1")
+        time.sleep(0.08)
+
     def resize(self, width, height):
         self.tool("windowsize", "--sync", self.id, str(width), str(height))
 
