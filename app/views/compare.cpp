@@ -185,7 +185,9 @@ void draw_compare(Scene& s, Rect area) {
     const std::string a = "Head " + head_name(s.model()->config, pair->asked.site, pair->asked.head);
     const std::string b = s.state.compared_what == Compared::changes ? "without changes" : s.state.compared_what == Compared::sentences ? "sentence B" : s.state.compared_what == Compared::models && s.answer->other ? s.answer->other->model->name : "the same";
     const std::array<std::string, 2> names = delta ? std::array<std::string, 2>{"‖ΔE‖ ÷ ‖E‖", b} : std::array<std::string, 2>{a, name_of_b(s, pair->asked)};
-    const float below = draw_paired_maps(s, rest, *map, names, rest.h * 0.66f);
+    const bool low = rest.h < ui.px(460);  // the list at the left has the distances all the same
+    const float below = draw_paired_maps(s, rest, *map, names, low ? rest.h : rest.h * 0.66f);
+    if (low) return;
     ui.hairline(area.x, below, area.right(), below);
     draw_below(s, {area.x, below + ui.px(14), area.w, area.bottom() - below - ui.px(24)}, *map);
 }

@@ -38,9 +38,9 @@ void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
             const Rect at{g.map.x + g.w * static_cast<float>(c), g.map.y + g.h * static_cast<float>(r), g.w - gap, g.h - gap};
             const float a = m.small_a(r, c), b = m.small_b(r, c), v = (*p.cells)(r, c);
             const bool absent = p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent, masked = p.is_signed ? std::max(a, b) < 0 : v == kMasked;
-            if (absent) ui.fill({at.middle_x() - ui.line(), at.middle_y() - ui.line(), 2 * ui.line(), 2 * ui.line()}, ui.colors->l2);
-            else if (!masked) ui.fill(at, p.is_signed ? signed_color(ui.colors->dark, v / p.largest) : color_at(colors, v / p.largest));
-            else if (roomy) ui.hatch(at, ui.colors->hatch);
+            if (absent && roomy) ui.fill({at.middle_x() - ui.line(), at.middle_y() - ui.line(), 2 * ui.line(), 2 * ui.line()}, ui.colors->l2);
+            else if (!absent && !masked) ui.fill(at, p.is_signed ? signed_color(ui.colors->dark, v / p.largest) : color_at(colors, v / p.largest));
+            else if (!absent && roomy) ui.hatch(at, ui.colors->hatch);
         }
 }
 
@@ -59,7 +59,8 @@ void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int lit, bool 
     Ui& ui = s.ui;
     const int every = label_step(g.h, ui.px(16));
     for (int i = 0; i < static_cast<int>(m.rows.size()); ++i) {
-        if (i != lit && i % (every * g.step)) continue;
+        const float from_lit = lit < 0 ? 1e9f : std::abs(static_cast<float>(i - lit)) * g.h / static_cast<float>(g.step);
+        if (i != lit && (i % (every * g.step) || from_lit < ui.px(16))) continue;
         const float y = g.map.y + g.h * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
         if (i == lit) ui.fill({g.map.x - ui.px(88), y - ui.px(9), ui.px(84), ui.px(18)}, ui.colors->accent_fill);
         const ImU32 ink = i == lit ? ui.colors->accent_text : ui.colors->t1;
@@ -114,9 +115,12 @@ void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool
 float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array<std::string, 2>& names, float most_high) {
     Ui& ui = s.ui;
     const bool square = s.state.compared_show == ComparedShow::pattern;  // else rows are layers, not tokens
-    const float left = area.x + ui.px(108), gap = ui.px(36), width = (area.right() - ui.px(24) - left - 2 * gap) / 3, top = area.y + ui.px(98);
+    const float left = area.x + ui.px(108), gap = ui.px(36), width = (area.right() - ui.px(24) - left - 2 * gap) / 3;
+    float widest = 0;
+    for (const auto& label : m.column_labels) widest = std::max(widest, std::min(ui.text.width(kCaptionMono, label), ui.px(72)));
+    const float above = ui.px(48) + widest * 0.7071f, top = area.y + above;
     const auto columns = static_cast<float>(m.small_a.cols()), rows = static_cast<float>(m.small_a.rows());
-    const float across = std::min(width / columns, ui.px(48)), down = std::min((most_high - ui.px(98 + 56)) / rows, ui.px(48));
+    const float across = std::min(width / columns, ui.px(48)), down = std::min((most_high - above - ui.px(56)) / rows, ui.px(48));
     const auto whole = [](float cell) { return std::max(1.0f, std::floor(cell)); };
     const float w = whole(square ? std::min(across, down) : across), h = square ? w : whole(down);
     std::array<Grid, 3> grids;

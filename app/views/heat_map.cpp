@@ -18,13 +18,14 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     Ui& ui = s.ui;
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(24);
-    if (const int c = ui.choice(x, y, "Scale", "scale", {"linear", "log", "row"}, static_cast<int>(s.state.scale)); c >= 0) s.state.scale = static_cast<Scale>(c);
+    const bool roomy = area.w > ui.px(820);  // else the choices speak for themselves
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "scale", {"linear", "log", "row"}, static_cast<int>(s.state.scale)); c >= 0) s.state.scale = static_cast<Scale>(c);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current = static_cast<int>(std::find(maps.begin(), maps.end(), s.state.colormap) - maps.begin());
-    if (const int c = ui.choice(x, y, "Colours", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
-    if (const int c = ui.choice(x, y, "Queries", "queries", {"rows", "columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Colours" : "", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
+    if (const int c = ui.choice(x, y, roomy ? "Queries" : "", "queries", {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
     if (const int c = ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.state.marks)); c >= 0) s.state.marks = static_cast<Marks>(c);
-    if (const int c = ui.choice(x, y, "First key", "sink", {"shown", "left out"}, s.state.drop_sink ? 1 : 0); c >= 0) s.state.drop_sink = c == 1;
+    if (const int c = ui.choice(x, y, roomy ? "First key" : "", "sink", {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"}, s.state.drop_sink ? 1 : 0); c >= 0) s.state.drop_sink = c == 1;
     if (!l.whole() && !ui.on_page() && ui.link("map/fit", std::min(x + ui.px(70), area.right() - ui.px(12)), y, "Show all")) s.state.map_zoom = 1;
 }
 
@@ -93,6 +94,14 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
         from = {-1, -1};
         return;
     }
+}
+
+/// Rows without any allowed key: what they show is not the mask's doing.
+void draw_blind(Scene& s, const MapLayout& l) {
+    const bool rows = s.state.queries == Axis::rows;
+    s.ui.clip(l.map);
+    for (const int q : blind_queries(s)) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
+    s.ui.unclip();
 }
 
 /// The rectangle that is being drawn.
@@ -178,6 +187,14 @@ void draw_painted(Scene& s, const MapLayout& l) {
 
 }  // namespace
 
+std::vector<int> blind_queries(const Scene& s) {
+    std::vector<int> out;
+    const MaskPlan& mask = s.sentence()->trace->rule(s.site()).mask_of(s.state.head);
+    for (int q = 0; q < s.queries(); ++q)
+        if (mask.seen[static_cast<size_t>(q)].size() == 0) out.push_back(q);
+    return out;
+}
+
 const std::vector<std::string>& map_labels(const Scene& s, bool down) { return down == (s.state.queries == Axis::rows) ? s.query_labels() : s.key_labels(); }
 
 MapLayout arrange_map(Scene& s, Rect area) {
@@ -229,6 +246,7 @@ void draw_heat_map(Scene& s, Rect area) {
     }
     draw_cells(s, l);
     draw_painted(s, l);
+    draw_blind(s, l);
     draw_block(s, l);
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44)) draw_values(s, l);

@@ -87,16 +87,20 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
     const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
     const bool masked = s.sentence()->trace->rule(s.site()).mask.hides_any();
+    const auto blind = blind_queries(s);
+    const std::string nothing = blind.empty() ? "" : blind.size() == 1 ? " Row " + std::to_string(blind[0]) + " may see nothing: it attends to all keys alike, as in transformers." : " " + std::to_string(blind.size()) + " rows may see nothing: they attend to all keys alike, as in transformers.";
     const std::string sums = s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";
     const std::string left = sums + (s.state.queries == Axis::rows ? "row" : "column") + (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
-                             (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.");
+                             (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.") + nothing;
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
     const int covered = static_cast<int>(std::ceil(1 / l.cell));
     const std::string part = l.whole() ? ", every cell shown" : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " + std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";
     const std::string right = l.cell >= 1 ? size + part : size + ", each pixel is the largest of " + std::to_string(covered) + " × " + std::to_string(covered);
     const float end = std::max(l.map.right(), std::min(area.right() - ui.px(24), l.map.x + ui.text.width(kCaption, left + right) + ui.px(40)));
     ui.text.draw(l.map.x, y, kCaption, ui.colors->t3, left);
-    ui.text.draw_right(end, y, kCaption, ui.colors->t3, right);
+    const bool one_line = l.map.x + ui.text.width(kCaption, left + right) + ui.px(20) <= end;
+    if (one_line) ui.text.draw_right(end, y, kCaption, ui.colors->t3, right);
+    else ui.text.draw(l.map.x, y + ui.px(17), kCaption, ui.colors->t3, right);
 }
 
 }  // namespace headlight

@@ -266,6 +266,7 @@ Status Application::run() {
         handle_keys();
         ask_worker();
         wait_for_answer();
+        const double begin = glfwGetTime();
         draw_frame();
         ask_worker();
         if (!options_.screenshot.empty()) {
@@ -288,7 +289,11 @@ Status Application::run() {
             answers_.push_back(std::max(0.0, answer_at_ - key_at_));
             key_at_ = 0;
         }
-        if (!options_.report.empty()) write_report();
+        if (!options_.report.empty()) {
+            glFinish();
+            frame_times_.push_back(glfwGetTime() - begin);
+            write_report();
+        }
     }
     remember();
     return success();

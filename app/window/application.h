@@ -85,6 +85,7 @@ private:
     double key_at_ = 0;             // when the oldest key press not yet on the screen came
     double answer_at_ = 0;          // when the answer to that press arrived
     std::vector<double> answers_, latencies_;  // seconds from key press to the numbers, and to the finished frame
+    std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
     std::future<Status> saving_;
     std::string saving_path_;
     std::future<std::vector<FoundModel>> looking_;  // for models on this computer, while the menu is open

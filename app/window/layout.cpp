@@ -14,7 +14,12 @@ namespace {
 void draw_header(Scene& s, Rect r, const View& shown) {
     Ui& ui = s.ui;
     const float title = ui.text.draw(r.x + ui.px(24), r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
-    float x = r.x + std::max(ui.px(168), title + ui.px(48));
+    float x = r.x + std::max(ui.px(168), title + ui.px(48)), tabs = 0;
+    int count = 0;
+    for (const View& v : views())
+        if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
+    const float change = ui.text.width(kBody, "Change"), room = r.right() - ui.px(24) - change - x - tabs;
+    const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(12), ui.px(28));
     for (const View& v : views()) {
         if (!v.offered(*s.model()) || v.fills_window) continue;
         const float tab = ui.text.width(kBody, v.name);
@@ -26,9 +31,9 @@ void draw_header(Scene& s, Rect r, const View& shown) {
         const bool on = &v == &shown;
         ui.text.draw(x, r.middle_y(), kBody, missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2, v.name);
         if (on) ui.fill({x - ui.px(2), r.bottom() - ui.px(2), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
-        x += tab + ui.px(28);
+        x += tab + gap;
     }
-    if (s.sentence() && x + ui.text.width(kBody, "Change") < r.right() - ui.px(16)) {
+    if (s.sentence()) {
         const float right = r.right() - ui.px(24);
         if (ui.link("change/bar", right, r.middle_y(), "Change", s.state.change_bar)) {
             s.state.change_bar = !s.state.change_bar;

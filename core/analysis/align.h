@@ -15,9 +15,10 @@ enum class AlignBy { token, position };
 /// How two sequences are laid beside each other: by a rule, and pairs that a person chose in place of what it says.
 struct Alignment {
     AlignBy by = AlignBy::token;
-    std::vector<std::pair<int, int>> by_hand;  // token of A, token of B; −1 for B: stands alone
+    std::vector<std::pair<int, int>> by_hand;  // token of A, token of B; −1 for B: stands alone. Of the first stack's texts
 
     bool operator==(const Alignment&) const = default;
+    Alignment of_stack(int stack) const { return {by, stack == 0 ? by_hand : decltype(by_hand)()}; }
 };
 
 /// A token of A and the token of B that stands for it; −1: there is none.

@@ -49,7 +49,7 @@ float relative_entropy(const Vector& p, const Vector& q) {
 SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Trace& b, int site_b) {
     const auto labels = [](const Trace& t, int stack) { return token_labels(*t.model, t.request.inputs[static_cast<size_t>(stack)], stack); };
     const AttentionSite x = a.config().site(site_a), y = b.config().site(site_b);
-    const auto pairs = [&](int stack_a, int stack_b) { return &a == &b && stack_a == stack_b ? paired_with_itself(a.request.inputs[static_cast<size_t>(stack_a)].size()) : align(how, labels(a, stack_a), labels(b, stack_b)); };
+    const auto pairs = [&](int stack_a, int stack_b) { return &a == &b && stack_a == stack_b ? paired_with_itself(a.request.inputs[static_cast<size_t>(stack_a)].size()) : align(how.of_stack(stack_a), labels(a, stack_a), labels(b, stack_b)); };
     return {pairs(x.stack, y.stack), pairs(x.key_stack(), y.key_stack())};
 }
 

@@ -134,7 +134,7 @@ Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& w, ThreadPool& p
     if (mine.sites.size() != theirs.sites.size()) return out;
     const auto labels_a = labels_of(a, w.stack), labels_b = labels_of(*b, w.stack);
     out.map.rows = paired_with_itself(static_cast<int>(mine.sites.size()));
-    out.map.columns = w.runs.versus == Versus::other ? align(w.runs.alignment, labels_a, labels_b) : paired_with_itself(static_cast<int>(labels_a.size()));
+    out.map.columns = w.runs.versus == Versus::other ? align(w.runs.alignment.of_stack(w.stack), labels_a, labels_b) : paired_with_itself(static_cast<int>(labels_a.size()));
     for (const int site : mine.sites) out.map.row_labels.push_back(site_name(a.config(), site));
     out.map.column_labels = pair_labels(out.map.columns, labels_a, labels_b);
     const auto ratio = [](const DeltaMaps& m) -> Matrix { return (m.delta.array() / m.before.array().max(1e-12f)).matrix().transpose(); };
@@ -148,7 +148,7 @@ Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& w, Thr
     if (!b || !a.model->has_logits() || !b->model->has_logits()) return out;
     const int stack_a = static_cast<int>(a.request.inputs.size()) - 1, stack_b = static_cast<int>(b->request.inputs.size()) - 1;
     const auto labels_a = labels_of(a, stack_a), labels_b = labels_of(*b, stack_b);
-    out.positions = w.runs.versus == Versus::other ? align(w.runs.alignment, labels_a, labels_b) : paired_with_itself(a.output().size());
+    out.positions = w.runs.versus == Versus::other ? align(w.runs.alignment.of_stack(stack_a), labels_a, labels_b) : paired_with_itself(a.output().size());
     out.labels = pair_labels(out.positions, labels_a, labels_b);
     const auto places_a = predicting_positions(a), places_b = predicting_positions(*b);
     const bool chosen = w.position >= 0 && w.position < a.output().size();

@@ -19,14 +19,17 @@ from drive import Display  # noqa: E402
 from large_model import write_large_model  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-VIEWS = {"head": [{}, {"marks": 1}], "lines": [{}], "steps": [{}], "delta": [{}, {"delta_show": 2, "delta_split": 1, "delta_paths": True}], "lens": [{}], "graph": [{}, {"graph_flow": True}], "compare": [{}],
-         "heads": [{}, {"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}], "model": [{}]}
+OTHER = "Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"
+CHANGES = ["forbid:16>3", "forbid:16>4", "forbid:16>10"]
+VIEWS = {"head": [{}, {"marks": 1}, {"changes": CHANGES, "change_bar": True, "rank": -2}, {"drop_sink": True}], "lines": [{}], "steps": [{}], "delta": [{}, {"delta_show": 2, "delta_split": 1, "delta_paths": True}], "lens": [{}], "graph": [{}, {"graph_flow": True}], "compare": [{}, {"compare": 2, "text_b": OTHER}, {"compare": 2, "compare_show": 1, "text_b": OTHER}, {"compare": 2, "compare_show": 2, "text_b": OTHER}, {"compare": 3, "model_b": str(ROOT / "tests/reference/models/gpt2")}, {"compare": 1, "changes": CHANGES}, {"compare": 1}],
+         "heads": [{}, {"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}, {"heads_layout": 4}], "model": [{}]}
 STORY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحبا بالعالم नमस्ते 😀👩‍👩‍👧 naïve"}
 LONG = " ".join(["Lily had a red ball and Tom had a blue ball so they went to the park ."] * 56)
 SIZES = {"1280x720": 1, "1600x1000": 1, "2560x1440": 2}
 README = {"main": ("head", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "steps": ("steps", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "delta": ("delta", {}, STORY, ["--head", "1.0"], "light"),
-          "next": ("lens", {}, STORY, [], "dark"), "graph": ("graph", {}, STORY, [], "light"), "heads": ("heads", {"heads_layout": 1, "heads_kept": 0.7}, STORY, [], "dark")}
+          "next": ("lens", {}, STORY, [], "dark"), "graph": ("graph", {}, STORY, [], "light"), "heads": ("heads", {"heads_layout": 1, "heads_kept": 0.7}, STORY, [], "dark"),
+          "change": ("head", {"changes": CHANGES, "change_bar": True, "rank": -2, "layer": 2, "head": 0}, STORY, [], "dark"), "compare": ("compare", {"compare": 2, "text_b": OTHER, "layer": 3, "head": 0}, STORY, [], "light")}
 
 
 class Camera:
@@ -37,9 +40,9 @@ class Camera:
 
     def take(self, path, view, settings, text, extra=(), theme="dark", size="1600x1000", scale=1):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump(settings, file)
+            json.dump({**settings, "text": text}, file)  # --text would set the changes aside
             file.flush()
-            run = subprocess.run([self.program, "--screenshot", path, "--view", view, "--settings", file.name, "--text", text, "--theme", theme, "--size", size, "--scale", str(scale), *extra],
+            run = subprocess.run([self.program, "--screenshot", path, "--view", view, "--settings", file.name, "--theme", theme, "--size", size, "--scale", str(scale), *extra],
                                  env=self.environment, capture_output=True, text=True, timeout=300)
         if run.returncode or run.stderr:
             self.failed += 1
