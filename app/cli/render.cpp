@@ -72,7 +72,7 @@ Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& t
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
     prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
-    return write_view_page(o.output, std::move(page));
+    return is_numbers_path(o.output) ? write_view_numbers(o.output, std::move(page)) : write_view_page(o.output, std::move(page));
 }
 
 Status render(RenderOptions& o) {
@@ -92,7 +92,8 @@ Status render(RenderOptions& o) {
     const ModelConfig& c = trace->config();
     TRY(f.site, parse_site(c, o.layer));
     if (f.head < 0 || f.head >= c.heads) return Error{"There is no head " + std::to_string(f.head) + ": " + trace->model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
-    if (const FigureKind* kind = find_figure(o.view)) return kind->write(o.output, *trace, f, pool);
+    const FigureKind* kind = is_numbers_path(o.output) ? nullptr : find_figure(o.view);
+    if (kind) return kind->write(o.output, *trace, f, pool);
     return render_view(o, trace, pool);
 }
 
@@ -105,7 +106,7 @@ std::function<Status()> declare_render(CLI::App& app) {
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())
         if (!find_figure(view.key)) names.push_back(view.key);
-    app.add_option("-o,--output", o->output, "the file to write: .png, .svg or .pdf")->required();
+    app.add_option("-o,--output", o->output, "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the numbers of the view")->required();
     app.add_option("--view", o->view, "what to draw")->check(CLI::IsMember(names))->capture_default_str();
     app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();

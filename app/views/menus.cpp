@@ -176,7 +176,7 @@ void draw_save_menu(Scene& s, Rect window) {
     ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save " + what);
     const float segments_w = ui.text.width(kCaption, "PictureWorkspace") + ui.px(48);
     if (const int i = segments(ui, "save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28), {"Picture", "Workspace"}, s.state.save_workspace ? 1 : 0); i >= 0) open_save_menu(s.state, i == 1);
-    ui.text.draw(x, r.y + ui.px(64), kCaption, ui.colors->t3, s.state.save_workspace ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop." : "End the name in .png, .svg or .pdf.");
+    ui.text.draw(x, r.y + ui.px(64), kCaption, ui.colors->t3, s.state.save_workspace ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop." : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, .safetensors.");
     const Rect field{x, r.y + ui.px(84), w - ui.px(96), ui.px(32)};
     ui.text_input(s.state.save_workspace ? "workspace path" : "save path", field, "file name", s.state.save_path);
     const bool pressed = ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary);
@@ -207,7 +207,7 @@ constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 7, 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
-    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the numbers of the head"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
+    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the numbers of the view"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
     {"Ctrl I", "inspector, in narrow windows"},      {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
 
 void draw_help(Scene& s, Rect window) {

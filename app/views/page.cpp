@@ -62,6 +62,17 @@ void prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
     }
 }
 
+Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
+    const View& view = views()[page.view];
+    if (!view.numbers) return Error{std::string("The view ") + view.name + " has no numbers to write; save it as .png, .svg or .pdf."};
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
+    const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
+    Canvas canvas(cairo.get());
+    std::vector<NumberTable> tables;
+    with_scene(page, canvas, [&](Scene& s) { tables = view.numbers(s); });
+    return write_numbers(path, tables);
+}
+
 Status write_view_page(const std::filesystem::path& path, ViewPage page) {
     page.state.dark = false;
     page.state.hovered.reset();

@@ -21,6 +21,9 @@ struct ViewPage {
 /// thread. The file appears whole or not at all.
 Status write_view_page(const std::filesystem::path& path, ViewPage page);
 
+/// What it shows as tables of numbers, by the path's ending (io/numbers.h).
+Status write_view_numbers(const std::filesystem::path& path, ViewPage page);
+
 /// Answers what a page's view asks, for pages that no window has prepared. It is drawn once to nowhere, because a view may
 /// ask for as much as its page has room for.
 void prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool);

@@ -3,32 +3,32 @@
 #include <algorithm>
 #include <cctype>
 
+#include "views/numbers.h"
 #include "window/workspace.h"
 
 namespace headlight {
 
 namespace {
 
-bool always(const Model&) { return true; }
 bool is_vision(const Model& m) { return m.config.kind == ModelKind::vision; }
 bool reads_text(const Model& m) { return !is_vision(m); }
-const char* nothing(const Model&) { return nullptr; }
 const char* no_logits(const Model& m) { return m.has_logits() ? nullptr : "This model has no head that predicts tokens."; }
 
 }  // namespace
 
 std::span<const View> views() {
+    using Shows = View::Shows;
     static const View table[] = {
-        {"picture", "Picture", '8', draw_picture, is_vision, nothing},
-        {"head", "Heat map", '1', draw_heat_map, always, nothing, View::Shows::head, nullptr, nullptr, nullptr, false, false, false, true},
-        {"lines", "Lines", '2', draw_lines, reads_text, nothing, View::Shows::layer, ask_lines, draw_lines_list, draw_lines_inspector},
-        {"steps", "Steps", '3', draw_steps, always, nothing, View::Shows::head, ask_steps, nullptr, draw_steps_inspector},
-        {"delta", "ΔE", '4', draw_delta, always, nothing, View::Shows::layer, ask_delta, draw_delta_list, draw_delta_inspector},
-        {"lens", "Next", '5', draw_lens, always, no_logits, View::Shows::model, ask_lens, nullptr, draw_lens_inspector},
-        {"graph", "Graph", '6', draw_graph, reads_text, nothing, View::Shows::model, ask_graph, draw_graph_list, draw_graph_inspector},
-        {"compare", "Compare", '7', draw_compare, always, nothing, View::Shows::head, ask_compare, draw_compare_list, nullptr, false, true, true},
-        {"heads", "All heads", '9', draw_all_heads, always, nothing, View::Shows::model, ask_all_heads, nullptr, nullptr, true},
-        {"model", "Model", '0', draw_architecture, always, nothing, View::Shows::model, nullptr, nullptr, nullptr, true},
+        {.key = "picture", .name = "Picture", .digit = '8', .draw = draw_picture, .offered = is_vision, .numbers = pattern_numbers},
+        {.key = "head", .name = "Heat map", .digit = '1', .draw = draw_heat_map, .own_figure = true, .numbers = pattern_numbers},
+        {.key = "lines", .name = "Lines", .digit = '2', .draw = draw_lines, .offered = reads_text, .shows = Shows::layer, .ask = ask_lines, .list = draw_lines_list, .inspect = draw_lines_inspector, .numbers = layer_numbers},
+        {.key = "steps", .name = "Steps", .digit = '3', .draw = draw_steps, .ask = ask_steps, .inspect = draw_steps_inspector, .numbers = steps_numbers},
+        {.key = "delta", .name = "ΔE", .digit = '4', .draw = draw_delta, .shows = Shows::layer, .ask = ask_delta, .list = draw_delta_list, .inspect = draw_delta_inspector, .numbers = delta_numbers},
+        {.key = "lens", .name = "Next", .digit = '5', .draw = draw_lens, .missing = no_logits, .shows = Shows::model, .ask = ask_lens, .inspect = draw_lens_inspector, .numbers = lens_numbers},
+        {.key = "graph", .name = "Graph", .digit = '6', .draw = draw_graph, .offered = reads_text, .shows = Shows::model, .ask = ask_graph, .list = draw_graph_list, .inspect = draw_graph_inspector, .numbers = graph_numbers},
+        {.key = "compare", .name = "Compare", .digit = '7', .draw = draw_compare, .ask = ask_compare, .list = draw_compare_list, .closes_inspector = true, .second_head = true, .numbers = compare_numbers},
+        {.key = "heads", .name = "All heads", .digit = '9', .draw = draw_all_heads, .shows = Shows::model, .ask = ask_all_heads, .fills_window = true, .numbers = heads_numbers},
+        {.key = "model", .name = "Model", .digit = '0', .draw = draw_architecture, .shows = Shows::model, .fills_window = true},
     };
     return table;
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "io/numbers.h"
 #include "window/ui.h"
 #include "window/worker.h"
 
@@ -64,8 +65,8 @@ struct View {
     const char* name;  // the tab's text; its path is tab/NAME
     char digit;        // the key that opens it
     void (*draw)(Scene& scene, Rect area);
-    bool (*offered)(const Model& model);         // whether it is there for a model
-    const char* (*missing)(const Model& model);  // why it says nothing of a model, or null
+    bool (*offered)(const Model& model) = [](const Model&) { return true; };  // whether it is there for a model
+    const char* (*missing)(const Model& model) = [](const Model&) -> const char* { return nullptr; };  // why it says nothing of one, or null
     enum class Shows { head, layer, model } shows = Shows::head;
     std::vector<Question> (*ask)(const Scene& scene) = nullptr;
     void (*list)(Scene& scene, Rect area) = nullptr;     // in place of the ranked heads
@@ -74,6 +75,7 @@ struct View {
     bool closes_inspector = false;
     bool second_head = false;                            // shows another head too, outlined in the grid
     bool own_figure = false;                             // is saved by the figure of its name, sized to its cells
+    std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
 };
 
 std::span<const View> views();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "views/all_heads.h"
+#include "views/numbers.h"
 #include "views/page.h"
 #include "window/application.h"
 #include "window/workspace.h"
@@ -47,18 +48,15 @@ void Application::handle_choices() {
     }
 }
 
+/// The first table of what is shown, for a spreadsheet.
 void Application::copy_numbers() {
-    if (!answer_ || !answer_->picture || !answer_->sentence) return;
-    const Matrix& w = answer_->picture->levels[0];
-    std::string out = "query\\key";
-    const SentenceResult& sentence = *answer_->sentence;
-    for (const auto& label : sentence.key_labels(answer_->site)) out += "\t" + label;
-    for (Index q = 0; q < w.rows(); ++q) {
-        out += "\n" + sentence.query_labels(answer_->site)[static_cast<size_t>(q)];
-        for (Index k = 0; k < w.cols(); ++k) out += w(q, k) < 0 ? "\t" : "\t" + std::to_string(w(q, k));
+    const auto tables = answer_ && answer_->picture ? shown_numbers(make_scene()) : std::vector<NumberTable>();
+    if (tables.empty()) {
+        state_.notice = "This view has no numbers to copy.";
+        return;
     }
-    glfwSetClipboardString(window_, out.c_str());
-    state_.notice = "Copied the weights of head " + head_name(sentence.model->config, answer_->site, answer_->head) + ".";
+    glfwSetClipboardString(window_, as_tsv(tables[0]).c_str());
+    state_.notice = "Copied “" + tables[0].name + "”: " + std::to_string(tables[0].values.rows()) + " × " + std::to_string(tables[0].values.cols()) + " numbers" + (tables.size() > 1 ? "; the view's other tables can be saved." : ".");
 }
 
 void Application::save_picture() {
@@ -77,7 +75,7 @@ void Application::save_picture() {
     state_.save_result = "saving…";
     saving_ = std::async(std::launch::async, [page = std::move(page), figure, path = fs::path(saving_path_)] {
         ThreadPool pool(1);
-        const Status written = views()[page.view].own_figure ? write_head_figure(path, *page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
+        const Status written = is_numbers_path(path) ? write_view_numbers(path, page) : views()[page.view].own_figure ? write_head_figure(path, *page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
         glfwPostEmptyEvent();
         return written;
     });

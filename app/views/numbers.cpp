@@ -1,0 +1,148 @@
+#include "views/numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "views/all_heads.h"
+#include "views/compare.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+
+/// Negative entries (masked, absent) become NaN.
+Matrix shown_only(const Matrix& values) { return (values.array() < 0).select(Matrix::Constant(values.rows(), values.cols(), kNothing), values); }
+
+Matrix column_of(const std::vector<std::vector<float>>& columns) {
+    Matrix out(columns.empty() ? 0 : static_cast<Index>(columns[0].size()), static_cast<Index>(columns.size()));
+    for (size_t c = 0; c < columns.size(); ++c)
+        for (size_t r = 0; r < columns[c].size(); ++r) out(static_cast<Index>(r), static_cast<Index>(c)) = columns[c][r];
+    return out;
+}
+
+std::vector<std::string> numbered(const char* name, size_t count) {
+    std::vector<std::string> out;
+    for (size_t i = 0; i < count; ++i) out.push_back(name + std::to_string(i));
+    return out;
+}
+
+}  // namespace
+
+std::vector<NumberTable> pattern_numbers(const Scene& s) {
+    if (!s.answer->picture) return {};
+    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(s.answer->picture->levels[0])}};
+}
+
+std::vector<NumberTable> layer_numbers(const Scene& s) {
+    std::vector<NumberTable> out;
+    const Trace& trace = *s.sentence()->trace;
+    for (int head = 0; head < trace.config().heads; ++head)
+        if (!s.state.hidden_heads.count(head)) out.push_back({"pattern of head " + head_name(trace.config(), s.site(), head), "query", "key", s.query_labels(), s.key_labels(), shown_only(masked_pattern(trace, s.site(), head))});
+    return out;
+}
+
+std::vector<NumberTable> steps_numbers(const Scene& s) {
+    const auto* found = s.found<StepsWanted>();
+    if (!found) return {};
+    const auto& keys = found->answer.keys;
+    Matrix values(static_cast<Index>(keys.size()), 9);
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const KeyStep& k = keys[i];
+        values.row(static_cast<Index>(i)) << k.dot, k.scaled, k.capped, k.bias, k.score, static_cast<float>(k.exp), k.weight, k.value_norm, k.moved;
+        if (!k.allowed) values(static_cast<Index>(i), 5) = kNothing;
+    }
+    return {{"steps of query " + std::to_string(found->asked.query), "key", "step", s.sentence()->key_labels(found->asked.site), {"q·k", "scaled", "capped", "position bias", "score", "exp", "weight", "value norm", "moved"}, std::move(values)}};
+}
+
+std::vector<NumberTable> delta_numbers(const Scene& s) {
+    const auto* found = s.found<DeltaMapsWanted>();
+    if (!found) return {};
+    const DeltaMaps& m = found->answer;
+    std::vector<std::string> blocks;
+    for (const int site : m.sites) blocks.push_back(site_path(s.model()->config, site));
+    const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
+    return {{"norm before", "token", "block", tokens, blocks, m.before}, {"norm of delta", "token", "block", tokens, blocks, m.delta}, {"cosine", "token", "block", tokens, blocks, m.cosine}};
+}
+
+std::vector<NumberTable> lens_numbers(const Scene& s) {
+    const auto* found = s.found<LensWanted>();
+    if (!found || found->answer.top.empty()) return {};
+    const Lens& lens = found->answer;
+    const auto& tokens = s.sentence()->labels.back();
+    std::vector<std::string> rows{"embeddings"}, columns;
+    for (size_t layer = 0; layer + 1 < lens.top.size(); ++layer) rows.push_back("layer " + std::to_string(layer));
+    for (size_t i = 0; i < lens.top[0].size(); ++i) columns.push_back(tokens[static_cast<size_t>(lens.first) + i]);
+    Matrix ids(static_cast<Index>(rows.size()), static_cast<Index>(columns.size())), probabilities = ids;
+    for (Index r = 0; r < ids.rows(); ++r)
+        for (Index c = 0; c < ids.cols(); ++c) {
+            const Prediction& p = lens.top[static_cast<size_t>(r)][static_cast<size_t>(c)];
+            ids(r, c) = static_cast<float>(p.id);
+            probabilities(r, c) = p.probability;
+        }
+    return {{"most probable id", "after", "position", rows, columns, std::move(ids)}, {"probability", "after", "position", rows, columns, std::move(probabilities)}};
+}
+
+std::vector<NumberTable> graph_numbers(const Scene& s) {
+    const auto* found = s.found<OriginsWanted>();
+    if (!found) return {};
+    const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.carriers.stack)];
+    std::vector<NumberTable> out{{"rollout from token " + std::to_string(found->asked.token), "depth", "token", numbered("layer ", static_cast<size_t>(found->answer.reached.rows())), tokens, found->answer.reached}};
+    if (!found->answer.flow.empty()) out.push_back({"flow to token " + std::to_string(found->asked.token), "", "token", {"flow"}, tokens, column_of({found->answer.flow}).transpose()});
+    return out;
+}
+
+std::vector<NumberTable> compare_numbers(const Scene& s) {
+    if (s.state.compared_show == ComparedShow::next) {
+        const auto* found = s.found<PredictionPairWanted>();
+        if (!found) return {};
+        std::vector<std::string> labels;
+        std::vector<float> a, b;
+        for (const ProbabilityChange& p : found->answer.tokens) {
+            labels.push_back(p.label);
+            a.push_back(p.a);
+            b.push_back(p.b);
+        }
+        std::vector<NumberTable> out{{"probability", "token", "run", labels, {"A", "B"}, column_of({a, b})}};
+        if (!found->answer.divergence.empty()) out.push_back({"Kullback-Leibler divergence", "position", "", found->answer.labels, {"bits"}, column_of({found->answer.divergence})});
+        return out;
+    }
+    const bool delta = s.state.compared_show == ComparedShow::delta;
+    const auto *pair = s.found<HeadPairWanted>();
+    const auto* lengths = s.found<DeltaPairWanted>();
+    const PairedMap* m = delta ? lengths ? &lengths->answer.map : nullptr : pair ? &pair->answer.map : nullptr;
+    if (!m || m->a.size() == 0) return {};
+    const char *rows = delta ? "block" : "query", *columns = delta ? "token" : "key";
+    return {{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)}, {"B", rows, columns, m->row_labels, m->column_labels, shown_only(m->b)}, {"A - B", rows, columns, m->row_labels, m->column_labels, m->difference}};
+}
+
+std::vector<NumberTable> heads_numbers(const Scene& s) {
+    const HeadChoice choice = choose_heads(s);
+    const ModelConfig& c = s.model()->config;
+    NumberTable out{"statistics", "head", "statistic", {}, {}, {}};
+    std::vector<std::vector<float>> columns;
+    for (const HeadColumn& column : choice.columns) {
+        if (column.values.empty()) continue;
+        out.columns.push_back(column.label);
+        columns.push_back(column.values);
+    }
+    const Matrix all = column_of(columns);
+    out.values.resize(choice.count, all.cols());
+    Index row = 0;
+    for (const size_t i : choice.order) {
+        if (!choice.kept[i]) continue;
+        out.rows.push_back(site_path(c, static_cast<int>(i) / c.heads) + "." + std::to_string(static_cast<int>(i) % c.heads));
+        out.values.row(row++) = all.row(static_cast<Index>(i));
+    }
+    return {std::move(out)};
+}
+
+std::vector<NumberTable> shown_numbers(const Scene& s) {
+    if (!s.sentence()) return {};
+    const View& view = views()[view_for(s.state, *s.model())];
+    return view.numbers ? view.numbers(s) : std::vector<NumberTable>();
+}
+
+}  // namespace headlight
