@@ -19,6 +19,8 @@ std::span<const Verb> verbs() {
          "headlight render --text 'The cat sat on the mat.' -o heads.png\n"
          "headlight render --text 'The cat sat on the mat.' --view head --layer 0 --head 0 -o head.pdf\n"
          "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 -o steps.svg\n"
+         "headlight render --text 'The cat sat on the mat.' --view head --layer 1 --head 1 -o weights.csv\n"
+         "headlight render --text 'The cat sat.' --view head --all-heads -o head.svg\n"
          "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 -o compare.pdf", declare_render},
         {"trace", "write what the forward pass computed as safetensors",
          "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
@@ -37,6 +39,8 @@ std::span<const Verb> verbs() {
          "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' --json", declare_compare},
         {"info", "configuration, shapes and parameters of a model", "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
         {"models", "the models found on this computer", "headlight models\nheadlight models --json", declare_models},
+        {"completions", "what Tab completes, for a shell to read", "headlight completions bash", declare_completions},
+        {"man", "the manual page", "headlight man", declare_man},
     };
     return table;
 }

@@ -1,6 +1,12 @@
+#include <algorithm>
+#include <mutex>
+#include <sstream>
+
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
+#include "io/output_file.h"
 #include "views/page.h"
 
 namespace headlight {
@@ -12,7 +18,8 @@ struct RenderOptions {
     FigureOptions figure;
     std::string output, view = "heads", size, layer = "0", scale = "linear", queries = "rows", title;
     double width_mm = 0;
-    std::string lock, with, text_b, model_b, show = "pattern";
+    std::string lock, with, text_b, model_b, show = "pattern", format;
+    bool all_heads = false;
     bool no_labels = false;
     CLI::Option* title_option = nullptr;
 };
@@ -54,7 +61,7 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
 }
 
 /// A view as the window draws it, on a page.
-Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ThreadPool& pool) {
+Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
     const auto row = std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
     if (!row->offered(*trace->model)) return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
     if (const char* missing = row->missing(*trace->model)) return Error{"The view " + o.view + " has nothing to show: " + missing};
@@ -72,7 +79,76 @@ Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& t
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
     prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
-    return is_numbers_path(o.output) ? write_view_numbers(o.output, std::move(page)) : write_view_page(o.output, std::move(page));
+    return is_numbers_path(output) ? write_view_numbers(output, std::move(page)) : write_view_page(output, std::move(page));
+}
+
+/// One picture of a trace.
+Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
+    const FigureKind* kind = is_numbers_path(output) ? nullptr : find_figure(o.view);
+    return kind ? kind->write(output, *trace, o.figure, pool) : render_view(o, trace, output, pool);
+}
+
+/// "a/b.png" with "2.0" becomes "a/b-2.0.png".
+std::string with_suffix(const std::string& output, const std::string& suffix) {
+    const std::filesystem::path path(output);
+    return (path.parent_path() / (path.stem().string() + "-" + suffix + path.extension().string())).string();
+}
+
+/// One picture of a trace, or one of each head.
+Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
+    const ModelConfig& c = trace->config();
+    RenderOptions one = o;
+    TRY(one.figure.site, parse_site(c, o.layer));
+    if (one.figure.head < 0 || one.figure.head >= c.heads) return Error{"There is no head " + std::to_string(one.figure.head) + ": " + trace->model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
+    if (!o.all_heads) return render_one(one, trace, output, pool);
+    Progress progress(c.sites() * c.heads, o.input.quiet);
+    for (one.figure.site = 0; one.figure.site < c.sites(); ++one.figure.site)
+        for (one.figure.head = 0; one.figure.head < c.heads; ++one.figure.head) {
+            TRY_STATUS(render_one(one, trace, with_suffix(output, site_path(c, one.figure.site) + "." + std::to_string(one.figure.head)), pool));
+            progress.step();
+        }
+    return success();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> out;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        while (!line.empty() && line.back() == '\r') line.pop_back();
+        if (!line.empty()) out.push_back(line);
+    }
+    return out;
+}
+
+/// One picture a sentence, several at once; each thread holds one sentence at a time.
+Status render_lines(const RenderOptions& o, const std::vector<std::string>& lines) {
+    TRY(const auto model, open_model(o.input));
+    ThreadPool pool(o.input.threads);
+    Progress progress(static_cast<int>(lines.size()), o.input.quiet);
+    std::mutex mutex;
+    Status failed = success();
+    const auto draw = [&](size_t i) -> Status {
+        ThreadPool alone(1);
+        RenderOptions one = o;
+        one.input.text_file.clear();
+        one.input.typed.text = lines[i];
+        std::string number = std::to_string(i + 1);
+        number.insert(0, std::to_string(lines.size()).size() - number.size(), '0');
+        TRY(ForwardRequest request, read_request(one.input, model, alone));
+        TRY(const auto trace, run_trace(model, std::move(request), alone));
+        return render_trace(one, trace, with_suffix(o.output, number), alone);
+    };
+    pool.run(static_cast<int>(lines.size()), [&](int i) {
+        {
+            std::lock_guard lock(mutex);
+            if (!failed) return;
+        }
+        const Status done = draw(static_cast<size_t>(i));
+        progress.step();
+        std::lock_guard lock(mutex);
+        if (!done && failed) failed = Error{"Sentence " + std::to_string(i + 1) + ": " + done.error().message};
+    });
+    return failed;
 }
 
 Status render(RenderOptions& o) {
@@ -87,14 +163,20 @@ Status render(RenderOptions& o) {
     f.scale = static_cast<Scale>(std::find(std::begin(kScaleNames), std::end(kScaleNames), o.scale) - std::begin(kScaleNames));
     f.queries = o.queries == "rows" ? Axis::rows : Axis::columns;
     f.labels = !o.no_labels;
+    if (o.output == "-") o.output += "." + (o.format.empty() ? "png" : o.format);
+    else if (!o.format.empty() && std::filesystem::path(o.output).extension() != "." + o.format) o.output += "." + o.format;
+    if (!o.input.text_file.empty()) {
+        TRY(const std::string text, read_text(o.input.text_file));
+        const auto lines = lines_of(text);
+        if (lines.size() > 1 && is_standard_stream(o.output)) return Error{"Several pictures cannot go to standard output; name a file with -o, or give one sentence."};
+        if (lines.size() > 1) return render_lines(o, lines);
+        o.input.typed.text = lines.empty() ? "" : lines[0];
+        o.input.text_file.clear();
+    }
+    if (o.all_heads && is_standard_stream(o.output)) return Error{"The pictures of all heads cannot go to standard output; name a file with -o."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
-    const ModelConfig& c = trace->config();
-    TRY(f.site, parse_site(c, o.layer));
-    if (f.head < 0 || f.head >= c.heads) return Error{"There is no head " + std::to_string(f.head) + ": " + trace->model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
-    const FigureKind* kind = is_numbers_path(o.output) ? nullptr : find_figure(o.view);
-    if (kind) return kind->write(o.output, *trace, f, pool);
-    return render_view(o, trace, pool);
+    return render_trace(o, trace, o.output, pool);
 }
 
 }  // namespace
@@ -106,7 +188,9 @@ std::function<Status()> declare_render(CLI::App& app) {
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())
         if (!find_figure(view.key)) names.push_back(view.key);
-    app.add_option("-o,--output", o->output, "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the numbers of the view")->required();
+    app.add_flag("--all-heads", o->all_heads, "one picture of each head: NAME-2.0.png, NAME-2.1.png …");
+    app.add_option("--format", o->format, "kind of picture or numbers where -o is '-' or has no ending")->check(CLI::IsMember({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
+    app.add_option("-o,--output", o->output, "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the numbers of the view; '-': standard output. With --text-file of several lines, one file for each: NAME-1.png, NAME-2.png …")->required();
     app.add_option("--view", o->view, "what to draw")->check(CLI::IsMember(names))->capture_default_str();
     app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();

@@ -23,12 +23,6 @@ Matrix column_of(const std::vector<std::vector<float>>& columns) {
     return out;
 }
 
-std::vector<std::string> numbered(const char* name, size_t count) {
-    std::vector<std::string> out;
-    for (size_t i = 0; i < count; ++i) out.push_back(name + std::to_string(i));
-    return out;
-}
-
 }  // namespace
 
 std::vector<NumberTable> pattern_numbers(const Scene& s) {
@@ -89,7 +83,9 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
     const auto* found = s.found<OriginsWanted>();
     if (!found) return {};
     const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.carriers.stack)];
-    std::vector<NumberTable> out{{"rollout from token " + std::to_string(found->asked.token), "depth", "token", numbered("layer ", static_cast<size_t>(found->answer.reached.rows())), tokens, found->answer.reached}};
+    std::vector<std::string> depths{"embeddings"};
+    for (Index layer = 0; layer + 1 < found->answer.reached.rows(); ++layer) depths.push_back("layer " + std::to_string(layer));
+    std::vector<NumberTable> out{{"rollout from token " + std::to_string(found->asked.token), "depth", "token", depths, tokens, found->answer.reached}};
     if (!found->answer.flow.empty()) out.push_back({"flow to token " + std::to_string(found->asked.token), "", "token", {"flow"}, tokens, column_of({found->answer.flow}).transpose()});
     return out;
 }

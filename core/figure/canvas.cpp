@@ -3,7 +3,9 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 
+#include <cctype>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "io/mapped_file.h"
@@ -109,6 +111,47 @@ double text_width(const std::string& text, double size, Face face) {
     return box.width / static_cast<double>(PANGO_SCALE);
 }
 
+namespace {
+
+cairo_status_t append_bytes(void* text, const unsigned char* data, unsigned int size) {
+    static_cast<std::string*>(text)->append(reinterpret_cast<const char*>(data), size);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+/// Where a name of an SVG ends that begins at `at`.
+size_t name_end(std::string_view svg, size_t at) {
+    while (at < svg.size() && (std::isalnum(static_cast<unsigned char>(svg[at])) || svg[at] == '-' || svg[at] == '_')) ++at;
+    return at;
+}
+
+/// Cairo numbers the parts of a file through the whole life of a process; here they are numbered from 0, so that the same
+/// picture is the same file whatever was drawn before or beside it.
+std::string with_own_numbers(std::string_view svg) {
+    constexpr std::string_view kId = "id=\"";
+    std::map<std::string_view, std::string> names;
+    for (size_t at = svg.find(kId); at != std::string_view::npos; at = svg.find(kId, at + 1)) {
+        const size_t begin = at + kId.size();
+        names.emplace(svg.substr(begin, name_end(svg, begin) - begin), "i" + std::to_string(names.size()));
+    }
+    std::string out;
+    for (size_t at = 0; at < svg.size();) {
+        const bool id = svg.substr(at, kId.size()) == kId, reference = svg[at] == '#';
+        out += svg[at];
+        if (!id && !reference) {
+            ++at;
+            continue;
+        }
+        if (id) out.append(kId.substr(1));
+        const size_t begin = at + (id ? kId.size() : 1), end = name_end(svg, begin);
+        const auto name = names.find(svg.substr(begin, end - begin));
+        out += name == names.end() ? std::string(svg.substr(begin, end - begin)) : name->second;
+        at = end;
+    }
+    return out;
+}
+
+}  // namespace
+
 Status write_page(const std::filesystem::path& path, const Page& page, const std::function<void(Canvas&)>& draw) {
     const std::string kind = path.extension().string();
     const double width = page.width * kPointsPerPixel, height = page.height * kPointsPerPixel, zoom = page.dpi / 96;
@@ -117,7 +160,8 @@ Status write_page(const std::filesystem::path& path, const Page& page, const std
         return Error{"A picture of " + std::to_string(static_cast<long>(page.width * zoom)) + " × " + std::to_string(static_cast<long>(page.height * zoom)) +
                      " pixels is too large; lower --dpi or the size."};
     TRY(const auto out, OutputFile::create(path));
-    Owned<cairo_surface_t> surface(kind == ".svg"   ? cairo_svg_surface_create_for_stream(write_bytes, out.get(), width, height)
+    std::string svg;
+    Owned<cairo_surface_t> surface(kind == ".svg"   ? cairo_svg_surface_create_for_stream(append_bytes, &svg, width, height)
                                    : kind == ".pdf" ? cairo_pdf_surface_create_for_stream(write_bytes, out.get(), width, height)
                                                     : cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(page.width * zoom)),
                                                                                  static_cast<int>(std::lround(page.height * zoom))));
@@ -133,6 +177,7 @@ Status write_page(const std::filesystem::path& path, const Page& page, const std
     cairo_surface_finish(surface.get());
     if (const auto status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS && status != CAIRO_STATUS_SURFACE_FINISHED)
         return Error{display_path(path) + " could not be drawn (" + cairo_status_to_string(status) + "); choose a smaller size."};
+    if (kind == ".svg") out->write(with_own_numbers(svg));
     return out->commit();
 }
 

@@ -20,12 +20,14 @@ Error cannot_write(const fs::path& path, int code) {
 }
 }  // namespace
 
+bool is_standard_stream(const fs::path& path) { return path.stem() == "-" && !path.has_parent_path(); }
+
 OutputFile::OutputFile(fs::path target, fs::path temporary, std::FILE* file)
     : target_(std::move(target)), temporary_(std::move(temporary)), file_(file) {}
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
     const auto wrap = [](OutputFile* f) { return std::unique_ptr<OutputFile>(f); };
-    if (path == "-") return wrap(new OutputFile(path, {}, fdopen(dup(STDOUT_FILENO), "wb")));
+    if (is_standard_stream(path)) return wrap(new OutputFile(path, {}, fdopen(dup(STDOUT_FILENO), "wb")));
     struct stat info {};
     const bool exists = stat(path.c_str(), &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) return Error{display_path(path) + " is a folder: name a file in it."};

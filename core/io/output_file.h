@@ -10,8 +10,11 @@
 
 namespace headlight {
 
+/// Whether a path means standard output: "-", or "-.png" where the ending says what is written.
+bool is_standard_stream(const std::filesystem::path& path);
+
 /// Writes beside the target and renames on commit(); without a commit the target stays as it was.
-/// Pipes and devices (and "-", standard output) are written directly, never replaced.
+/// Pipes and devices (and "-" or "-.png", standard output) are written directly, never replaced.
 class OutputFile {
 public:
     static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& path);

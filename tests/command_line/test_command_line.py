@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The program as a person types it: exit statuses, messages, files. Ends with 'N passed, N failed'."""
+import csv
 import json
 import os
 import re
 import resource
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -98,6 +100,77 @@ def figures_of_every_kind():
     for option in (["--scale", "log"], ["--scale", "row"], ["--queries", "columns"], ["--colormap", "viridis"], ["--no-labels"]):
         run("render", "--text", "The cat", "--view", "head", "-o", FOLDER / "o.png", *option)
         assert (FOLDER / "o.png").read_bytes() != png.read_bytes()
+
+
+def numbers_of_every_view():
+    sentence = ("--text", "Lily saw a cat. Lily saw a dog.")
+    head = ("--view", "head", "--layer", "1", "--head", "2")
+    rows = list(csv.reader(run("render", *sentence, *head, "-o", "-", "--format", "csv").out.splitlines()))
+    tokens = rows[0][1:]
+    assert rows[0][0] == "query\\key" and tokens[0] == "Lily" and [r[0] for r in rows[1:]] == tokens
+    weights = [[float(v) if v else None for v in r[1:]] for r in rows[1:]]
+    for q, row in enumerate(weights):
+        assert all((v is None) == (k > q) for k, v in enumerate(row)), "masked cells are empty"
+        assert abs(sum(v for v in row if v is not None) - 1) < 1e-5
+    table = json.loads(run("render", *sentence, *head, "-o", "-", "--format", "json").out)["tables"][0]
+    assert table["columns"] == tokens and table["rows_are"] == "query"
+    assert all(a is None and b is None or abs(a - b) < 1e-7 for x, y in zip(table["values"], weights) for a, b in zip(x, y))
+    npy = FOLDER / "w.npy"
+    run("render", *sentence, *head, "-o", npy)
+    data = npy.read_bytes()
+    length = int.from_bytes(data[8:10], "little")
+    header = eval(data[10:10 + length])  # the format is a literal
+    n = len(tokens)
+    assert data[:8] == b"\x93NUMPY\x01\x00" and (10 + length) % 64 == 0 and header == {"descr": "<f4", "fortran_order": False, "shape": (n, n)}, header
+    assert abs(struct.unpack("<f", data[10 + length + 4 * n:10 + length + 4 * n + 4])[0] - weights[1][0]) < 1e-7
+    for view in ("heads", "lines", "steps", "delta", "lens", "graph"):
+        for end in ("csv", "tsv", "json", "safetensors"):
+            run("render", *sentence, "--view", view, "-o", FOLDER / f"n.{end}")
+            assert (FOLDER / f"n.{end}").stat().st_size > 100
+        names = set(header_of(FOLDER / "n.safetensors")) - {"__metadata__"}
+        assert names == {t["name"] for t in json.loads((FOLDER / "n.json").read_text())["tables"]}, names
+    steps = json.loads(run("render", *sentence, "--view", "steps", "--layer", "1", "--head", "2", "--cell", "5,2", "-o", "-", "--format", "json").out)["tables"][0]
+    column = steps["columns"].index("weight")
+    assert all(abs(row[column] - (weights[5][k] or 0)) < 1e-6 for k, row in enumerate(steps["values"]))
+    assert "no numbers" in run("render", *sentence, "--view", "model", "-o", FOLDER / "no.csv", status=1).err
+    assert "different sizes" in run("render", *sentence, "--text-b", "Lily", "--view", "compare", "--show", "next", "-o", FOLDER / "no.npy", status=1).err
+    assert not (FOLDER / "no.npy").exists()
+
+
+def many_pictures_at_once():
+    sentences = FOLDER / "sentences.txt"
+    sentences.write_text("".join(f"Lily had {i} red balls.\n\n" for i in range(12)))
+    for threads in (1, 2):
+        (FOLDER / f"many{threads}").mkdir()
+        run("render", "--text-file", sentences, "--view", "head", "-o", FOLDER / f"many{threads}/a b.svg", "--threads", threads)
+    names = sorted(p.name for p in (FOLDER / "many1").iterdir())
+    assert names == [f"a b-{i:02}.svg" for i in range(1, 13)], names
+    assert all((FOLDER / "many1" / n).read_bytes() == (FOLDER / "many2" / n).read_bytes() for n in names), "threads change nothing"
+    run("render", "--text", "Lily had 4 red balls.", "--view", "head", "-o", FOLDER / "alone.svg")
+    assert (FOLDER / "alone.svg").read_bytes() == (FOLDER / "many1/a b-05.svg").read_bytes()
+    run("render", "--text-file", "-", "--view", "head", "-o", FOLDER / "stdin.png", text_in=b"one line\n")
+    assert (FOLDER / "stdin.png").exists()
+    (FOLDER / "each").mkdir()
+    run("render", "--model", MODELS / "marian", "--text", "the cat", "--target", "Die", "--view", "head", "--all-heads", "-o", FOLDER / "each/h.png")
+    assert len(list((FOLDER / "each").iterdir())) == 24 and (FOLDER / "each/h-cross.0.3.png").exists()
+    assert run("render", "--text", "x", "-o", "-").stdout[:4] == b"\x89PNG"
+    for bad in (["--text-file", sentences, "-o", "-"], ["--text", "x", "--view", "head", "--all-heads", "-o", "-"]):
+        assert "standard output" in run("render", *bad, status=1).err
+    long = FOLDER / "long.txt"
+    long.write_text("fine\n" + "the cat sat " * 400 + "\nfine\n")
+    run("render", "--text-file", long, "-o", FOLDER / "of.png")
+
+
+def shells_and_the_manual():
+    page = run("man").out
+    assert page.startswith(".TH HEADLIGHT 1") and all(f".SH {verb}" in page for verb in ("RENDER", "COMPARE", "TRACE")) and "\\-\\-effect\\-on" in page
+    if shutil.which("bash"):
+        script = run("completions", "bash").out + 'COMP_WORDS=(headlight render --all); COMP_CWORD=2; _headlight; echo "${COMPREPLY[@]}"; COMP_WORDS=(headlight comp); COMP_CWORD=1; _headlight; echo "${COMPREPLY[@]}"'
+        out = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        assert out.stdout.split("\n")[:2] == ["--all-heads", "compare completions"] and not out.stderr, out
+    for shell in ("zsh", "fish"):
+        assert "effect-on" in run("completions", shell).out
+    run("completions", "tcsh", status=2)
 
 
 def masks_and_changes():
