@@ -85,7 +85,7 @@ Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& t
 /// One picture of a trace.
 Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
     const FigureKind* kind = is_numbers_path(output) ? nullptr : find_figure(o.view);
-    return kind ? kind->write(output, *trace, o.figure, pool) : render_view(o, trace, output, pool);
+    return kind ? write_figure(output, *kind, trace, o.figure, pool) : render_view(o, trace, output, pool);
 }
 
 /// "a/b.png" with "2.0" becomes "a/b-2.0.png".

@@ -29,6 +29,7 @@ std::function<Status()> declare_generate(CLI::App& app);
 std::function<Status()> declare_compare(CLI::App& app);
 std::function<Status()> declare_info(CLI::App& app);
 std::function<Status()> declare_models(CLI::App& app);
+std::function<Status()> declare_report(CLI::App& app);
 std::function<Status()> declare_man(CLI::App& app);
 std::function<Status()> declare_completions(CLI::App& app);
 

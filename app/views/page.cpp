@@ -77,14 +77,14 @@ Status write_view_page(const std::filesystem::path& path, ViewPage page) {
     page.state.dark = false;
     page.state.hovered.reset();
     const View& view = views()[page.view];
-    return write_page(path, {page.width, page.height + kTitleHeight, page.dpi}, [&](Canvas& canvas) {
+    return write_page(path, {{page.width, page.height + kTitleHeight, page.dpi}, [&](Canvas& canvas) {
         with_scene(page, canvas, [&](Scene& s) {
             s.ui.fill({0, 0, page.width, page.height + kTitleHeight}, s.ui.colors->bg1);
             s.ui.text.draw(24, 26, kTitle, s.ui.colors->t1, view.fills_window ? std::string(view.name) : view_title(s, view));
             s.ui.text.draw_right(page.width - 24, 26, kCaption, s.ui.colors->t3, std::string(view.name) + " · " + s.model()->name);
             if (s.sentence()) view.draw(s, {0, kTitleHeight, page.width, page.height});
         });
-    });
+    }});
 }
 
 }  // namespace headlight

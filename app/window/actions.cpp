@@ -75,7 +75,7 @@ void Application::save_picture() {
     state_.save_result = "saving…";
     saving_ = std::async(std::launch::async, [page = std::move(page), figure, path = fs::path(saving_path_)] {
         ThreadPool pool(1);
-        const Status written = is_numbers_path(path) ? write_view_numbers(path, page) : views()[page.view].own_figure ? write_head_figure(path, *page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
+        const Status written = is_numbers_path(path) ? write_view_numbers(path, page) : views()[page.view].own_figure ? write_figure(path, *find_figure(views()[page.view].key), page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
         glfwPostEmptyEvent();
         return written;
     });

@@ -43,7 +43,7 @@ Status Application::take_screenshot() {
         glReadPixels(0, 0, width, height, GL_BGRA, GL_UNSIGNED_BYTE, pixels.data());
     }
     const std::filesystem::path path(options_.screenshot);
-    return write_page(path, {static_cast<double>(width), static_cast<double>(height), 96}, [&](Canvas& canvas) {
+    return write_page(path, {{static_cast<double>(width), static_cast<double>(height), 96}, [&](Canvas& canvas) {
         cairo_surface_t* image = cairo_image_surface_create_for_data(pixels.data(), CAIRO_FORMAT_RGB24, width, height, width * 4);
         cairo_t* cairo = canvas.cairo();
         cairo_translate(cairo, 0, height);
@@ -52,7 +52,7 @@ Status Application::take_screenshot() {
         cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
         cairo_paint(cairo);
         cairo_surface_destroy(image);
-    });
+    }});
 }
 
 /// GLFW's clock starts with glfwInit, the first thing that the window does.

@@ -3,6 +3,7 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -152,32 +153,68 @@ std::string with_own_numbers(std::string_view svg) {
 
 }  // namespace
 
-Status write_page(const std::filesystem::path& path, const Page& page, const std::function<void(Canvas&)>& draw) {
-    const std::string kind = path.extension().string();
-    const double width = page.width * kPointsPerPixel, height = page.height * kPointsPerPixel, zoom = page.dpi / 96;
-    if (kind != ".png" && kind != ".svg" && kind != ".pdf") return Error{display_path(path) + " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
-    if (page.width * zoom > 30000 || page.height * zoom > 30000 || page.width * zoom * page.height * zoom > kMostPixels)
-        return Error{"A picture of " + std::to_string(static_cast<long>(page.width * zoom)) + " × " + std::to_string(static_cast<long>(page.height * zoom)) +
-                     " pixels is too large; lower --dpi or the size."};
-    TRY(const auto out, OutputFile::create(path));
-    std::string svg;
-    Owned<cairo_surface_t> surface(kind == ".svg"   ? cairo_svg_surface_create_for_stream(append_bytes, &svg, width, height)
-                                   : kind == ".pdf" ? cairo_pdf_surface_create_for_stream(write_bytes, out.get(), width, height)
-                                                    : cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(page.width * zoom)),
-                                                                                 static_cast<int>(std::lround(page.height * zoom))));
-    if (kind == ".pdf") cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // the same bytes on every run
+namespace {
+
+/// Draws on a surface whose unit is `scale` CSS pixels and finishes it; an error names what cannot be drawn.
+Status draw_on(cairo_surface_t* surface, const Drawing& drawing, double scale, const std::string& name) {
     {
-        const Owned<cairo_t> cairo(cairo_create(surface.get()));
-        const double scale = kind == ".png" ? zoom : kPointsPerPixel;
+        const Owned<cairo_t> cairo(cairo_create(surface));
         cairo_scale(cairo.get(), scale, scale);
         Canvas canvas(cairo.get());
-        draw(canvas);
+        drawing.draw(canvas);
     }
-    if (kind == ".png") cairo_surface_write_to_png_stream(surface.get(), write_bytes, out.get());
+    const auto status = cairo_surface_status(surface);
+    if (status != CAIRO_STATUS_SUCCESS) return Error{name + " could not be drawn (" + cairo_status_to_string(status) + "); choose a smaller size."};
+    return success();
+}
+
+Status write_png(OutputFile& out, const Drawing& drawing, const std::string& name) {
+    const double zoom = drawing.page.dpi / 96;
+    const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(drawing.page.width * zoom)), static_cast<int>(std::lround(drawing.page.height * zoom))));
+    TRY_STATUS(draw_on(surface.get(), drawing, zoom, name));
+    cairo_surface_write_to_png_stream(surface.get(), write_bytes, &out);
+    return success();
+}
+
+Status write_pdf(OutputFile& out, const Drawing& drawing, const std::string& name) {
+    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(write_bytes, &out, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // the same bytes on every run
+    TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, name));
     cairo_surface_finish(surface.get());
-    if (const auto status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS && status != CAIRO_STATUS_SURFACE_FINISHED)
-        return Error{display_path(path) + " could not be drawn (" + cairo_status_to_string(status) + "); choose a smaller size."};
-    if (kind == ".svg") out->write(with_own_numbers(svg));
+    return success();
+}
+
+Status write_svg(OutputFile& out, const Drawing& drawing, const std::string&) {
+    TRY(const std::string text, svg_text(drawing));
+    out.write(text);
+    return success();
+}
+
+/// A row of the table of picture formats.
+struct PictureFormat {
+    const char* ending;
+    Status (*write)(OutputFile& out, const Drawing& drawing, const std::string& name);
+};
+constexpr PictureFormat kFormats[] = {{".png", write_png}, {".svg", write_svg}, {".pdf", write_pdf}};
+
+}  // namespace
+
+Result<std::string> svg_text(const Drawing& drawing) {
+    std::string svg;
+    const Owned<cairo_surface_t> surface(cairo_svg_surface_create_for_stream(append_bytes, &svg, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
+    TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, "The figure"));
+    cairo_surface_finish(surface.get());
+    return with_own_numbers(svg);
+}
+
+Status write_page(const std::filesystem::path& path, const Drawing& drawing) {
+    const auto format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const PictureFormat& f) { return path.extension() == f.ending; });
+    if (format == std::end(kFormats)) return Error{display_path(path) + " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
+    const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom, height = drawing.page.height * zoom;
+    if (width > 30000 || height > 30000 || width * height > kMostPixels)
+        return Error{"A picture of " + std::to_string(static_cast<long>(width)) + " × " + std::to_string(static_cast<long>(height)) + " pixels is too large; lower --dpi or the size."};
+    TRY(const auto out, OutputFile::create(path));
+    TRY_STATUS(format->write(*out, drawing, display_path(path)));
     return out->commit();
 }
 

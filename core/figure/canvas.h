@@ -46,7 +46,16 @@ struct Page {
     double dpi = 96;               // pixels per inch of a PNG
 };
 
-/// Draws a page and writes it to `path` (.png, .svg or .pdf), whole or not at all.
-Status write_page(const std::filesystem::path& path, const Page& page, const std::function<void(Canvas&)>& draw);
+/// A page and what stands on it; drawn when it is written.
+struct Drawing {
+    Page page;
+    std::function<void(Canvas&)> draw;
+};
+
+/// Writes a drawing to `path` (.png, .svg or .pdf), whole or not at all.
+Status write_page(const std::filesystem::path& path, const Drawing& drawing);
+
+/// The same as the text of an SVG file.
+Result<std::string> svg_text(const Drawing& drawing);
 
 }  // namespace headlight

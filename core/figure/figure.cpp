@@ -9,8 +9,8 @@ namespace headlight {
 
 std::span<const FigureKind> figure_kinds() {
     static const FigureKind table[] = {
-        {"heads", "every head as a thumbnail, layers down and heads across", write_heads_figure},
-        {"head", "one head, with token labels and exact colour bar", write_head_figure},
+        {"heads", "every head as a thumbnail, layers down and heads across", heads_figure},
+        {"head", "one head, with token labels and exact colour bar", head_figure},
     };
     return table;
 }
@@ -19,6 +19,11 @@ const FigureKind* find_figure(std::string_view name) {
     for (const auto& kind : figure_kinds())
         if (name == kind.name) return &kind;
     return nullptr;
+}
+
+Status write_figure(const std::filesystem::path& path, const FigureKind& kind, std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool) {
+    TRY(const Drawing drawing, kind.make(std::move(trace), options, pool));
+    return write_page(path, drawing);
 }
 
 int label_step(double cell, double apart) {
@@ -72,27 +77,83 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
     cairo_restore(cairo);
 }
 
+/// Cells as they stand on the page, row after row.
+struct PageCells {
+    const Matrix& w;
+    Axis queries;
+    double x, y, cell, gap;
+
+    Index down() const { return queries == Axis::rows ? w.rows() : w.cols(); }
+    Index across() const { return queries == Axis::rows ? w.cols() : w.rows(); }
+    float at(Index r, Index c) const { return queries == Axis::rows ? w(r, c) : w(c, r); }
+    Index query(Index r, Index c) const { return queries == Axis::rows ? r : c; }
+    /// Adds `count` cells from (r, c) on to Cairo's path.
+    void outline(cairo_t* cairo, Index r, Index c, Index count) const { cairo_rectangle(cairo, x + cell * static_cast<double>(c), y + cell * static_cast<double>(r), cell * static_cast<double>(count) - gap, cell - gap); }
+};
+
+/// Colours of all cells, 0 … 255; −1: masked.
+std::vector<int> color_indices(const PageCells& cells, const FigureOptions& o, float largest) {
+    const Vector row_largest = cells.w.rowwise().maxCoeff();
+    std::vector<int> out;
+    for (Index r = 0; r < cells.down(); ++r)
+        for (Index c = 0; c < cells.across(); ++c) {
+            const float v = cells.at(r, c);
+            out.push_back(v < 0 ? -1 : static_cast<int>(std::lround(255 * scale_position(o.scale, v, largest, row_largest[cells.query(r, c)]))));
+        }
+    return out;
+}
+
+/// One path for each colour, cells of one colour that touch in one piece: files stay small and no seams show.
+void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int>& indices, const Colormap& map) {
+    for (int index = -1; index < 256; ++index) {
+        bool any = false;
+        for (Index r = 0; r < cells.down(); ++r)
+            for (Index c = 0, count = 0; c < cells.across(); c += count) {
+                const auto color = [&](Index column) { return indices[static_cast<size_t>(r * cells.across() + column)]; };
+                count = 1;
+                while (cells.gap == 0 && c + count < cells.across() && color(c + count) == color(c)) ++count;
+                if (color(c) != index) continue;
+                cells.outline(canvas.cairo(), r, c, count);
+                any = true;
+            }
+        if (!any) continue;
+        if (index < 0 && cells.cell >= 8) {
+            cairo_save(canvas.cairo());
+            cairo_clip(canvas.cairo());
+            canvas.hatch(cells.x, cells.y, cells.cell * static_cast<double>(cells.across()), cells.cell * static_cast<double>(cells.down()), PageColors{}.hatch);
+            cairo_restore(canvas.cairo());
+            continue;
+        }
+        canvas.set_color(index < 0 ? Rgb{0xEE, 0xF0, 0xF2} : map[static_cast<size_t>(index)]);
+        cairo_fill(canvas.cairo());
+    }
+}
+
+void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, float largest, const Colormap& map) {
+    const Vector row_largest = cells.w.rowwise().maxCoeff();
+    for (Index r = 0; r < cells.down(); ++r)
+        for (Index c = 0; c < cells.across(); ++c) {
+            const float v = cells.at(r, c), place = scale_position(o.scale, v, largest, row_largest[cells.query(r, c)]);
+            if (v < 0) continue;
+            canvas.set_color(map[static_cast<size_t>(std::lround(255 * place))]);
+            cairo_new_sub_path(canvas.cairo());
+            cairo_arc(canvas.cairo(), cells.x + cells.cell * (static_cast<double>(c) + 0.5), cells.y + cells.cell * (static_cast<double>(r) + 0.5), cells.cell * 0.47 * std::sqrt(place), 0, 2 * M_PI);
+            cairo_fill(canvas.cairo());
+        }
+}
+
 }  // namespace
 
 void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o, float largest) {
     if (std::max(w.rows(), w.cols()) > kMostRectangles || cell < 4) return draw_as_picture(canvas, w, x, y, cell, o, largest);
+    const PageCells cells{w, o.queries, x, y, cell, cell >= 12 ? 0.75 : 0};
+    std::vector<int> indices = color_indices(cells, o, largest);
     const Colormap& map = colormap(o.colormap, false);
-    const double gap = cell >= 12 ? 0.75 : 0;
-    for (Index i = 0; i < w.rows(); ++i) {
-        const float row_largest = w.row(i).maxCoeff();
-        for (Index j = 0; j < w.cols(); ++j) {
-            const double cx = x + cell * static_cast<double>(o.queries == Axis::rows ? j : i), cy = y + cell * static_cast<double>(o.queries == Axis::rows ? i : j);
-            if (w(i, j) >= 0 && o.dots) {
-                const float place = scale_position(o.scale, w(i, j), largest, row_largest);
-                canvas.set_color(cell_color(o, map, w(i, j), largest, row_largest));
-                cairo_new_sub_path(canvas.cairo());
-                cairo_arc(canvas.cairo(), cx + cell / 2, cy + cell / 2, cell * 0.47 * std::sqrt(place), 0, 2 * M_PI);
-                cairo_fill(canvas.cairo());
-            } else if (w(i, j) >= 0) canvas.fill_rect(cx, cy, cell - gap, cell - gap, cell_color(o, map, w(i, j), largest, row_largest));
-            else if (cell >= 8) canvas.hatch(cx, cy, cell - gap, cell - gap, PageColors{}.hatch);
-            else canvas.fill_rect(cx, cy, cell, cell, {0xEE, 0xF0, 0xF2});
-        }
+    if (o.dots) {
+        draw_dots(canvas, cells, o, largest, map);
+        std::replace_if(indices.begin(), indices.end(), [](int index) { return index >= 0; }, 256);  // only what is masked is left
     }
+    fill_by_color(canvas, cells, indices, map);
 }
 
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& o, float largest) {

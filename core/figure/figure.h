@@ -31,7 +31,7 @@ struct FigureOptions {
 struct FigureKind {
     const char* name;
     const char* help;
-    Status (*write)(const std::filesystem::path& path, const Trace& trace, const FigureOptions& options, ThreadPool& pool);
+    Result<Drawing> (*make)(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 };
 
 /// The table of figures: the only place to add one.
@@ -39,8 +39,11 @@ std::span<const FigureKind> figure_kinds();
 const FigureKind* find_figure(std::string_view name);
 
 // One file per figure.
-Status write_head_figure(const std::filesystem::path& path, const Trace& trace, const FigureOptions& options, ThreadPool& pool);
-Status write_heads_figure(const std::filesystem::path& path, const Trace& trace, const FigureOptions& options, ThreadPool& pool);
+Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
+Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
+
+/// Makes a figure and writes it, whole or not at all.
+Status write_figure(const std::filesystem::path& path, const FigureKind& kind, std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 
 /// The colours of a page.
 struct PageColors {

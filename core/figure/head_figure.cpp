@@ -71,14 +71,16 @@ void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
 
 }  // namespace
 
-Status write_head_figure(const std::filesystem::path& path, const Trace& trace, const FigureOptions& o, ThreadPool&) {
+Result<Drawing> head_figure(std::shared_ptr<const Trace> shared, const FigureOptions& o, ThreadPool&) {
+    const Trace& trace = *shared;
     const AttentionSite site = trace.config().site(o.site);
     Labels labels{short_labels(trace, trace.queries(o.site), site.stack), short_labels(trace, trace.keys(o.site), site.key_stack())};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
     const Matrix own = masked_pattern(trace, o.site, o.head), weights = o.drop_sink ? without_first_key(own) : own;
     const float largest = std::max(weights.maxCoeff(), 1e-6f);
     const Layout l = arrange(o, labels);
-    return write_page(path, {l.width, l.height, o.dpi}, [&](Canvas& canvas) {
+    return Drawing{{l.width, l.height, o.dpi}, [shared, o, labels, weights, largest, l](Canvas& canvas) {
+        const Trace& trace = *shared;
         canvas.fill_rect(0, 0, l.width, l.height, PageColors{}.page);
         const std::string title = o.title.value_or("Head " + head_name(trace.config(), o.site, o.head) + " of " + trace.model->name);
         if (!title.empty()) canvas.text(kMargin, kMargin + 9, title, 15, Face::sans, PageColors{}.text);
@@ -92,7 +94,7 @@ Status write_head_figure(const std::filesystem::path& path, const Trace& trace, 
         if (trace.rule(o.site).mask.hides_any()) caption += " Hatched: masked.";
         if (o.drop_sink) caption += " First key left out, rows renormalised.";
         if (l.width >= 300) canvas.text(l.left, l.top + high + 15, caption, 10, Face::sans, PageColors{}.caption);
-    });
+    }};
 }
 
 }  // namespace headlight

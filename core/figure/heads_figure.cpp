@@ -10,19 +10,22 @@ constexpr double kMargin = 14, kGap = 4, kNumbers = 26;
 constexpr int kThumbnail = 64;
 }  // namespace
 
-Status write_heads_figure(const std::filesystem::path& path, const Trace& trace, const FigureOptions& o, ThreadPool& pool) {
-    TRY(const auto heads, summarize_heads(trace, kThumbnail, pool));
-    const ModelConfig& c = trace.config();
-    const int layers = c.sites(), across = c.heads;
+Result<Drawing> heads_figure(std::shared_ptr<const Trace> shared, const FigureOptions& o, ThreadPool& pool) {
+    const Trace& trace = *shared;
+    TRY(auto heads, summarize_heads(trace, kThumbnail, pool));
+    const ModelConfig& config = trace.config();
+    const int layers = config.sites(), across = config.heads;
     double numbers = kNumbers;
-    for (int l = 0; l < layers; ++l) numbers = std::max(numbers, text_width(site_name(c, l), 11, Face::mono) + 16);
+    for (int l = 0; l < layers; ++l) numbers = std::max(numbers, text_width(site_name(config, l), 11, Face::mono) + 16);
     const double title_height = o.title && o.title->empty() ? 0 : 26, left = kMargin + (o.labels ? numbers : 0), top = kMargin + title_height + (o.labels ? 20 : 0);
     const double room_x = o.width ? (*o.width - left - kMargin + kGap) / across - kGap : 84, room_y = o.height ? (*o.height - top - kMargin - 22 + kGap) / layers - kGap : 1e9;
     const double side = std::max(2.0, std::min(room_x, room_y)), pitch = side + kGap;
     const Page page{o.width.value_or(left + across * pitch - kGap + kMargin), o.height.value_or(top + layers * pitch - kGap + 22 + kMargin), o.dpi};
     float largest = 1e-6f;
     for (const auto& h : heads) largest = std::max(largest, h.thumbnail.maxCoeff());
-    return write_page(path, page, [&](Canvas& canvas) {
+    return Drawing{page, [=, heads = std::move(heads)](Canvas& canvas) {
+        const Trace& trace = *shared;
+        const ModelConfig& c = trace.config();
         canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);
         const std::string title = o.title.value_or("All heads of " + trace.model->name);
         if (!title.empty()) canvas.text(kMargin, kMargin + 9, title, 15, Face::sans, PageColors{}.text);
@@ -39,7 +42,7 @@ Status write_heads_figure(const std::filesystem::path& path, const Trace& trace,
         }
         const std::string caption = "Layers down, heads across; " + std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " + decimals(largest, 2) + ".";
         canvas.text(left, top + layers * pitch + 8, caption, 10, Face::sans, PageColors{}.caption);
-    });
+    }};
 }
 
 }  // namespace headlight

@@ -137,6 +137,54 @@ def numbers_of_every_view():
     assert not (FOLDER / "no.npy").exists()
 
 
+def browser(page, more=()):
+    """The page after its scripts ran, as a real browser has it."""
+    with tempfile.TemporaryDirectory() as home:
+        r = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"--user-data-dir={home}", *more, page.as_uri()], capture_output=True, text=True, timeout=110)
+    return r.stdout
+
+
+def reports_are_read_anywhere():
+    sentence = "Lily <had> a \"red\" ball & Tom had a blue ball . Lily <had> a"
+    page, again = FOLDER / "report é.html", FOLDER / "again.html"
+    for file, threads in ((page, 2), (again, 1)):
+        run("report", "--text", sentence, "-o", file, "--title", "<A & B>", "--threads", threads)
+    html = page.read_text(encoding="utf-8")
+    assert page.read_bytes() == again.read_bytes()
+    assert html.count("<svg") == html.count("</svg>") == 5 and html.count("<tr>") >= 32 and "&lt;A &amp; B&gt;" in html and "<had>" not in html
+    assert not re.findall(r"""(?:src|href)=["'](?!#)""", html) and "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"', "", html), "nothing is fetched"
+    names = re.findall(r'id="([^"]+)"', html)
+    assert len(names) == len(set(names)) and set(re.findall(r'(?:href="|url\()#([^")]+)', html)) <= set(names), "each figure's parts are its own"
+    changed = FOLDER / "changed.html"
+    run("report", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red", "--heads", "1.2,3.0", "--change", "forbid:16>3-10", "-o", changed)
+    html = changed.read_text(encoding="utf-8")
+    assert "forbid:16&gt;3-10" in html and "before" in html and html.count("<svg") == 3 and "Head 3.0" in html
+    run("report", "--model", MODELS / "marian", "--text", "the cat", "--target", "Die", "-o", FOLDER / "marian.html")
+    run("report", "--text", "x", "--heads", "9.9", "-o", FOLDER / "no.html", status=1)
+    assert not (FOLDER / "no.html").exists()
+    if not shutil.which("chromium"):
+        print("     chromium is not installed: the page was not opened in a browser")
+        return
+    probe = FOLDER / "probe.html"
+    click = "document.querySelectorAll('th[data-sorts]')[0].click(); document.title = 'sorted ' + [...document.querySelectorAll('th[data-sorts]')[0].closest('table').tBodies[0].rows].map(r => r.cells[1].dataset.value).join(' ') + ' boxes ' + [...document.querySelectorAll('svg')].map(s => Math.round(s.getBoundingClientRect().height)).join(' ')"
+    probe.write_text(page.read_text(encoding="utf-8").replace("</body>", f"<script>{click}</script></body>"), encoding="utf-8")
+    title = re.search("<title>(.*?)</title>", browser(probe)).group(1)
+    values = [float(v) for v in title.split(" boxes ")[0].split()[1:]]
+    assert len(values) == 32 and values == sorted(values, reverse=True), title
+    assert all(int(h) > 100 for h in title.split(" boxes ")[1].split()), "every figure takes room"
+
+
+def figures_open_elsewhere():
+    svg, png = FOLDER / "f.svg", FOLDER / "f.png"
+    for view in (["--view", "head", "--layer", "1", "--head", "2"], ["--view", "heads"], ["--view", "steps"], ["--view", "compare", "--with", "3.2"]):
+        run("render", "--text", "Lily saw 猫 there & Tom <ran>", *view, "-o", svg)
+        if shutil.which("rsvg-convert"):
+            subprocess.run(["rsvg-convert", svg, "-o", png], check=True, timeout=60)
+            assert png.stat().st_size > 2000
+        if shutil.which("chromium") and view[1] == "head":
+            assert "<path" in browser(svg)
+
+
 def many_pictures_at_once():
     sentences = FOLDER / "sentences.txt"
     sentences.write_text("".join(f"Lily had {i} red balls.\n\n" for i in range(12)))
@@ -386,7 +434,7 @@ def help_examples_run():
 
 
 def main():
-    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of")]
+    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser")]
     failed = 0
     for t in tests:
         begin = time.time()

@@ -1,0 +1,212 @@
+// One self-contained HTML page. It is read without scripts; with them its tables sort and its cells answer to the mouse.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analysis/compare.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "figure/figure.h"
+#include "io/output_file.h"
+#include "model/parameters.h"
+
+namespace headlight {
+
+namespace {
+
+struct ReportOptions {
+    InputOptions input;
+    std::string output;
+    std::vector<std::string> heads;
+    std::string title;
+};
+
+constexpr int kPredictions = 10, kChosen = 4;
+constexpr size_t kMostTokens = 256;  // longer texts are cut in the list of tokens
+
+constexpr const char* kStyle = R"(
+body { font: 15px/1.5 Inter, system-ui, sans-serif; color: #14171B; background: #fff; max-width: 1080px; margin: 32px auto; padding: 0 24px; }
+h1 { font-size: 24px; margin: 0 0 4px; } h2 { font-size: 17px; margin: 36px 0 8px; } p.note { color: #5F6873; font-size: 13px; margin: 4px 0 12px; }
+.tokens span { font: 13px "JetBrains Mono", ui-monospace, monospace; background: #F1F3F5; border-radius: 4px; padding: 3px 7px; margin: 2px; display: inline-block; }
+table { border-collapse: collapse; font-size: 13px; } th { text-align: right; font-weight: 600; border-bottom: 1px solid #ABB3BD; padding: 4px 10px; }
+td { text-align: right; padding: 3px 10px; border-bottom: 1px solid #ECEEF1; font-family: "JetBrains Mono", ui-monospace, monospace; } th:first-child, td:first-child { text-align: left; padding-left: 0; }
+th[data-sorts] { cursor: pointer; } th[aria-sort] { color: #8A4B00; } .bar { display: inline-block; height: 8px; background: #C77700; vertical-align: middle; } .was { background: #ABB3BD; } td.bars { text-align: left; line-height: 9px; }
+figure { margin: 0 0 24px; } figure svg { max-width: 100%; height: auto; } .heads { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 8px 24px; }
+.scroll { overflow-x: auto; } footer { margin-top: 48px; color: #5F6873; font-size: 13px; } @media print { body { margin: 0; } h2 { break-after: avoid; } figure { break-inside: avoid; } })";
+
+/// Click on a column's head: sorts by it, and once more the other way round.
+constexpr const char* kScript = R"(
+for (const head of document.querySelectorAll('th[data-sorts]')) head.addEventListener('click', () => {
+  const table = head.closest('table'), body = table.tBodies[0], column = head.cellIndex, down = head.getAttribute('aria-sort') !== 'descending';
+  for (const other of table.querySelectorAll('th')) other.removeAttribute('aria-sort');
+  head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+  const value = row => { const v = parseFloat(row.cells[column].dataset.value); return isNaN(v) ? -Infinity : v; };
+  [...body.rows].sort((a, b) => down ? value(b) - value(a) : value(a) - value(b)).forEach(row => body.append(row));
+});)";
+
+std::string escaped(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            case '"': out += "&quot;"; break;
+            default: out += c;
+        }
+    }
+    return out;
+}
+
+/// The SVG for the inside of a page; its parts get names of their own, because a page has many.
+std::string inline_svg(std::string svg, int number, const std::string& label) {
+    svg.erase(0, svg.find("<svg"));
+    svg.insert(4, " role=\"img\" aria-label=\"" + escaped(label) + "\"");
+    const std::string prefix = "f" + std::to_string(number) + "-";
+    for (const std::string& mark : {std::string("id=\"i"), std::string("#i")})
+        for (size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + mark.size() + prefix.size())) svg.insert(at + mark.size() - 1, prefix);
+    return svg;
+}
+
+Result<std::string> figure(const char* kind, const std::shared_ptr<const Trace>& trace, const FigureOptions& options, int number, const std::string& label, ThreadPool& pool) {
+    TRY(const Drawing drawing, find_figure(kind)->make(trace, options, pool));
+    TRY(std::string svg, svg_text(drawing));
+    return "<figure>" + inline_svg(std::move(svg), number, label) + "</figure>\n";
+}
+
+/// The heads that stand out: the first by each statistic that is defined, without repeats.
+std::vector<std::pair<int, int>> telling_heads(const ModelConfig& c, const std::vector<HeadSummary>& heads) {
+    std::vector<std::pair<int, int>> out;
+    for (const char* key : {"induction", "previous", "entropy", "duplicate", "first", "distance"}) {
+        const HeadStatistic* statistic = find_statistic(key);
+        if (!statistic) continue;
+        const auto column = static_cast<size_t>(statistic - head_statistics().data());
+        std::vector<float> values;
+        for (const HeadSummary& h : heads) values.push_back(h.statistics[column]);
+        for (const size_t i : order_by(values, statistic->ascending)) {
+            const std::pair head{static_cast<int>(i) / c.heads, static_cast<int>(i) % c.heads};
+            if (std::isnan(values[i]) || std::find(out.begin(), out.end(), head) != out.end()) continue;
+            out.push_back(head);
+            break;
+        }
+        if (static_cast<int>(out.size()) == kChosen) break;
+    }
+    return out;
+}
+
+Result<std::vector<std::pair<int, int>>> chosen_heads(const ReportOptions& o, const ModelConfig& c, const std::vector<HeadSummary>& heads) {
+    if (o.heads.empty()) return telling_heads(c, heads);
+    std::vector<std::pair<int, int>> out;
+    for (const std::string& name : o.heads) {
+        TRY(const Change named, parse_ablation(c, name));
+        out.emplace_back(named.site, named.head);
+    }
+    return out;
+}
+
+std::string token_list(const Trace& trace, int stack) {
+    const auto labels = token_labels(*trace.model, trace.request.inputs[static_cast<size_t>(stack)], stack);
+    std::string out = "<p class=\"tokens\">";
+    for (size_t i = 0; i < std::min(labels.size(), kMostTokens); ++i) out += "<span title=\"position " + std::to_string(i) + "\">" + escaped(labels[i]) + "</span>";
+    if (labels.size() > kMostTokens) out += " and " + std::to_string(labels.size() - kMostTokens) + " more";
+    return out + "</p>\n";
+}
+
+std::string number_cell(float value, int digits) {
+    return "<td data-value=\"" + (std::isnan(value) ? "" : decimals(value, 6)) + "\">" + (std::isnan(value) ? "" : decimals(value, digits)) + "</td>";
+}
+
+std::string bar(float share, bool before) { return "<span class=\"bar" + std::string(before ? " was" : "") + "\" style=\"width:" + decimals(160 * static_cast<double>(share), 1) + "px\"></span>"; }
+
+std::string percent_text(float p) { return p > 0 && p < 0.001f ? "&lt; 0.1 %" : decimals(100 * static_cast<double>(p), 1) + " %"; }
+
+std::string points(float change) { return std::abs(change) < 0.0005f ? "0.0" : (change > 0 ? "+" : "") + decimals(100 * static_cast<double>(change), 1); }
+
+std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& pool) {
+    const auto positions = predicting_positions(trace);
+    if (positions.empty()) return "";
+    std::string out = "<h2>What it predicts</h2>\n";
+    if (!own) {
+        out += "<table><thead><tr><th>token</th><th></th><th>probability</th></tr></thead><tbody>\n";
+        for (const Prediction& p : predictions(trace, positions[0], kPredictions, pool)) out += "<tr><td>" + escaped(prediction_label(*trace.model, p.id)) + "</td><td class=\"bars\">" + bar(p.probability, false) + "</td><td>" + percent_text(p.probability) + "</td></tr>\n";
+        return out + "</tbody></table>\n";
+    }
+    out += "<p class=\"note\">Before the changes (grey) and after.</p><table><thead><tr><th>token</th><th></th><th>before</th><th>after</th><th>points</th></tr></thead><tbody>\n";
+    for (const ProbabilityChange& p : probability_changes(*own, positions[0], trace, positions[0], kPredictions, pool))
+        out += "<tr><td>" + escaped(p.label) + "</td><td class=\"bars\">" + bar(p.a, true) + "<br>" + bar(p.b, false) + "</td><td>" + percent_text(p.a) + "</td><td>" + percent_text(p.b) + "</td><td>" + points(p.b - p.a) + "</td></tr>\n";
+    return out + "</tbody></table>\n";
+}
+
+std::string statistics_table(const ModelConfig& c, const std::vector<HeadSummary>& heads) {
+    std::string out = "<h2>Statistics of the heads</h2>\n<p class=\"note\">A click on a column sorts by it.</p><div class=\"scroll\"><table><thead><tr><th>head</th>";
+    for (const HeadStatistic& s : head_statistics()) out += "<th data-sorts title=\"" + escaped(s.definition) + "\">" + escaped(s.label) + "</th>";
+    out += "</tr></thead><tbody>\n";
+    for (size_t i = 0; i < heads.size(); ++i) {
+        out += "<tr><td>" + head_name(c, static_cast<int>(i) / c.heads, static_cast<int>(i) % c.heads) + "</td>";
+        for (const float v : heads[i].statistics) out += number_cell(v, 3);
+        out += "</tr>\n";
+    }
+    return out + "</tbody></table></div>\n";
+}
+
+std::string changes_list(const Trace& trace) {
+    const Intervention& now = trace.request.intervention;
+    if (now == Intervention{}) return "";
+    std::string out = "<h2>Changed</h2>\n<p class=\"tokens\">";
+    if (!now.mask.is_own()) out += "<span>mask " + escaped(now.mask.name()) + "</span>";
+    for (const Change& change : now.changes) out += "<span>" + escaped(change_name(trace.config(), change)) + "</span>";
+    return out + "</p>\n";
+}
+
+std::string heading(const ReportOptions& o, const Trace& trace) {
+    const ModelConfig& c = trace.config();
+    const std::string title = o.title.empty() ? "Attention in " + trace.model->name : o.title;
+    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>" + escaped(title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<h1>" + escaped(title) + "</h1>\n";
+    out += "<p class=\"note\">" + escaped(trace.model->name) + " · " + c.family_name + " · " + std::to_string(c.layers()) + " layers · " + std::to_string(c.heads) + " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
+    for (int stack = 0; stack < static_cast<int>(trace.request.inputs.size()); ++stack) out += token_list(trace, stack);
+    return out;
+}
+
+Status run(const ReportOptions& o) {
+    ThreadPool pool(o.input.threads);
+    TRY(const auto trace, run_input(o.input, pool));
+    const ModelConfig& c = trace->config();
+    std::shared_ptr<const Trace> own;
+    if (trace->request.intervention != Intervention{}) {
+        TRY(own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
+    }
+    TRY(const auto heads, summarize_heads(*trace, 1, pool));
+    TRY(const auto chosen, chosen_heads(o, c, heads));
+    std::string page = heading(o, *trace) + changes_list(*trace) + predictions_table(*trace, own.get(), pool);
+    FigureOptions options;
+    options.title = "";
+    options.width = 1032;
+    TRY(const std::string grid, figure("heads", trace, options, 0, "All heads", pool));
+    page += "<h2>All heads</h2>\n" + grid + "<h2>" + (o.heads.empty() ? "Heads that stand out" : "Chosen heads") + "</h2>\n<div class=\"heads\">\n";
+    options.width = 500;
+    int number = 0;
+    for (const auto& [site, head] : chosen) {
+        options.site = site;
+        options.head = head;
+        options.title = "Head " + head_name(c, site, head);
+        TRY(const std::string one, figure("head", trace, options, ++number, *options.title, pool));
+        page += one;
+    }
+    page += "</div>\n" + statistics_table(c, heads) + "<footer>Made by Headlight " HEADLIGHT_VERSION ".</footer>\n<script>" + kScript + "</script>\n</body>\n</html>\n";
+    TRY(const auto out, OutputFile::create(o.output));
+    out->write(page);
+    return out->commit();
+}
+
+}  // namespace
+
+std::function<Status()> declare_report(CLI::App& app) {
+    auto o = std::make_shared<ReportOptions>();
+    add_input_options(app, o->input);
+    app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
+    app.add_option("--heads", o->heads, "the heads to show large, 1.2,3.0; by default those that stand out by a statistic")->delimiter(',');
+    app.add_option("--title", o->title, "title of the page");
+    return [o] { return run(*o); };
+}
+
+}  // namespace headlight
