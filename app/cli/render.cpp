@@ -8,6 +8,7 @@
 #include "figure/figure.h"
 #include "io/output_file.h"
 #include "views/page.h"
+#include "window/presets.h"
 
 namespace headlight {
 
@@ -16,12 +17,10 @@ namespace {
 struct RenderOptions {
     InputOptions input;
     FigureOptions figure;
-    std::string output, view = "heads", size, layer = "0", scale = "linear", queries = "rows", title;
-    double width_mm = 0;
+    std::string output, view = "heads", size, layer = "0", preset;
     std::string lock, with, text_b, model_b, show = "pattern", format;
     bool all_heads = false;
-    bool no_labels = false;
-    CLI::Option* title_option = nullptr;
+    std::map<std::string, std::string> fields;  // of the style, those that were given
 };
 
 constexpr const char* kShown[] = {"pattern", "delta", "next"};
@@ -67,15 +66,18 @@ Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& t
     if (const char* missing = row->missing(*trace->model)) return Error{"The view " + o.view + " has nothing to show: " + missing};
     ViewPage page;
     page.view = static_cast<size_t>(row - views().begin());
-    page.width = static_cast<float>(o.figure.width.value_or(row->fills_window ? 1280 : 944));
-    page.height = static_cast<float>(o.figure.height ? std::max(200.0, *o.figure.height - 44) : 720);
-    page.dpi = o.figure.dpi;
+    page.style = o.figure;
+    const double zoom = style_zoom(page.style);
+    page.width = static_cast<float>(o.figure.width().value_or((row->fills_window ? 1280 : 944) * zoom) / zoom);
+    page.height = static_cast<float>(o.figure.height() ? std::max(200.0, *o.figure.height() / zoom - (o.figure.title.empty() ? 0 : 44)) : 720);
     ViewState& s = page.state;
     s.site = o.figure.site;
     s.head = o.figure.head;
     s.colormap = o.figure.colormap;
     s.scale = o.figure.scale;
     s.queries = o.figure.queries;
+    s.marks = o.figure.marks;
+    s.drop_sink = o.figure.drop_sink;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
     prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
@@ -151,18 +153,24 @@ Status render_lines(const RenderOptions& o, const std::vector<std::string>& line
     return failed;
 }
 
+/// The preset, then what was said beside it.
+Status read_style(const RenderOptions& o, FigureStyle& style) {
+    if (!o.preset.empty()) {
+        TRY(const FigurePreset preset, find_preset(o.preset));
+        TRY_STATUS(apply_preset(style, preset));
+    }
+    for (const StyleField& field : style_fields())
+        if (const auto given = o.fields.find(field.name); given != o.fields.end()) TRY_STATUS(set_field(style, field, given->second));
+    if (o.size.empty()) return success();
+    TRY(const auto size, parse_size(o.size));
+    std::tie(style.width_mm, style.height_mm) = std::pair{0.0, 0.0};
+    std::tie(style.width_px, style.height_px) = std::pair<double, double>(size);
+    return success();
+}
+
 Status render(RenderOptions& o) {
     FigureOptions& f = o.figure;
-    if (!o.size.empty()) {
-        TRY(const auto size, parse_size(o.size));
-        f.width = size.first * 96 / f.dpi;  // the size is in pixels of the picture
-        f.height = size.second * 96 / f.dpi;
-    }
-    if (o.width_mm > 0) f.width = o.width_mm / 25.4 * 96;
-    if (o.title_option->count()) f.title = o.title;
-    f.scale = static_cast<Scale>(std::find(std::begin(kScaleNames), std::end(kScaleNames), o.scale) - std::begin(kScaleNames));
-    f.queries = o.queries == "rows" ? Axis::rows : Axis::columns;
-    f.labels = !o.no_labels;
+    TRY_STATUS(read_style(o, f));
     if (o.output == "-") o.output += "." + (o.format.empty() ? "png" : o.format);
     else if (!o.format.empty() && std::filesystem::path(o.output).extension() != "." + o.format) o.output += "." + o.format;
     if (!o.input.text_file.empty()) {
@@ -179,12 +187,26 @@ Status render(RenderOptions& o) {
     return render_trace(o, trace, o.output, pool);
 }
 
+/// "--width-mm 85"; a flag where it can only be true or false: "--values", and "--no-labels" for what is there by itself.
+void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) {
+    const std::string name = field.name;
+    if (const auto* flag = std::get_if<bool FigureStyle::*>(&field.member)) {
+        const bool on = FigureStyle().*(*flag);
+        app.add_flag_callback((on ? "--no-" : "--") + name, [&o, name, on] { o.fields[name] = on ? "false" : "true"; }, std::string(on ? "without " : "") + field.help);
+        return;
+    }
+    auto* option = app.add_option_function<std::string>("--" + name, [&o, name](const std::string& text) { o.fields[name] = text; }, field.help);
+    if (const auto names = field_names(field); !names.empty()) option->check(CLI::IsMember(names));
+    else if (field.high > 0) option->check(CLI::Range(field.low, field.high));
+    else if (name == "colormap") option->check(CLI::IsMember(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
+}
+
 }  // namespace
 
 std::function<Status()> declare_render(CLI::App& app) {
     auto o = std::make_shared<RenderOptions>();
     add_input_options(app, o->input);
-    std::vector<std::string> names, maps(colormap_names().begin(), colormap_names().end());
+    std::vector<std::string> names;
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())
         if (!find_figure(view.key)) names.push_back(view.key);
@@ -199,15 +221,9 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--text-b", o->text_b, "--view compare: the other sentence");
     app.add_option("--model-b", o->model_b, "--view compare: the other model");
     app.add_option("--show", o->show, "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with changes and nothing else to compare, before and after")->check(CLI::IsMember({"pattern", "delta", "next"}))->capture_default_str();
-    auto* size = app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
-    app.add_option("--width-mm", o->width_mm, "width in millimetres (85: one column, 178: two)")->check(CLI::Range(10.0, 2000.0))->excludes(size);
-    app.add_option("--dpi", o->figure.dpi, "pixels per inch of a PNG")->check(CLI::Range(20.0, 2400.0))->capture_default_str();
-    app.add_option("--colormap", o->figure.colormap, "colours")->check(CLI::IsMember(maps))->capture_default_str();
-    app.add_option("--scale", o->scale, "linear, log, or row (each row by its largest)")->check(CLI::IsMember({"linear", "log", "row"}))->capture_default_str();
-    app.add_option("--queries", o->queries, "whether queries are rows or columns")->check(CLI::IsMember({"rows", "columns"}))->capture_default_str();
-    o->title_option = app.add_option("--title", o->title, "title ('' for none)");
-    app.add_flag("--drop-sink", o->figure.drop_sink, "leave the first key out and renormalise the rows, in --view head; for display only");
-    app.add_flag("--no-labels", o->no_labels, "leave out token labels and colour bar");
+    app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
+    app.add_option("--preset", o->preset, "column (85 mm), double-column (178 mm), slide (16:9), one that was saved in the window, or a preset file");
+    for (const StyleField& field : style_fields()) add_style_option(app, *o, field);
     return [o] { return render(*o); };
 }
 

@@ -180,16 +180,16 @@ Status run(const ReportOptions& o) {
     std::string page = heading(o, *trace) + changes_list(*trace) + predictions_table(*trace, own.get(), pool);
     FigureOptions options;
     options.title = "";
-    options.width = 1032;
+    options.width_px = 1032;
     TRY(const std::string grid, figure("heads", trace, options, 0, "All heads", pool));
     page += "<h2>All heads</h2>\n" + grid + "<h2>" + (o.heads.empty() ? "Heads that stand out" : "Chosen heads") + "</h2>\n<div class=\"heads\">\n";
-    options.width = 500;
+    options.width_px = 500;
     int number = 0;
     for (const auto& [site, head] : chosen) {
         options.site = site;
         options.head = head;
         options.title = "Head " + head_name(c, site, head);
-        TRY(const std::string one, figure("head", trace, options, ++number, *options.title, pool));
+        TRY(const std::string one, figure("head", trace, options, ++number, options.title, pool));
         page += one;
     }
     page += "</div>\n" + statistics_table(c, heads) + "<footer>Made by Headlight " HEADLIGHT_VERSION ".</footer>\n<script>" + kScript + "</script>\n</body>\n</html>\n";

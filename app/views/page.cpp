@@ -73,18 +73,25 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
     return write_numbers(path, tables);
 }
 
-Status write_view_page(const std::filesystem::path& path, ViewPage page) {
+Drawing draw_view_page(ViewPage page) {
     page.state.dark = false;
     page.state.hovered.reset();
-    const View& view = views()[page.view];
-    return write_page(path, {{page.width, page.height + kTitleHeight, page.dpi}, [&](Canvas& canvas) {
+    const auto zoom = static_cast<float>(style_zoom(page.style));
+    const float caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28, title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;
+    return {{page.width * zoom, high * zoom, page.style.dpi}, [page, zoom, caption, title, high](Canvas& canvas) mutable {
+        cairo_scale(canvas.cairo(), zoom, zoom);
+        const View& view = views()[page.view];
         with_scene(page, canvas, [&](Scene& s) {
-            s.ui.fill({0, 0, page.width, page.height + kTitleHeight}, s.ui.colors->bg1);
-            s.ui.text.draw(24, 26, kTitle, s.ui.colors->t1, view.fills_window ? std::string(view.name) : view_title(s, view));
-            s.ui.text.draw_right(page.width - 24, 26, kCaption, s.ui.colors->t3, std::string(view.name) + " · " + s.model()->name);
-            if (s.sentence()) view.draw(s, {0, kTitleHeight, page.width, page.height});
+            if (!page.style.transparent) s.ui.fill({0, 0, page.width, high}, s.ui.colors->bg1);
+            const std::string automatic = view.fills_window ? std::string(view.name) : view_title(s, view);
+            if (title > 0) s.ui.text.draw(24, 26, kTitle, s.ui.colors->t1, page.style.title == "auto" ? automatic : page.style.title);
+            if (title > 0 && page.style.title == "auto") s.ui.text.draw_right(page.width - 24, 26, kCaption, s.ui.colors->t3, std::string(view.name) + " · " + s.model()->name);
+            if (s.sentence()) view.draw(s, {0, title, page.width, page.height});
+            if (caption > 0) s.ui.text.draw(24, title + page.height + 14, kCaption, s.ui.colors->t2, page.style.caption);
         });
-    }});
+    }};
 }
+
+Status write_view_page(const std::filesystem::path& path, ViewPage page) { return write_page(path, draw_view_page(std::move(page))); }
 
 }  // namespace headlight

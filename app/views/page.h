@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "figure/figure.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -14,11 +15,13 @@ struct ViewPage {
     ViewState state;
     std::shared_ptr<const WorkAnswer> answer;
     float width = 0, height = 0;   // CSS pixels
-    double dpi = 192;              // of a PNG
+    FigureStyle style;             // size of a PNG's pixels and of the text, title, caption, background; what else it says is in the state
 };
 
-/// Draws it in the light colours with a title and without controls; vector shapes and text in SVG and PDF. May run on any
-/// thread. The file appears whole or not at all.
+/// The drawing of a page in the light colours, with a title and without controls.
+Drawing draw_view_page(ViewPage page);
+
+/// Writes it; vector shapes and text in SVG and PDF. May run on any thread. The file appears whole or not at all.
 Status write_view_page(const std::filesystem::path& path, ViewPage page);
 
 /// What it shows as tables of numbers, by the path's ending (io/numbers.h).

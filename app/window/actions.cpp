@@ -61,16 +61,16 @@ void Application::copy_numbers() {
 
 void Application::save_picture() {
     if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
-    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, state_.centre.first, state_.centre.second, 192};
+    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, state_.centre.first, state_.centre.second, {}};
     FigureOptions figure;
     figure.site = state_.site;
     figure.head = state_.head;
     figure.colormap = state_.colormap;
     figure.scale = state_.scale;
     figure.queries = state_.queries;
-    figure.dots = state_.marks == Marks::dots;
+    figure.marks = state_.marks;
     figure.drop_sink = state_.drop_sink;
-    figure.dpi = page.dpi;
+    figure.dpi = page.style.dpi = 192;
     saving_path_ = state_.save_path;
     state_.save_result = "saving…";
     saving_ = std::async(std::launch::async, [page = std::move(page), figure, path = fs::path(saving_path_)] {

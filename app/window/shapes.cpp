@@ -156,7 +156,7 @@ void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string&
     o.colormap = name;
     o.scale = scale;
     o.queries = queries;
-    o.dots = dots;
+    o.marks = dots ? Marks::dots : Marks::squares;
     headlight::draw_weights(*page_, w, r.x, r.y, cell, o, largest);
 }
 

@@ -26,9 +26,6 @@ enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, mov
 enum class DeltaShow { ratio, norm, cosine };
 enum class DeltaSplitBy { head, key, key_of_head };
 
-/// What stands for a weight in the heat map: a square of its colour, or a dot of its size.
-enum class Marks { squares, dots };
-
 /// What dragging over the heat map does to the cells.
 enum class Brush { off, forbid, allow, forbid_block, allow_block };
 

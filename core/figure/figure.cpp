@@ -149,15 +149,21 @@ void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double ce
     const PageCells cells{w, o.queries, x, y, cell, cell >= 12 ? 0.75 : 0};
     std::vector<int> indices = color_indices(cells, o, largest);
     const Colormap& map = colormap(o.colormap, false);
-    if (o.dots) {
+    if (o.marks == Marks::dots) {
         draw_dots(canvas, cells, o, largest, map);
         std::replace_if(indices.begin(), indices.end(), [](int index) { return index >= 0; }, 256);  // only what is masked is left
     }
     fill_by_color(canvas, cells, indices, map);
 }
 
+void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& o, const std::string& automatic) {
+    if (!o.transparent) canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);
+    const std::string& title = o.title == "auto" ? automatic : o.title;
+    if (!title.empty()) canvas.text(14, 14 + 9 * style_zoom(o), title, 15 * style_zoom(o), Face::sans, PageColors{}.text);
+}
+
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& o, float largest) {
-    constexpr double width = 12;
+    const double zoom = style_zoom(o), width = 12 * zoom;
     const Colormap& map = colormap(o.colormap, false);
     for (int i = 0; i < 256; ++i) canvas.fill_rect(x, y + height * (255 - i) / 256, width, height / 256 + 0.5, map[static_cast<size_t>(i)]);
     canvas.stroke_rect(x, y, width, height, PageColors{}.line, 0.75);
@@ -165,10 +171,10 @@ void draw_color_bar(Canvas& canvas, double x, double y, double height, const Fig
         const double at = y + height * (1 - i / 4.0);
         const double value = o.scale == Scale::row ? i / 4.0 : o.scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, i / 4.0) : largest * i / 4.0;
         canvas.line(x + width, at, x + width + 4, at, PageColors{}.line, 0.75);
-        canvas.text(x + width + 7, at, decimals(value, value < 0.01 && value > 0 ? 4 : largest < 0.2f ? 3 : 2), 10, Face::mono, PageColors{}.secondary);
+        canvas.text(x + width + 7 * zoom, at, decimals(value, value < 0.01 && value > 0 ? 4 : largest < 0.2f ? 3 : 2), 10 * zoom, Face::mono, PageColors{}.secondary);
     }
     const char* label = o.scale == Scale::row ? "of row's largest" : o.scale == Scale::log ? "weight (log)" : "weight";
-    canvas.text(x, y - 11, label, 10, Face::sans, PageColors{}.caption);
+    canvas.text(x, y - 11 * zoom, label, 10 * zoom, Face::sans, PageColors{}.caption);
 }
 
 }  // namespace headlight

@@ -8,23 +8,14 @@
 
 #include "analysis/head_stats.h"
 #include "figure/canvas.h"
+#include "figure/style.h"
 #include "trace/trace.h"
 
 namespace headlight {
 
-enum class Axis { rows, columns };  // where the queries run
-
-struct FigureOptions {
+/// A figure's style and what it shows.
+struct FigureOptions : FigureStyle {
     int site = 0, head = 0;  // which attention block (ModelConfig::site), which head
-    std::optional<double> width, height;  // CSS pixels
-    double dpi = 96;
-    std::string colormap = "beam";
-    Scale scale = Scale::linear;
-    Axis queries = Axis::rows;
-    bool drop_sink = false;               // one head: without its first key, rows renormalised
-    bool dots = false;                    // dots in place of squares, their areas by weight
-    std::optional<std::string> title;     // none given: the head's name and the model's; "" for no title
-    bool labels = true;                   // token labels and colour bar
 };
 
 /// A row of the table of figures.
@@ -49,6 +40,11 @@ Status write_figure(const std::filesystem::path& path, const FigureKind& kind, s
 struct PageColors {
     Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73}, line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};
 };
+
+/// The page, unless it shall be transparent; the title where there is one, `automatic` in place of "auto".
+void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options, const std::string& automatic);
+/// What the style makes of lengths in points: 1 at its usual font size.
+inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25; }
 
 /// Draws weights[queries, keys] with square cells: one rectangle each, or one picture where they are finer than the page.
 /// Entries < 0 are masked. `largest` is what the top of the colour map stands for.

@@ -1,8 +1,10 @@
 // One head: weights, token labels on both axes, colour bar, title, caption.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "analysis/predict.h"
+#include "analysis/words.h"
 #include "base/utf8.h"
 #include "figure/figure.h"
 
@@ -12,88 +14,143 @@ namespace {
 
 constexpr double kMargin = 14, kLabelSize = 11, kBarSpace = 74, kMaxCell = 48;
 
+/// The tokens along one axis: those that were asked for, as labels, and the words that they belong to.
+struct Tokens {
+    std::vector<int> kept;            // positions
+    std::vector<int> words;           // of each kept one; their own number where words are not joined
+    std::vector<std::string> labels;  // of what is drawn
+};
+
+Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& wanted, bool join) {
+    const Sequence& sequence = trace.request.inputs[static_cast<size_t>(stack)];
+    const std::vector<std::string> all = token_labels(*trace.model, sequence, stack);
+    Tokens out;
+    TRY(out.kept, read_positions(wanted, static_cast<int>(all.size())));
+    std::vector<int> numbers(all.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    if (join) numbers = word_numbers(sequence.tokens);
+    std::vector<std::string> labels;
+    for (size_t i = 0; i < out.kept.size(); ++i) {
+        const auto number = [&](size_t at) { return numbers[static_cast<size_t>(out.kept[at])]; };
+        out.words.push_back(i == 0 ? 0 : out.words.back() + (number(i) != number(i - 1)));
+        labels.push_back(all[static_cast<size_t>(out.kept[i])]);
+    }
+    out.labels = join_labels(labels, out.words);
+    for (auto& label : out.labels) label = shorten_middle(label, 14);
+    return out;
+}
+
+Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
+    const Matrix own = masked_pattern(trace, o.site, o.head), whole = o.drop_sink ? without_first_key(own) : own;
+    const Matrix kept = whole(queries.kept, keys.kept);
+    return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;
+}
+
 /// Labels down the left side and over the columns.
 struct Labels {
     std::vector<std::string> down, across;
 };
 
 struct Layout {
-    double cell = 0, left = 0, top = 0, width = 0, height = 0;
+    double cell = 0, left = 0, top = 0, width = 0, height = 0, font = kLabelSize, zoom = 1;
     bool turned = false;  // labels over the columns at 45°
     int step = 1;         // every step-th label is drawn
 };
 
-std::vector<std::string> short_labels(const Trace& trace, const Sequence& sequence, int stack) {
-    std::vector<std::string> out = token_labels(*trace.model, sequence, stack);
-    for (auto& label : out) label = shorten_middle(label, 14);
-    return out;
-}
-
-double widest(const std::vector<std::string>& labels) {
+double widest(const std::vector<std::string>& labels, double font) {
     double out = 0;
-    for (const auto& text : labels) out = std::max(out, text_width(text, kLabelSize, Face::mono));
+    for (const auto& text : labels) out = std::max(out, text_width(text, font, Face::mono));
     return out;
 }
 
 Layout arrange(const FigureOptions& o, const Labels& labels) {
     Layout l;
-    const double down = widest(labels.down), across = widest(labels.across);
+    l.zoom = style_zoom(o);
+    l.font = kLabelSize * l.zoom;
+    const double down = widest(labels.down, l.font), across = widest(labels.across, l.font);
     const auto rows = static_cast<double>(labels.down.size()), columns = static_cast<double>(labels.across.size());
-    const double title = o.title && o.title->empty() ? 0 : 26, caption = 24, bar = o.labels ? kBarSpace : 0;
+    const double title = o.title.empty() ? 0 : 26 * l.zoom, caption = o.caption.empty() ? 0 : 24 * l.zoom, bar = o.labels && o.color_bar ? kBarSpace * l.zoom : 0;
+    const auto width = o.width(), height = o.height();
     l.left = kMargin + (o.labels ? down + 8 : 0);
     const auto fit = [&](double top) {
-        const double room_x = o.width ? *o.width - l.left - bar - kMargin : 640, room_y = o.height ? *o.height - top - caption - kMargin : o.width ? 1e9 : 640;
-        return std::max(std::min({room_x / columns, room_y / rows, o.width || o.height ? 1e9 : kMaxCell}), 0.05);
+        const double room_x = width ? *width - l.left - bar - kMargin : 640, room_y = height ? *height - top - caption - kMargin : width ? 1e9 : 640;
+        return std::max(std::min({room_x / columns, room_y / rows, width || height ? 1e9 : kMaxCell}), 0.05);
     };
-    l.top = kMargin + title + (o.labels ? 22 : 0);
+    l.top = kMargin + title + (o.labels ? 22 * l.zoom : 0);
     l.cell = fit(l.top);
-    l.turned = o.labels && across + 6 > l.cell;
+    l.turned = o.labels && (o.turned == Turned::always || (o.turned == Turned::automatic && across + 6 > l.cell));
     if (l.turned) {
-        l.top = kMargin + title + across * M_SQRT1_2 + 16;
+        l.top = kMargin + title + across * M_SQRT1_2 + 16 * l.zoom;
         l.cell = fit(l.top);
     }
-    l.step = label_step(l.cell, kLabelSize + 3);
-    l.width = o.width.value_or(std::max(l.left + columns * l.cell + bar + kMargin, 320.0));
-    l.height = o.height.value_or(l.top + rows * l.cell + caption + kMargin);
+    l.step = label_step(l.cell, o.turned == Turned::never ? across + 6 : l.font + 3);
+    l.width = width.value_or(std::max(l.left + columns * l.cell + bar + kMargin, 320.0));
+    l.height = height.value_or(l.top + rows * l.cell + caption + kMargin);
     return l;
 }
 
 void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
-    const auto step = static_cast<size_t>(l.step);
-    for (size_t i = 0; i < labels.down.size(); i += step)
-        canvas.text(l.left - 6, l.top + l.cell * (static_cast<double>(i) + 0.5), labels.down[i], kLabelSize, Face::mono, PageColors{}.text, Align::right);
+    const auto step = static_cast<size_t>(l.step), step_down = static_cast<size_t>(label_step(l.cell, l.font + 3));
+    for (size_t i = 0; i < labels.down.size(); i += step_down)
+        canvas.text(l.left - 6, l.top + l.cell * (static_cast<double>(i) + 0.5), labels.down[i], l.font, Face::mono, PageColors{}.text, Align::right);
     for (size_t i = 0; i < labels.across.size(); i += step) {
         const double at = l.left + l.cell * (static_cast<double>(i) + 0.5);
-        if (l.turned) canvas.text(at, l.top - 8, labels.across[i], kLabelSize, Face::mono, PageColors{}.text, Align::left, -M_PI / 4);
-        else canvas.text(at, l.top - 11, labels.across[i], kLabelSize, Face::mono, PageColors{}.text, Align::centre);
+        if (l.turned) canvas.text(at, l.top - 8 * l.zoom, labels.across[i], l.font, Face::mono, PageColors{}.text, Align::left, -M_PI / 4);
+        else canvas.text(at, l.top - l.font, labels.across[i], l.font, Face::mono, PageColors{}.text, Align::centre);
     }
+}
+
+void draw_grid_lines(Canvas& canvas, const Layout& l, const Labels& labels) {
+    const double wide = l.cell * static_cast<double>(labels.across.size()), high = l.cell * static_cast<double>(labels.down.size());
+    for (size_t i = 0; i <= labels.across.size(); ++i) canvas.line(l.left + l.cell * static_cast<double>(i), l.top, l.left + l.cell * static_cast<double>(i), l.top + high, PageColors{}.line, 0.5);
+    for (size_t i = 0; i <= labels.down.size(); ++i) canvas.line(l.left, l.top + l.cell * static_cast<double>(i), l.left + wide, l.top + l.cell * static_cast<double>(i), PageColors{}.line, 0.5);
+}
+
+/// Weights from 0.005 on, where a cell has room for them.
+void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const FigureOptions& o, float largest) {
+    const double font = std::min(l.font, l.cell * 0.36);
+    if (font < 3) return;
+    const Colormap& map = colormap(o.colormap, false);
+    for (Index q = 0; q < weights.rows(); ++q)
+        for (Index k = 0; k < weights.cols(); ++k) {
+            if (weights(q, k) < 0.005f) continue;
+            const Rgb back = map[static_cast<size_t>(std::lround(255 * scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff())))];
+            const bool dark = o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
+            const double x = l.left + l.cell * (static_cast<double>(o.queries == Axis::rows ? k : q) + 0.5), y = l.top + l.cell * (static_cast<double>(o.queries == Axis::rows ? q : k) + 0.5);
+            canvas.text(x, y, decimals(static_cast<double>(weights(q, k)), 2), font, Face::mono, dark ? PageColors{}.page : PageColors{}.text, Align::centre);
+        }
+}
+
+std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
+    std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " + kScaleNames[static_cast<int>(o.scale)] + " scale.";
+    if (trace.rule(o.site).mask.hides_any()) out += " Hatched: masked.";
+    if (o.drop_sink) out += " First key left out, rows renormalised.";
+    if (o.join_words) out += " Sub-words joined.";
+    if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
+    return out;
 }
 
 }  // namespace
 
-Result<Drawing> head_figure(std::shared_ptr<const Trace> shared, const FigureOptions& o, ThreadPool&) {
-    const Trace& trace = *shared;
-    const AttentionSite site = trace.config().site(o.site);
-    Labels labels{short_labels(trace, trace.queries(o.site), site.stack), short_labels(trace, trace.keys(o.site), site.key_stack())};
+Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
+    const AttentionSite site = trace->config().site(o.site);
+    TRY(const Tokens queries, choose_tokens(*trace, site.stack, o.tokens, o.join_words));
+    TRY(const Tokens keys, choose_tokens(*trace, site.key_stack(), o.keys.empty() && site.stack == site.key_stack() ? o.tokens : o.keys, o.join_words));
+    const Matrix weights = choose_weights(*trace, o, queries, keys);
+    Labels labels{queries.labels, keys.labels};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
-    const Matrix own = masked_pattern(trace, o.site, o.head), weights = o.drop_sink ? without_first_key(own) : own;
     const float largest = std::max(weights.maxCoeff(), 1e-6f);
     const Layout l = arrange(o, labels);
-    return Drawing{{l.width, l.height, o.dpi}, [shared, o, labels, weights, largest, l](Canvas& canvas) {
-        const Trace& trace = *shared;
-        canvas.fill_rect(0, 0, l.width, l.height, PageColors{}.page);
-        const std::string title = o.title.value_or("Head " + head_name(trace.config(), o.site, o.head) + " of " + trace.model->name);
-        if (!title.empty()) canvas.text(kMargin, kMargin + 9, title, 15, Face::sans, PageColors{}.text);
+    return Drawing{{l.width, l.height, o.dpi}, [trace, o, labels, weights, largest, l](Canvas& canvas) {
+        begin_figure(canvas, {l.width, l.height, o.dpi}, o, "Head " + head_name(trace->config(), o.site, o.head) + " of " + trace->model->name);
         const double wide = l.cell * static_cast<double>(labels.across.size()), high = l.cell * static_cast<double>(labels.down.size());
         draw_weights(canvas, weights, l.left, l.top, l.cell, o, largest);
-        if (o.labels) {
-            draw_labels(canvas, l, labels);
-            draw_color_bar(canvas, l.left + wide + 18, l.top, std::max(high, 60.0), o, largest);
-        }
-        std::string caption = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " + kScaleNames[static_cast<int>(o.scale)] + " scale.";
-        if (trace.rule(o.site).mask.hides_any()) caption += " Hatched: masked.";
-        if (o.drop_sink) caption += " First key left out, rows renormalised.";
-        if (l.width >= 300) canvas.text(l.left, l.top + high + 15, caption, 10, Face::sans, PageColors{}.caption);
+        if (o.grid_lines) draw_grid_lines(canvas, l, labels);
+        if (o.values) draw_values(canvas, l, weights, o, largest);
+        if (o.labels) draw_labels(canvas, l, labels);
+        if (o.labels && o.color_bar) draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o, largest);
+        const std::string caption = o.caption == "auto" ? automatic_caption(*trace, o) : o.caption;
+        if (l.width >= 200) canvas.text(l.left, l.top + high + 15 * l.zoom, caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
     }};
 }
 

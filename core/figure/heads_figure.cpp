@@ -1,47 +1,101 @@
-// All heads: a grid of thumbnails, layers down and heads across.
+// All heads, or some: a grid of thumbnails, layers down and heads across.
 #include <algorithm>
+#include <cmath>
+#include <sstream>
 
 #include "figure/figure.h"
 
 namespace headlight {
 
 namespace {
-constexpr double kMargin = 14, kGap = 4, kNumbers = 26;
+
+constexpr double kMargin = 14, kGap = 4, kNumbers = 26, kSide = 84;
 constexpr int kThumbnail = 64;
+
+/// Where each head stands, and how rows and thumbnails are called.
+struct Grid {
+    int down = 0, across = 0;
+    std::vector<int> heads;               // site · heads + head, row after row
+    std::vector<std::string> row_names;   // of whole layers
+    std::vector<std::string> names;       // of each thumbnail, where only some are shown
+};
+
+Grid whole_grid(const ModelConfig& c) {
+    Grid g{c.sites(), c.heads, {}, {}, {}};
+    for (int i = 0; i < c.sites() * c.heads; ++i) g.heads.push_back(i);
+    for (int site = 0; site < c.sites(); ++site) g.row_names.push_back(site_name(c, site));
+    return g;
+}
+
+Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
+    Grid g;
+    std::istringstream parts(wanted);
+    for (std::string part; std::getline(parts, part, ',');) {
+        TRY(const Change named, parse_ablation(c, part));
+        g.heads.push_back(named.site * c.heads + named.head);
+        g.names.push_back(head_name(c, named.site, named.head));
+    }
+    const auto count = static_cast<int>(g.heads.size());
+    g.across = std::min(count, static_cast<int>(std::ceil(std::sqrt(count * 1.6))));
+    g.down = (count + g.across - 1) / std::max(g.across, 1);
+    return g;
+}
+
+struct Layout {
+    double zoom = 1, left = 0, top = 0, side = 0, pitch_x = 0, pitch_y = 0;
+    Page page;
+};
+
+Layout arrange(const FigureOptions& o, const Grid& g) {
+    Layout l;
+    l.zoom = style_zoom(o);
+    const double font = 11 * l.zoom, name = o.labels && !g.names.empty() ? font + 6 : 0, caption = o.caption.empty() ? 0 : 22 * l.zoom;
+    double numbers = kNumbers * l.zoom;
+    for (const auto& row : g.row_names) numbers = std::max(numbers, text_width(row, font, Face::mono) + 16);
+    l.left = kMargin + (o.labels && g.names.empty() ? numbers : 0);
+    l.top = kMargin + (o.title.empty() ? 0 : 26 * l.zoom) + (o.labels ? g.names.empty() ? 20 * l.zoom : name : 0);
+    const auto width = o.width(), height = o.height();
+    const double room_x = width ? (*width - l.left - kMargin + kGap) / g.across - kGap : kSide, room_y = height ? (*height - l.top - kMargin - caption + kGap) / g.down - kGap - name : 1e9;
+    l.side = std::max(2.0, std::min(room_x, room_y));
+    l.pitch_x = l.side + kGap;
+    l.pitch_y = l.side + kGap + name;
+    l.page = {width.value_or(l.left + g.across * l.pitch_x - kGap + kMargin), height.value_or(l.top + g.down * l.pitch_y - name - kGap + caption + kMargin), o.dpi};
+    return l;
+}
+
+void draw_names(Canvas& canvas, const Grid& g, const Layout& l) {
+    const double font = 11 * l.zoom;
+    for (size_t row = 0; row < g.row_names.size(); ++row) canvas.text(l.left - 10, l.top + l.pitch_y * static_cast<double>(row) + l.side / 2, g.row_names[row], font, Face::mono, PageColors{}.secondary, Align::right);
+    for (int head = 0; g.names.empty() && head < g.across; ++head) canvas.text(l.left + l.pitch_x * head + l.side / 2, l.top - font, std::to_string(head), font, Face::mono, PageColors{}.secondary, Align::centre);
+    for (size_t i = 0; i < g.names.size(); ++i) {
+        const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % g.across), y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / g.across);
+        canvas.text(x, y - font * 0.6 - 1, g.names[i], font, Face::mono, PageColors{}.secondary);
+    }
+}
+
 }  // namespace
 
-Result<Drawing> heads_figure(std::shared_ptr<const Trace> shared, const FigureOptions& o, ThreadPool& pool) {
-    const Trace& trace = *shared;
-    TRY(auto heads, summarize_heads(trace, kThumbnail, pool));
-    const ModelConfig& config = trace.config();
-    const int layers = config.sites(), across = config.heads;
-    double numbers = kNumbers;
-    for (int l = 0; l < layers; ++l) numbers = std::max(numbers, text_width(site_name(config, l), 11, Face::mono) + 16);
-    const double title_height = o.title && o.title->empty() ? 0 : 26, left = kMargin + (o.labels ? numbers : 0), top = kMargin + title_height + (o.labels ? 20 : 0);
-    const double room_x = o.width ? (*o.width - left - kMargin + kGap) / across - kGap : 84, room_y = o.height ? (*o.height - top - kMargin - 22 + kGap) / layers - kGap : 1e9;
-    const double side = std::max(2.0, std::min(room_x, room_y)), pitch = side + kGap;
-    const Page page{o.width.value_or(left + across * pitch - kGap + kMargin), o.height.value_or(top + layers * pitch - kGap + 22 + kMargin), o.dpi};
+Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool& pool) {
+    TRY(auto heads, summarize_heads(*trace, kThumbnail, pool));
+    Grid grid = whole_grid(trace->config());
+    if (!o.heads.empty()) {
+        TRY(grid, chosen_grid(trace->config(), o.heads));
+    }
+    const Layout l = arrange(o, grid);
     float largest = 1e-6f;
-    for (const auto& h : heads) largest = std::max(largest, h.thumbnail.maxCoeff());
-    return Drawing{page, [=, heads = std::move(heads)](Canvas& canvas) {
-        const Trace& trace = *shared;
-        const ModelConfig& c = trace.config();
-        canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);
-        const std::string title = o.title.value_or("All heads of " + trace.model->name);
-        if (!title.empty()) canvas.text(kMargin, kMargin + 9, title, 15, Face::sans, PageColors{}.text);
-        for (int l = 0; l < layers; ++l) {
-            const double y = top + l * pitch;
-            if (o.labels) canvas.text(left - 10, y + side / 2, site_name(c, l), 11, Face::mono, PageColors{}.secondary, Align::right);
-            for (int h = 0; h < across; ++h) {
-                const double x = left + h * pitch;
-                if (o.labels && l == 0) canvas.text(x + side / 2, top - 11, std::to_string(h), 11, Face::mono, PageColors{}.secondary, Align::centre);
-                const Matrix& thumbnail = heads[static_cast<size_t>(l * across + h)].thumbnail;
-                draw_weights(canvas, thumbnail, x, y, side / static_cast<double>(thumbnail.rows()), o, largest);
-                canvas.stroke_rect(x, y, side, side, {0xDA, 0xDE, 0xE3}, 0.5);
-            }
+    for (const int i : grid.heads) largest = std::max(largest, heads[static_cast<size_t>(i)].thumbnail.maxCoeff());
+    return Drawing{l.page, [=, heads = std::move(heads)](Canvas& canvas) {
+        begin_figure(canvas, l.page, o, (grid.names.empty() ? "All heads of " : "Heads of ") + trace->model->name);
+        if (o.labels) draw_names(canvas, grid, l);
+        for (size_t i = 0; i < grid.heads.size(); ++i) {
+            const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % grid.across), y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / grid.across);
+            const Matrix& thumbnail = heads[static_cast<size_t>(grid.heads[i])].thumbnail;
+            draw_weights(canvas, thumbnail, x, y, l.side / static_cast<double>(thumbnail.rows()), o, largest);
+            canvas.stroke_rect(x, y, l.side, l.side, {0xDA, 0xDE, 0xE3}, 0.5);
         }
-        const std::string caption = "Layers down, heads across; " + std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " + decimals(largest, 2) + ".";
-        canvas.text(left, top + layers * pitch + 8, caption, 10, Face::sans, PageColors{}.caption);
+        const std::string scale = std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " + decimals(largest, 2) + ".";
+        const std::string caption = o.caption != "auto" ? o.caption : (grid.names.empty() ? "Layers down, heads across; " : o.queries == Axis::rows ? "Queries in rows; " : "Queries in columns; ") + scale;
+        canvas.text(l.left, l.top + grid.down * l.pitch_y - (grid.names.empty() ? 0 : 11 * l.zoom + 6) + 8 * l.zoom, caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
     }};
 }
 

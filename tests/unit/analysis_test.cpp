@@ -347,7 +347,7 @@ TEST_CASE("figures: the same bytes on two runs and with any number of threads") 
         }
     CHECK(!write_figure(folder.path / "a.gif", *find_figure("head"), trace, {}, one));
     FigureOptions huge;
-    huge.width = 50000;
-    huge.height = 50000;
+    huge.width_px = 50000;
+    huge.height_px = 50000;
     CHECK(!write_figure(folder.path / "a.png", *find_figure("head"), trace, huge, one));
 }

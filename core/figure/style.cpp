@@ -1,0 +1,222 @@
+#include "figure/style.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "base/utf8.h"
+#include "io/mapped_file.h"
+#include "io/output_file.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kAxisNames[] = {"rows", "columns"};
+constexpr const char* kMarkNames[] = {"squares", "dots"};
+constexpr const char* kTurnedNames[] = {"auto", "always", "never"};
+constexpr const char* kFormat = "headlight-figure";
+constexpr int kVersion = 1;
+constexpr size_t kLongest = 2000;
+
+std::span<const char* const> names_of(Scale FigureStyle::*) { return kScaleNames; }
+std::span<const char* const> names_of(Axis FigureStyle::*) { return kAxisNames; }
+std::span<const char* const> names_of(Marks FigureStyle::*) { return kMarkNames; }
+std::span<const char* const> names_of(Turned FigureStyle::*) { return kTurnedNames; }
+
+std::string number_text(double value) {
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, value);
+    return {text, end.ptr};
+}
+
+Error wrong(const StyleField& field, const std::string& text, const std::string& may_be) {
+    return Error{std::string(field.name) + " cannot be \"" + text.substr(0, 40) + "\"; it may be " + may_be + "."};
+}
+
+/// One overload for each type of a field.
+struct Setter {
+    FigureStyle& style;
+    const StyleField& field;
+    const std::string& text;
+
+    Status operator()(double FigureStyle::*member) const {
+        double value = 0;
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool fits = read.ec == std::errc() && read.ptr == text.data() + text.size() && ((value >= field.low && value <= field.high) || value == 0);
+        if (!fits || (value == 0 && field.low > 1)) return wrong(field, text, "a number from " + number_text(field.low) + " to " + number_text(field.high));
+        style.*member = value;
+        return success();
+    }
+    Status operator()(bool FigureStyle::*member) const {
+        if (text != "true" && text != "false") return wrong(field, text, "true or false");
+        style.*member = text == "true";
+        return success();
+    }
+    Status operator()(std::string FigureStyle::*member) const {
+        if (text.size() > kLongest || !is_valid_utf8(text)) return wrong(field, text, "a text of at most 2000 bytes");
+        if (std::string_view(field.name) == "colormap" && !is_colormap(text)) return wrong(field, text, "the name of a colour map");
+        style.*member = text;
+        return success();
+    }
+    template <class T>
+    Status operator()(T FigureStyle::*member) const {
+        std::string all;
+        const auto names = names_of(member);
+        for (size_t i = 0; i < names.size(); ++i) {
+            if (text == names[i]) {
+                style.*member = static_cast<T>(i);
+                return success();
+            }
+            all += (i ? ", " : "") + std::string(names[i]);
+        }
+        return wrong(field, text, "one of " + all);
+    }
+};
+
+struct Getter {
+    const FigureStyle& style;
+    std::string operator()(double FigureStyle::*m) const { return number_text(style.*m); }
+    std::string operator()(bool FigureStyle::*m) const { return style.*m ? "true" : "false"; }
+    std::string operator()(std::string FigureStyle::*m) const { return style.*m; }
+    template <class T>
+    std::string operator()(T FigureStyle::*m) const {
+        return names_of(m)[static_cast<size_t>(style.*m)];
+    }
+};
+
+struct Namer {
+    std::vector<std::string> operator()(double FigureStyle::*) const { return {}; }
+    std::vector<std::string> operator()(bool FigureStyle::*) const { return {"true", "false"}; }
+    std::vector<std::string> operator()(std::string FigureStyle::*) const { return {}; }
+    template <class T>
+    std::vector<std::string> operator()(T FigureStyle::*m) const {
+        const auto names = names_of(m);
+        return {names.begin(), names.end()};
+    }
+};
+
+const StyleField* find_field(std::string_view name) {
+    for (const StyleField& field : style_fields())
+        if (name == field.name) return &field;
+    return nullptr;
+}
+
+}  // namespace
+
+std::span<const StyleField> style_fields() {
+    using S = FigureStyle;
+    static const StyleField table[] = {
+        {"width-mm", "width in millimetres (85: one column, 178: two)", &S::width_mm, 10, 2000},
+        {"height-mm", "height in millimetres", &S::height_mm, 10, 2000},
+        {"width-px", "width in pixels of a PNG", &S::width_px, 16, 30000},
+        {"height-px", "height in pixels of a PNG", &S::height_px, 16, 30000},
+        {"dpi", "pixels per inch of a PNG", &S::dpi, 20, 2400},
+        {"font-pt", "size of the token labels in points; the rest follows", &S::font_pt, 3, 72},
+        {"colormap", "colours", &S::colormap},
+        {"scale", "linear, log, or row (each row by its largest)", &S::scale},
+        {"queries", "whether queries are rows or columns", &S::queries},
+        {"marks", "squares of the weight's colour, or dots of its size", &S::marks},
+        {"turn-labels", "whether labels over the columns lean: auto where they would not fit, always, never", &S::turned},
+        {"title", "title ('' for none)", &S::title},
+        {"caption", "line under the picture ('' for none)", &S::caption},
+        {"labels", "token labels and head numbers", &S::labels},
+        {"color-bar", "colour bar with the true range", &S::color_bar},
+        {"grid-lines", "lines between the cells", &S::grid_lines},
+        {"values", "weights written into the cells that have room", &S::values},
+        {"join-words", "sub-words joined into words: a word's row is the mean of its pieces', its column their sum", &S::join_words},
+        {"transparent", "no white behind the figure", &S::transparent},
+        {"drop-sink", "one head without its first key, rows renormalised; for display only", &S::drop_sink},
+        {"tokens", "only these tokens, 0-5,9; rows are not renormalised", &S::tokens},
+        {"keys", "only these keys, where they differ from --tokens", &S::keys},
+        {"only-heads", "only these of all heads, 1.2,3.0", &S::heads},
+    };
+    return table;
+}
+
+std::string field_text(const FigureStyle& style, const StyleField& field) { return std::visit(Getter{style}, field.member); }
+Status set_field(FigureStyle& style, const StyleField& field, const std::string& text) { return std::visit(Setter{style, field, text}, field.member); }
+std::vector<std::string> field_names(const StyleField& field) { return std::visit(Namer{}, field.member); }
+
+std::span<const FigurePreset> built_in_presets() {
+    static const FigurePreset table[] = {
+        {"column", {{"width-mm", "85"}, {"dpi", "300"}, {"font-pt", "7"}}},
+        {"double-column", {{"width-mm", "178"}, {"dpi", "300"}, {"font-pt", "8"}}},
+        {"slide", {{"width-px", "1920"}, {"height-px", "1080"}, {"dpi", "96"}, {"font-pt", "16"}}},
+    };
+    return table;
+}
+
+Status apply_preset(FigureStyle& style, const FigurePreset& preset) {
+    for (const auto& [name, text] : preset.fields) {
+        const StyleField* field = find_field(name);
+        if (!field) return Error{"The preset " + preset.name.substr(0, 60) + " sets \"" + name.substr(0, 40) + "\", which no figure has; take it out."};
+        TRY_STATUS(set_field(style, *field, text));
+    }
+    return success();
+}
+
+FigurePreset preset_of(const std::string& name, const FigureStyle& style) {
+    FigurePreset out{name, {}};
+    const FigureStyle plain;
+    for (const StyleField& field : style_fields())
+        if (field_text(style, field) != field_text(plain, field)) out.fields[field.name] = field_text(style, field);
+    return out;
+}
+
+Result<FigurePreset> parse_preset(std::string_view text, const std::string& file) {
+    TRY(const Json root, parse_json(text, file));
+    const Error foreign{file + " is no preset of a figure; choose a .json file that Headlight saved as one."};
+    if (!root.is_object()) return foreign;
+    TRY(const std::string format, json_string(root, "format", "", file));
+    TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, file));
+    if (format != kFormat) return foreign;
+    if (version > kVersion) return Error{file + " was saved by a later Headlight; use that one."};
+    FigurePreset out;
+    TRY(out.name, json_string(root, "name", "preset", file));
+    for (const auto& [key, value] : root.items()) {
+        if (key == "format" || key == "version" || key == "name") continue;
+        if (!value.is_string() && !value.is_number() && !value.is_boolean()) return Error{file + ": \"" + key.substr(0, 40) + "\" must be a text, a number, true or false."};
+        out.fields[key] = value.is_string() ? value.get<std::string>() : value.is_boolean() ? value.get<bool>() ? "true" : "false" : number_text(value.get<double>());
+    }
+    FigureStyle trial;
+    TRY_STATUS(apply_preset(trial, out));
+    return out;
+}
+
+Result<FigurePreset> open_preset(const std::filesystem::path& path) {
+    TRY(const auto file, MappedFile::open(path));
+    return parse_preset(file->text(), display_path(path));
+}
+
+Status save_preset(const std::filesystem::path& path, const FigurePreset& preset) {
+    nlohmann::ordered_json root{{"format", kFormat}, {"version", kVersion}, {"name", preset.name}};
+    for (const auto& [name, text] : preset.fields) root[name] = text;
+    TRY(const auto out, OutputFile::create(path));
+    out->write(root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return out->commit();
+}
+
+Result<std::vector<int>> read_positions(const std::string& text, int count) {
+    std::vector<int> all(static_cast<size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    if (text.empty()) return all;
+    std::set<int> chosen;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        int first = 0, last = 0, used = 0;
+        const bool range = std::sscanf(part.c_str(), "%6d-%6d%n", &first, &last, &used) == 2 && used == static_cast<int>(part.size());
+        const bool one = !range && std::sscanf(part.c_str(), "%6d%n", &first, &used) == 1 && used == static_cast<int>(part.size());
+        if (one) last = first;
+        if ((!one && !range) || first < 0 || last < first || last >= count) return Error{"The tokens \"" + text.substr(0, 40) + "\" cannot be chosen: positions go from 0 to " + std::to_string(count - 1) + "; write 0-5,9 for example."};
+        for (int i = first; i <= last; ++i) chosen.insert(i);
+    }
+    if (chosen.empty()) return Error{"No tokens are chosen; write 0-5,9 for example."};
+    return std::vector<int>(chosen.begin(), chosen.end());
+}
+
+}  // namespace headlight
