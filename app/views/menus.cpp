@@ -9,7 +9,6 @@
 
 #include "model/parameters.h"
 #include "views/sheet.h"
-#include "window/workspace.h"
 
 namespace headlight {
 
@@ -122,22 +121,6 @@ void draw_model_menu(Scene& s, Rect window) {
     ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a folder, a .gguf file or a workspace on the window.");
 }
 
-/// Options side by side, one of them on; returns the one pressed, or -1.
-int segments(Ui& ui, const std::string& path, float x, float y, const std::vector<std::string>& labels, int current) {
-    int pressed = -1;
-    for (size_t i = 0; i < labels.size(); ++i) {
-        const Rect r{x, y - ui.px(14), ui.text.width(kCaption, labels[i]) + ui.px(24), ui.px(28)};
-        const Hit h = ui.hit(path + "/" + labels[i], r);
-        const bool on = static_cast<int>(i) == current;
-        ui.fill(r, on ? ui.colors->bg4 : h.hovered ? ui.colors->bg3 : ui.colors->bg2);
-        ui.frame(r, ui.colors->l2);
-        ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? ui.colors->t1 : ui.colors->t2, labels[i]);
-        if (h.clicked) pressed = static_cast<int>(i);
-        x = r.right() - ui.line();
-    }
-    return pressed;
-}
-
 void draw_settings_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.right() - ui.px(376), ui.px(96), ui.px(360), ui.px(190)};
@@ -147,42 +130,18 @@ void draw_settings_menu(Scene& s, Rect window) {
     ui.text.draw(x, y, kTitle, ui.colors->t1, "Settings");
     y += ui.px(42);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Theme");
-    if (const int i = segments(ui, "theme", at, y, {"Dark", "Light"}, s.state.dark ? 0 : 1); i >= 0) s.state.dark = i == 0;
+    if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.state.dark ? 0 : 1); i >= 0) s.state.dark = i == 0;
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
     const float sizes[] = {1, 1.25f, 1.5f};
     const int current = static_cast<int>(std::find(std::begin(sizes), std::end(sizes), s.state.text_size) - std::begin(sizes));
-    if (const int i = segments(ui, "text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0) s.state.text_size = sizes[i];
+    if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0) s.state.text_size = sizes[i];
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
-    if (segments(ui, "hints", at, y, {"Show again"}, -1) == 0) {
+    if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) {
         s.state.hints_seen = false;
         s.state.settings_menu = false;
     }
-}
-
-/// "head 2.0", "the view All heads": what Ctrl S saves.
-std::string saved_name(const Scene& s) {
-    const View& view = views()[view_for(s.state, *s.model())];
-    return view.own_figure ? "head " + head_name(s.model()->config, s.state.site, s.state.head) : std::string("the view ") + view.name;
-}
-
-void draw_save_menu(Scene& s, Rect window) {
-    Ui& ui = s.ui;
-    const Rect r{window.right() - ui.px(556), window.bottom() - ui.px(284), ui.px(540), ui.px(204)};
-    Sheet sheet(s, "save menu", r, s.state.save_menu);
-    const float x = r.x + ui.px(20), w = r.w - ui.px(40);
-    const std::string what = s.state.save_workspace ? "the workspace" : ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(230));
-    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save " + what);
-    const float segments_w = ui.text.width(kCaption, "PictureWorkspace") + ui.px(48);
-    if (const int i = segments(ui, "save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28), {"Picture", "Workspace"}, s.state.save_workspace ? 1 : 0); i >= 0) open_save_menu(s.state, i == 1);
-    ui.text.draw(x, r.y + ui.px(64), kCaption, ui.colors->t3, s.state.save_workspace ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop." : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, .safetensors.");
-    const Rect field{x, r.y + ui.px(84), w - ui.px(96), ui.px(32)};
-    ui.text_input(s.state.save_workspace ? "workspace path" : "save path", field, "file name", s.state.save_path);
-    const bool pressed = ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary);
-    if (pressed) s.state.save_wanted = true;
-    if (!s.state.save_result.empty())
-        ui.text.draw_wrapped(x, field.bottom() + ui.px(14), w, kCaption, s.state.save_failed ? ui.colors->warning : ui.colors->t2, s.state.save_result);
 }
 
 /// The selected head gets a label by hand.
@@ -225,15 +184,6 @@ void draw_help(Scene& s, Rect window) {
 }
 
 }  // namespace
-
-void open_save_menu(ViewState& state, bool workspace) {
-    const bool was = is_workspace(state.save_path);
-    state.save_menu = true;
-    state.save_workspace = workspace;
-    state.save_result.clear();
-    if (workspace && !was) state.save_path = state.workspace.empty() ? "headlight.headlight.json" : state.workspace;
-    if (!workspace && was) state.save_path.clear();
-}
 
 void draw_menus(Scene& s, Rect window) {
     if (!s.state.model_menu) s.state.choosing_other = false;

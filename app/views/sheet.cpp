@@ -17,7 +17,7 @@ Sheet::Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.u
     s.ui.name(name, r);
     s.ui.only_from_here();
     if (ImGui::IsWindowAppearing()) ImGui::SetWindowFocus();
-    else if (ImGui::IsMouseReleased(0) && !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos())) open = false;
+    else if (ImGui::IsMouseReleased(0) && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) && !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos())) open = false;
 }
 
 Sheet::~Sheet() {

@@ -13,6 +13,8 @@ namespace headlight {
 /// Textures made from the last answer; remade only when that part of it changed.
 struct Pictures {
     Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
+    Texture preview;      // of the figure that would be saved
+    int preview_w = 0, preview_h = 0;
     const HeadPicture* of_picture = nullptr;
     const SentenceResult* of_sentence = nullptr;
     int t = 0;            // entries along a thumbnail
@@ -119,6 +121,7 @@ void draw_inspector(Scene& scene, Rect area);
 void draw_status_bar(Scene& scene, Rect area);
 void draw_start_sentences(Scene& scene, Rect area);
 void draw_menus(Scene& scene, Rect window);
+void draw_save_menu(Scene& scene, Rect window);
 void draw_hints(Scene& scene, Rect window);
 
 /// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it is compared

@@ -59,25 +59,79 @@ void Application::copy_numbers() {
     state_.notice = "Copied “" + tables[0].name + "”: " + std::to_string(tables[0].values.rows()) + " × " + std::to_string(tables[0].values.cols()) + " numbers" + (tables.size() > 1 ? "; the view's other tables can be saved." : ".");
 }
 
+/// The view as a page, with the style that the save menu shows.
+ViewPage Application::page_to_save() const {
+    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, state_.centre.first, state_.centre.second, state_.figure};
+    FigureStyle& f = page.style;
+    f.colormap = state_.colormap;
+    f.scale = state_.scale;
+    f.queries = state_.queries;
+    f.marks = state_.marks;
+    f.drop_sink = state_.drop_sink;
+    const auto zoom = static_cast<float>(style_zoom(f));
+    if (const auto width = f.width()) page.width = static_cast<float>(*width) / zoom;
+    if (const auto height = f.height()) page.height = std::max(200.0f, static_cast<float>(*height) / zoom - (f.title.empty() ? 0 : 44));
+    return page;
+}
+
+namespace {
+
+/// Views with a figure of their own are drawn by it, the others as they stand in the window.
+Result<Drawing> draw_page(const ViewPage& page) {
+    const View& view = views()[page.view];
+    if (!view.own_figure) return draw_view_page(page);
+    ThreadPool pool(1);
+    FigureOptions options;
+    static_cast<FigureStyle&>(options) = page.style;
+    options.site = page.state.site;
+    options.head = page.state.head;
+    return find_figure(view.key)->make(page.answer->sentence->trace, options, pool);
+}
+
+}  // namespace
+
 void Application::save_picture() {
     if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
-    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, state_.centre.first, state_.centre.second, {}};
-    FigureOptions figure;
-    figure.site = state_.site;
-    figure.head = state_.head;
-    figure.colormap = state_.colormap;
-    figure.scale = state_.scale;
-    figure.queries = state_.queries;
-    figure.marks = state_.marks;
-    figure.drop_sink = state_.drop_sink;
-    figure.dpi = page.style.dpi = 192;
     saving_path_ = state_.save_path;
     state_.save_result = "saving…";
-    saving_ = std::async(std::launch::async, [page = std::move(page), figure, path = fs::path(saving_path_)] {
-        ThreadPool pool(1);
-        const Status written = is_numbers_path(path) ? write_view_numbers(path, page) : views()[page.view].own_figure ? write_figure(path, *find_figure(views()[page.view].key), page.answer->sentence->trace, figure, pool) : write_view_page(path, page);
-        glfwPostEmptyEvent();
-        return written;
+    saving_ = std::async(std::launch::async, [page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
+        struct Wake {
+            ~Wake() { glfwPostEmptyEvent(); }
+        } wake;
+        if (is_numbers_path(path)) return write_view_numbers(path, page);
+        TRY(const Drawing drawing, draw_page(page));
+        return write_page(path, drawing);
+    });
+}
+
+/// Draws the figure small, beside the frames, whenever what it shows has changed.
+void Application::update_preview() {
+    if (previewing_.valid() && previewing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+        const auto image = previewing_.get();
+        state_.preview_error = image ? "" : image.error().message;
+        if (image) {
+            pictures_.preview = Texture::of_rgb(image->width, image->height, image->rgb.data());
+            pictures_.preview_w = image->width;
+            pictures_.preview_h = image->height;
+        }
+        frames_wanted_ = std::max(frames_wanted_, 1);
+    }
+    if (!state_.save_menu) {
+        previewed_.reset();
+        pictures_.preview = {};
+        return;
+    }
+    if (state_.save_workspace || state_.preview_box.first < 16 || state_.preview_box.second < 16 || previewing_.valid() || !answer_ || !answer_->sentence || !answer_->sentence->trace) return;
+    const ViewPage page = page_to_save();
+    const auto now = std::tuple(page.style, page.answer, page.view, state_.preview_box);
+    if (previewed_ == now) return;
+    previewed_ = now;
+    previewing_ = std::async(std::launch::async, [page, box = state_.preview_box]() -> Result<RgbImage> {
+        struct Wake {
+            ~Wake() { glfwPostEmptyEvent(); }
+        } wake;
+        TRY(const Drawing drawing, draw_page(page));
+        return draw_image(drawing, box.first, box.second);
     });
 }
 

@@ -140,7 +140,7 @@ void Application::wait_for_events() {
     if (frames_wanted_ > 0 || !input_.dropped.empty()) return glfwPollEvents();
     double wait = ui_->wake_after;
     if (worker_->busy() && dim() == 0) wait = kDimAfter;
-    if (saving_.valid() || looking_.valid()) wait = 0.05;
+    if (saving_.valid() || looking_.valid() || previewing_.valid()) wait = 0.05;
     if (worker_->opening() || (answer_ && answer_->sweep && !answer_->sweep->ended())) wait = 0.1;
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
     if (wait > 0) {
@@ -248,7 +248,7 @@ void Application::draw_frame() {
 }
 
 bool Application::settled() const {
-    return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
+    return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
 Status Application::run() {
@@ -258,6 +258,7 @@ Status Application::run() {
         take_answer();
         reload_shaders();
         finish_saving();
+        update_preview();
         if (!state_.workspace_wanted.empty()) open_workspace_file(std::exchange(state_.workspace_wanted, ""));
         look_for_models();
         if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);

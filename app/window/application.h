@@ -3,8 +3,10 @@
 
 #include <future>
 #include <memory>
+#include <optional>
+#include <tuple>
 
-#include "views/views.h"
+#include "views/page.h"
 #include "window/window.h"
 
 struct GLFWwindow;
@@ -51,7 +53,9 @@ private:
     void move_head(int layers, int heads);
     void move_cell(int down, int across);
     void copy_numbers();
+    ViewPage page_to_save() const;
     void save_picture();
+    void update_preview();
     void save_workspace_file();
     void finish_saving();
     void note_cut();
@@ -88,6 +92,8 @@ private:
     std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
     std::future<Status> saving_;
     std::string saving_path_;
+    std::future<Result<RgbImage>> previewing_;
+    std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>> previewed_;
     std::future<std::vector<FoundModel>> looking_;  // for models on this computer, while the menu is open
     std::filesystem::file_time_type shader_time_{};
     float loaded_scale_ = 0;

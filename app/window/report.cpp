@@ -82,6 +82,7 @@ void Application::write_report() {
               {"strips_open", state_.strips_open}, {"delta_split", static_cast<int>(state_.delta_split)}, {"heads_layout", static_cast<int>(state_.heads_layout)}, {"heads_sort", state_.heads_sort},
               {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"compared", {state_.compared.first, state_.compared.second}}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()},
               {"rank", state_.rank}, {"compared_what", static_cast<int>(state_.compared_what)}, {"ties", state_.alignment.by_hand.size()}, {"text_b", fields_.other.text()}, {"brush", static_cast<int>(state_.brush)}, {"drop_sink", state_.drop_sink}};
+    for (const StyleField& field : style_fields()) root["figure"][field.name] = field_text(state_.figure, field);
     if (answer_) {
         root["model_error"] = answer_->model_error;
         root["shown_text_b"] = answer_->other ? answer_->other->text : "";

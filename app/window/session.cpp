@@ -57,6 +57,7 @@ Status Application::apply_options() {
     state_.model_menu = options_.open_menu == "models";
     state_.settings_menu = options_.open_menu == "settings";
     state_.help = options_.open_menu == "keys";
+    if (options_.open_menu == "save") open_save_menu(state_, false);
     show_texts();
     return success();
 }

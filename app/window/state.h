@@ -38,6 +38,13 @@ enum class Compared { heads, changes, sentences, models };
 /// … and what is shown of both.
 enum class ComparedShow { pattern, delta, next };
 
+/// What a picture that is saved in the window begins with: sharp enough for a screen of high resolution.
+inline FigureStyle sharp_style() {
+    FigureStyle style;
+    style.dpi = 192;
+    return style;
+}
+
 struct ViewState {
     // remembered between starts
     std::string model_path = "stories";
@@ -148,6 +155,13 @@ struct ViewState {
     bool save_wanted = false;        // a picture shall be written to save_path
     bool save_failed = false;
     bool save_workspace = false;     // the menu saves the workspace, not a picture
+    FigureStyle figure = sharp_style();  // of the picture that is saved
+    std::string figure_size;         // as typed: "85 mm", "1600x900 px"
+    std::vector<FigurePreset> presets;  // known ones, read when the menu opens
+    std::string preset_name, preset_typed;  // the one in force; what a new one shall be called
+    std::string preview_error;       // why the figure cannot be drawn
+    std::pair<int, int> preview_box{0, 0};  // pixels that the preview may take
+    float save_scroll = 0;
 
     /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it does is one step.
     void intervene(Intervention next) {

@@ -171,12 +171,35 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
     return chosen;
 }
 
-void Ui::text_input(const char* path, Rect r, const char* hint, std::string& value) {
+int Ui::segments(const std::string& path, float x, float y, const std::vector<std::string>& labels, int current) {
+    int pressed = -1;
+    for (size_t i = 0; i < labels.size(); ++i) {
+        const Rect r{x, y - px(14), text.width(kCaption, labels[i]) + px(24), px(28)};
+        const Hit h = hit(path + "/" + labels[i], r);
+        const bool on = static_cast<int>(i) == current;
+        fill(r, on ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2);
+        frame(r, colors->l2);
+        text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? colors->t1 : colors->t2, labels[i]);
+        if (h.clicked) pressed = static_cast<int>(i);
+        x = r.right() - line();
+    }
+    return pressed;
+}
+
+void Ui::toggle(const std::string& path, Rect r, const char* label, bool& on) {
+    const Hit h = control(path, r);
+    fill(r, on ? colors->accent_fill : h.hovered ? colors->bg3 : colors->bg2, size::corner);
+    frame(r, on ? colors->accent : colors->l2, 1, size::corner);
+    text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? colors->accent_text : colors->t2, label);
+    if (h.clicked) on = !on;
+}
+
+void Ui::text_input(const char* path, Rect r, const char* hint, std::string& value, bool first) {
     name(path, r);
     ImGui::SetCursorScreenPos(r.min());
     ImGui::PushItemWidth(r.w);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {px(10), (r.h - ImGui::GetFontSize()) / 2});
-    if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+    if (first && !ImGui::IsAnyItemActive() && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) ImGui::SetKeyboardFocusHere();
     ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value, ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopStyleVar();
     ImGui::PopItemWidth();

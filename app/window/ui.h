@@ -123,8 +123,12 @@ public:
     float choice_width(const char* label, const std::vector<std::string>& items);
     /// A bar to either side of a zero line at its middle, value −1 … 1.
     void signed_bar(Rect r, float value, bool strong = true);
-    /// Dear ImGui's own field, in our colours, for paths and labels. Has the keyboard whenever nothing else does.
-    void text_input(const char* path, Rect r, const char* hint, std::string& value);
+    /// Options side by side, one of them on; returns the one pressed, or -1.
+    int segments(const std::string& path, float x, float y, const std::vector<std::string>& labels, int current);
+    /// Something that is on or off.
+    void toggle(const std::string& path, Rect r, const char* label, bool& on);
+    /// Dear ImGui's own field, in our colours, for paths and labels. The first one has the keyboard whenever nothing else does.
+    void text_input(const char* path, Rect r, const char* hint, std::string& value, bool first = true);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);

@@ -26,7 +26,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256));
     app.add_flag("--hints", o.hints, "show the hints of the first start")->group("For documents and tests");
     app.add_option("--settings", o.settings, "a settings file to start from, in place of what is remembered")->check(CLI::ExistingFile)->group("For documents and tests");
-    app.add_option("--open-menu", o.open_menu, "open a menu at the start")->check(CLI::IsMember({"models", "settings", "keys"}))->group("For documents and tests");
+    app.add_option("--open-menu", o.open_menu, "open a menu at the start")->check(CLI::IsMember({"models", "settings", "keys", "save"}))->group("For documents and tests");
     app.add_option("--report", o.report, "write what the window shows to this JSON file after each change")->group("For documents and tests");
     app.add_option("--frames", o.frames, "draw this many frames, print what they and the start took as JSON, and exit")->check(CLI::Range(1, 100000))->group("For documents and tests");
     app.add_option("--shader-dir", o.shader_dir, "read the shaders from this folder, again whenever they change")->group("For documents and tests");

@@ -199,6 +199,26 @@ constexpr PictureFormat kFormats[] = {{".png", write_png}, {".svg", write_svg}, 
 
 }  // namespace
 
+Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height) {
+    const double zoom = std::min(most_width / std::max(drawing.page.width, 1.0), most_height / std::max(drawing.page.height, 1.0));
+    RgbImage out{std::max(1, static_cast<int>(drawing.page.width * zoom)), std::max(1, static_cast<int>(drawing.page.height * zoom)), {}};
+    const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, out.width, out.height));
+    {
+        const Owned<cairo_t> cairo(cairo_create(surface.get()));
+        cairo_set_source_rgb(cairo.get(), 1, 1, 1);
+        cairo_paint(cairo.get());
+    }
+    TRY_STATUS(draw_on(surface.get(), drawing, zoom, "The figure"));
+    cairo_surface_flush(surface.get());
+    const unsigned char* data = cairo_image_surface_get_data(surface.get());
+    for (int y = 0; y < out.height; ++y)
+        for (int x = 0; x < out.width; ++x) {
+            const uint32_t pixel = reinterpret_cast<const uint32_t*>(data + y * cairo_image_surface_get_stride(surface.get()))[x];
+            for (const int shift : {16, 8, 0}) out.rgb.push_back(static_cast<uint8_t>(pixel >> shift));
+        }
+    return out;
+}
+
 Result<std::string> svg_text(const Drawing& drawing) {
     std::string svg;
     const Owned<cairo_surface_t> surface(cairo_svg_surface_create_for_stream(append_bytes, &svg, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));

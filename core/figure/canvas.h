@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "figure/colormap.h"
+#include "io/image.h"
 
 namespace headlight {
 
@@ -54,6 +55,9 @@ struct Drawing {
 
 /// Writes a drawing to `path` (.png, .svg or .pdf), whole or not at all.
 Status write_page(const std::filesystem::path& path, const Drawing& drawing);
+
+/// The same as pixels that fit into a box, on white where the page is transparent.
+Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height);
 
 /// The same as the text of an SVG file.
 Result<std::string> svg_text(const Drawing& drawing);

@@ -35,10 +35,22 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
         g.heads.push_back(named.site * c.heads + named.head);
         g.names.push_back(head_name(c, named.site, named.head));
     }
-    const auto count = static_cast<int>(g.heads.size());
-    g.across = std::min(count, static_cast<int>(std::ceil(std::sqrt(count * 1.6))));
-    g.down = (count + g.across - 1) / std::max(g.across, 1);
     return g;
+}
+
+/// As many columns as make the thumbnails largest on a page of this shape; without one, a little wider than high.
+void lay_out(Grid& g, std::optional<double> width, std::optional<double> height) {
+    const auto count = static_cast<int>(g.heads.size());
+    const double shape = width && height ? *width / *height : 1.6;
+    double best = 0;
+    for (int across = 1; across <= count; ++across) {
+        const int down = (count + across - 1) / across;
+        const double side = std::min(shape / across, 1.0 / down);
+        if (side <= best + 1e-9) continue;
+        best = side;
+        g.across = across;
+        g.down = down;
+    }
 }
 
 struct Layout {
@@ -80,6 +92,8 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
     Grid grid = whole_grid(trace->config());
     if (!o.heads.empty()) {
         TRY(grid, chosen_grid(trace->config(), o.heads));
+        if (grid.heads.empty()) return Error{"No heads are chosen; write 1.2,3.0 for example."};
+        lay_out(grid, o.width(), o.height());
     }
     const Layout l = arrange(o, grid);
     float largest = 1e-6f;
