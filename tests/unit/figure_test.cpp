@@ -1,0 +1,135 @@
+// How figures look, and what they are made of: styles, presets, words, numbers.
+#include <limits>
+
+#include "analysis/words.h"
+#include "figure/figure.h"
+#include "helpers.h"
+#include "io/numbers.h"
+
+using namespace headlight;
+
+namespace {
+using Words = std::vector<std::string>;
+
+const StyleField& field(std::string_view name) {
+    for (const StyleField& f : style_fields())
+        if (name == f.name) return f;
+    FAIL(name);
+    return style_fields()[0];
+}
+}  // namespace
+
+TEST_CASE("style: every field is read as it is written; what a field cannot be is refused with its name") {
+    for (const StyleField& f : style_fields()) {
+        CAPTURE(f.name);
+        FigureStyle style;
+        CHECK(set_field(style, f, field_text(FigureStyle(), f)));
+        CHECK(style == FigureStyle());
+        for (const std::string& name : field_names(f)) {
+            REQUIRE(set_field(style, f, name));
+            CHECK(field_text(style, f) == name);
+        }
+    }
+    FigureStyle style;
+    for (const auto& [name, bad] : {std::pair{"width-mm", "9"}, {"width-mm", "85x"}, {"width-mm", "nan"}, {"width-mm", "1e9"}, {"dpi", "0"}, {"dpi", ""}, {"scale", "cubic"}, {"labels", "yes"}, {"colormap", "mud"}, {"queries", "rows "}, {"title", "\xFF"}}) {
+        const Status refused = set_field(style, field(name), bad);
+        CHECK_MESSAGE(!refused, name, " ", bad);
+        if (!refused) CHECK(refused.error().message.rfind(name, 0) == 0);
+    }
+    CHECK(style == FigureStyle());
+    style.width_mm = 85;
+    CHECK(*style.width() == doctest::Approx(85 / 25.4 * 96));
+    CHECK(!style.height());
+}
+
+TEST_CASE("presets: what a style sets comes back from its file; foreign and broken files are refused") {
+    const TemporaryFolder folder;
+    FigureStyle style;
+    style.width_mm = 85;
+    style.values = true;
+    style.scale = Scale::log;
+    style.title = "Größe “1”";
+    style.color_bar = false;
+    const FigurePreset preset = preset_of("mine", style);
+    CHECK(preset.fields.size() == 5);
+    REQUIRE(save_preset(folder.path / "p.json", preset));
+    const auto back = open_preset(folder.path / "p.json");
+    REQUIRE(back);
+    FigureStyle read;
+    REQUIRE(apply_preset(read, *back));
+    CHECK(read == style);
+    for (const FigurePreset& built_in : built_in_presets()) {
+        FigureStyle s;
+        CHECK(apply_preset(s, built_in));
+        CHECK(s.width());
+    }
+    const std::string head = R"({"format": "headlight-figure", "version": 1)";
+    CHECK(parse_preset(head + R"(, "width-mm": 85, "values": true})", "p.json"));
+    for (const std::string& bad : {std::string(), std::string("[]"), std::string("{}"), head + R"(, "width": 85})", head + R"(, "width-mm": [85]})", head + R"(, "width-mm": 3})", std::string(R"({"format": "headlight-figure", "version": 9})")}) {
+        const auto refused = parse_preset(bad, "p.json");
+        CHECK_MESSAGE(!refused, bad);
+    }
+}
+
+TEST_CASE("positions: ranges and single ones, sorted, within the text") {
+    CHECK(*read_positions("", 3) == std::vector<int>{0, 1, 2});
+    CHECK(*read_positions("4,0-2,1", 5) == std::vector<int>{0, 1, 2, 4});
+    for (const char* bad : {"5", "3-1", "-1", "a", "1-", "1,,2", "0-5", ","}) CHECK_MESSAGE(!read_positions(bad, 5), bad);
+}
+
+TEST_CASE("words: pieces of every tokenizer's spelling are joined, signs and special tokens stand alone") {
+    CHECK(word_numbers(Words{"The", "Ġun", "b", "able", "Ġcat", "fish", "."}) == std::vector<int>{0, 1, 1, 1, 2, 2, 3});
+    CHECK(word_numbers(Words{"[CLS]", "the", "un", "##b", "##able", ".", "[SEP]"}) == std::vector<int>{0, 1, 2, 2, 2, 3, 4});
+    CHECK(word_numbers(Words{"<s>", "▁T", "he", "▁", "c", "at", "</s>"}) == std::vector<int>{0, 1, 1, 2, 2, 2, 3});
+    CHECK(word_numbers(Words{"a", "b"}) == std::vector<int>{0, 1});
+    CHECK(join_labels(Words{"un", "##b", "##able", "."}, std::vector<int>{0, 0, 0, 1}) == Words{"unbable", "."});
+    CHECK(join_labels(Words{"␣", "c", "at"}, std::vector<int>{0, 0, 0}) == Words{"cat"});
+    Matrix w(3, 3);
+    w << 1, -1, -1, 0.25f, 0.75f, -1, 0.5f, 0.25f, 0.25f;
+    const Matrix joined = join_pattern(w, std::vector<int>{0, 1, 1}, std::vector<int>{0, 1, 1});
+    Matrix want(2, 2);
+    want << 1, -1, 0.375f, 0.625f;  // the mean of two queries, the sum of two keys
+    CHECK((joined - want).cwiseAbs().maxCoeff() < 1e-6f);
+}
+
+TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
+    ThreadPool pool(1);
+    const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9}, pool);
+    const std::string plain = *svg_text(*find_figure("head")->make(trace, {}, pool));
+    for (const auto& [name, text] : std::vector<std::pair<const char*, const char*>>{{"width-mm", "85"}, {"font-pt", "12"}, {"colormap", "viridis"}, {"scale", "log"}, {"queries", "columns"}, {"marks", "dots"}, {"turn-labels", "always"}, {"title", ""}, {"caption", "mine"}, {"labels", "false"}, {"color-bar", "false"}, {"grid-lines", "true"}, {"values", "true"}, {"transparent", "true"}, {"drop-sink", "true"}, {"tokens", "1-3"}, {"keys", "0-2"}}) {
+        CAPTURE(name);
+        FigureOptions options;
+        REQUIRE(set_field(options, field(name), text));
+        const auto drawn = find_figure("head")->make(trace, options, pool);
+        REQUIRE(drawn);
+        CHECK(*svg_text(*drawn) != plain);
+    }
+    FigureOptions some;
+    some.heads = "0.1,1.2,1.3";
+    const auto few = find_figure("heads")->make(trace, some, pool);
+    REQUIRE(few);
+    CHECK(*svg_text(*few) != *svg_text(*find_figure("heads")->make(trace, {}, pool)));
+    for (const char* bad : {"9.9", ",", "x"}) {
+        some.heads = bad;
+        CHECK(!find_figure("heads")->make(trace, some, pool));
+    }
+    FigureOptions beyond;
+    beyond.tokens = "0-6";
+    CHECK(!find_figure("head")->make(trace, beyond, pool));
+    const auto image = draw_image(*find_figure("head")->make(trace, {}, pool), 200, 100);
+    REQUIRE(image);
+    CHECK((image->width <= 200 && image->height <= 100 && std::max(image->width - 190, image->height - 95) > 0));
+}
+
+TEST_CASE("numbers: labels that need quoting, nothing for NaN, one value a line for several tables") {
+    const TemporaryFolder folder;
+    NumberTable t{"a table", "query", "key", {"x", "\"y,\""}, {"1\t2", "b"}, Matrix(2, 2)};
+    t.values << 0.1f, std::numeric_limits<float>::quiet_NaN(), 1e-20f, 3;
+    REQUIRE(write_numbers(folder.path / "t.csv", std::vector{t}));
+    CHECK(read_bytes(folder.path / "t.csv") == "query\\key,1\t2,b\nx,0.1,\n\"\"\"y,\"\"\",1e-20,3\n");
+    CHECK(as_tsv(t) == "query\\key\t1 2\tb\nx\t0.1\t\n\"y,\"\t1e-20\t3\n");
+    REQUIRE(write_numbers(folder.path / "t.csv", std::vector{t, t}));
+    CHECK(read_bytes(folder.path / "t.csv").find("a table,1,\"\"\"y,\"\"\",1,b,3\n") != std::string::npos);
+    for (const char* bad : {"t.txt", "t"}) CHECK(!write_numbers(folder.path / bad, std::vector{t}));
+    CHECK(!write_numbers(folder.path / "t.csv", {}));
+}
