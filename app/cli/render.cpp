@@ -2,106 +2,22 @@
 #include <mutex>
 #include <sstream>
 
-#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/render.h"
 #include "cli/verbs.h"
-#include "figure/figure.h"
 #include "io/output_file.h"
-#include "views/page.h"
+#include "views/views.h"
 #include "window/presets.h"
 
 namespace headlight {
 
 namespace {
 
-struct RenderOptions {
-    InputOptions input;
-    FigureOptions figure;
-    std::string output, view = "heads", size, layer = "0", preset;
-    std::string lock, with, text_b, model_b, show = "pattern", format;
-    bool all_heads = false;
-    std::map<std::string, std::string> fields;  // of the style, those that were given
-};
-
-constexpr const char* kShown[] = {"pattern", "delta", "next"};
-
-/// "16,10": the query and key that a view of one cell shows.
-Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace, int site) {
-    if (text.empty()) return std::optional<std::pair<int, int>>();
-    int query = 0, key = 0;
-    const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
-    if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
-        return Error{"There is no cell " + text + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
-    return std::optional(std::pair{query, key});
-}
-
-/// The runs that a view shows: with changes also the model's own, and for --view compare the one it is compared with.
-Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ViewState& s, ThreadPool& pool) {
-    ShownRuns runs{trace, nullptr, nullptr};
-    s.compared_show = static_cast<ComparedShow>(std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown));
-    if (trace->request.intervention != Intervention{}) {
-        TRY(runs.own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
-        s.compared_what = Compared::changes;
-    }
-    if (!o.text_b.empty() || !o.model_b.empty()) {
-        InputOptions other = o.input;
-        clear_changes(other);
-        if (!o.text_b.empty()) other.typed.text = o.text_b;
-        if (!o.model_b.empty()) other.model = o.model_b;
-        TRY(runs.other, run_input(other, pool));
-        s.compared_what = o.model_b.empty() ? Compared::sentences : Compared::models;
-    }
-    if (!o.with.empty()) {
-        TRY(const Change named, parse_ablation(trace->config(), o.with));
-        s.compared = {named.site, named.head};
-        s.compared_what = Compared::heads;
-    }
-    return runs;
-}
-
-/// A view as the window draws it, on a page.
-Status render_view(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
-    const auto row = std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
-    if (!row->offered(*trace->model)) return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
-    if (const char* missing = row->missing(*trace->model)) return Error{"The view " + o.view + " has nothing to show: " + missing};
-    ViewPage page;
-    page.view = static_cast<size_t>(row - views().begin());
-    page.style = o.figure;
-    const double zoom = style_zoom(page.style);
-    page.width = static_cast<float>(o.figure.width().value_or((row->fills_window ? 1280 : 944) * zoom) / zoom);
-    page.height = static_cast<float>(o.figure.height() ? std::max(200.0, *o.figure.height() / zoom - (o.figure.title.empty() ? 0 : 44)) : 720);
-    ViewState& s = page.state;
-    s.site = o.figure.site;
-    s.head = o.figure.head;
-    s.colormap = o.figure.colormap;
-    s.scale = o.figure.scale;
-    s.queries = o.figure.queries;
-    s.marks = o.figure.marks;
-    s.drop_sink = o.figure.drop_sink;
-    TRY(const ShownRuns runs, compared(o, trace, s, pool));
-    TRY(s.locked, parse_cell(o.lock, *trace, s.site));
-    prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
-    return is_numbers_path(output) ? write_view_numbers(output, std::move(page)) : write_view_page(output, std::move(page));
-}
-
-/// One picture of a trace.
-Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
-    const FigureKind* kind = is_numbers_path(output) ? nullptr : find_figure(o.view);
-    return kind ? write_figure(output, *kind, trace, o.figure, pool) : render_view(o, trace, output, pool);
-}
-
-/// "a/b.png" with "2.0" becomes "a/b-2.0.png".
-std::string with_suffix(const std::string& output, const std::string& suffix) {
-    const std::filesystem::path path(output);
-    return (path.parent_path() / (path.stem().string() + "-" + suffix + path.extension().string())).string();
-}
-
 /// One picture of a trace, or one of each head.
 Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
     const ModelConfig& c = trace->config();
     RenderOptions one = o;
-    TRY(one.figure.site, parse_site(c, o.layer));
-    if (one.figure.head < 0 || one.figure.head >= c.heads) return Error{"There is no head " + std::to_string(one.figure.head) + ": " + trace->model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
+    TRY_STATUS(choose_place(one, *trace));
     if (!o.all_heads) return render_one(one, trace, output, pool);
     Progress progress(c.sites() * c.heads, o.input.quiet);
     for (one.figure.site = 0; one.figure.site < c.sites(); ++one.figure.site)
@@ -134,11 +50,9 @@ Status render_lines(const RenderOptions& o, const std::vector<std::string>& line
         RenderOptions one = o;
         one.input.text_file.clear();
         one.input.typed.text = lines[i];
-        std::string number = std::to_string(i + 1);
-        number.insert(0, std::to_string(lines.size()).size() - number.size(), '0');
         TRY(ForwardRequest request, read_request(one.input, model, alone));
         TRY(const auto trace, run_trace(model, std::move(request), alone));
-        return render_trace(one, trace, with_suffix(o.output, number), alone);
+        return render_trace(one, trace, with_suffix(o.output, padded(i + 1, lines.size())), alone);
     };
     pool.run(static_cast<int>(lines.size()), [&](int i) {
         {
@@ -182,6 +96,7 @@ Status render(RenderOptions& o) {
         o.input.text_file.clear();
     }
     if (o.all_heads && is_standard_stream(o.output)) return Error{"The pictures of all heads cannot go to standard output; name a file with -o."};
+    if (!o.animate.empty()) return render_animation(o);
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
     return render_trace(o, trace, o.output, pool);
@@ -203,6 +118,16 @@ void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) 
 
 }  // namespace
 
+std::string with_suffix(const std::string& output, const std::string& suffix) {
+    const std::filesystem::path path(output);
+    return (path.parent_path() / (path.stem().string() + "-" + suffix + path.extension().string())).string();
+}
+
+std::string padded(size_t number, size_t of) {
+    std::string text = std::to_string(number);
+    return text.insert(0, std::to_string(of).size() - text.size(), '0');
+}
+
 std::function<Status()> declare_render(CLI::App& app) {
     auto o = std::make_shared<RenderOptions>();
     add_input_options(app, o->input);
@@ -210,6 +135,10 @@ std::function<Status()> declare_render(CLI::App& app) {
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())
         if (!find_figure(view.key)) names.push_back(view.key);
+    auto* animate = app.add_option("--animate", o->animate, "an animated .png: layers, one after another, or tokens, as the text grows")->check(CLI::IsMember({"layers", "tokens"}));
+    app.add_option("--generate", o->generate, "with --animate tokens: first let the model add so many tokens")->check(CLI::Range(0, 4096))->needs(animate);
+    app.add_option("--delay", o->delay, "with --animate: milliseconds a frame")->check(CLI::Range(20.0, 60000.0))->capture_default_str();
+    app.add_flag("--numbered", o->numbered, "with --animate: one picture a frame in place of an animated one: NAME-1.png, NAME-2.png …")->needs(animate);
     app.add_flag("--all-heads", o->all_heads, "one picture of each head: NAME-2.0.png, NAME-2.1.png …");
     app.add_option("--format", o->format, "kind of picture or numbers where -o is '-' or has no ending")->check(CLI::IsMember({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
     app.add_option("-o,--output", o->output, "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the numbers of the view; '-': standard output. With --text-file of several lines, one file for each: NAME-1.png, NAME-2.png …")->required();

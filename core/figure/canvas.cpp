@@ -8,9 +8,11 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "io/mapped_file.h"
 #include "io/output_file.h"
+#include "io/png.h"
 
 namespace headlight {
 
@@ -168,12 +170,46 @@ Status draw_on(cairo_surface_t* surface, const Drawing& drawing, double scale, c
     return success();
 }
 
-Status write_png(OutputFile& out, const Drawing& drawing, const std::string& name) {
+/// Pixels as PNG has them: not multiplied by how much they cover; without that channel where all are whole.
+PngPixels pixels_of(cairo_surface_t* surface, double dpi, std::optional<bool> with_alpha = std::nullopt) {
+    cairo_surface_flush(surface);
+    const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface), stride = cairo_image_surface_get_stride(surface);
+    const unsigned char* data = cairo_image_surface_get_data(surface);
+    const auto row = [&](int y) { return reinterpret_cast<const uint32_t*>(data + y * stride); };
+    PngPixels out{static_cast<uint32_t>(width), static_cast<uint32_t>(height), false, {}, dpi};
+    if (with_alpha) out.alpha = *with_alpha;
+    for (int y = 0; !with_alpha && y < height && !out.alpha; ++y) out.alpha = std::any_of(row(y), row(y) + width, [](uint32_t pixel) { return pixel >> 24 != 255; });
+    out.bytes.resize(static_cast<size_t>(width) * static_cast<size_t>(height) * (out.alpha ? 4 : 3));
+    uint8_t* at = out.bytes.data();
+    for (int y = 0; y < height; ++y)
+        for (const uint32_t* pixel = row(y); pixel < row(y) + width; ++pixel) {
+            const uint32_t alpha = *pixel >> 24;
+            for (const int shift : {16, 8, 0}) {
+                const uint32_t value = *pixel >> shift & 255;
+                *at++ = static_cast<uint8_t>(alpha == 0 ? 0 : alpha == 255 ? value : std::min(255u, (value * 255 + alpha / 2) / alpha));
+            }
+            if (out.alpha) *at++ = static_cast<uint8_t>(alpha);
+        }
+    return out;
+}
+
+Result<PngPixels> draw_at_size(const Drawing& drawing, const std::string& name, std::optional<bool> alpha = std::nullopt) {
     const double zoom = drawing.page.dpi / 96;
     const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(drawing.page.width * zoom)), static_cast<int>(std::lround(drawing.page.height * zoom))));
     TRY_STATUS(draw_on(surface.get(), drawing, zoom, name));
-    cairo_surface_write_to_png_stream(surface.get(), write_bytes, &out);
-    return success();
+    return pixels_of(surface.get(), drawing.page.dpi, alpha);
+}
+
+Status write_png(OutputFile& out, const Drawing& drawing, const std::string& name) {
+    TRY(const PngPixels pixels, draw_at_size(drawing, name));
+    return encode_png(pixels, [&out](const void* data, size_t size) { out.write(data, size); });
+}
+
+/// Pictures that would not fit into memory, or into the formats.
+Status check_size(const Drawing& drawing) {
+    const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom, height = drawing.page.height * zoom;
+    if (width <= 30000 && height <= 30000 && width * height <= kMostPixels) return success();
+    return Error{"A picture of " + std::to_string(static_cast<long>(width)) + " × " + std::to_string(static_cast<long>(height)) + " pixels is too large; lower --dpi or the size."};
 }
 
 Status write_pdf(OutputFile& out, const Drawing& drawing, const std::string& name) {
@@ -198,6 +234,11 @@ struct PictureFormat {
 constexpr PictureFormat kFormats[] = {{".png", write_png}, {".svg", write_svg}, {".pdf", write_pdf}};
 
 }  // namespace
+
+Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha) {
+    TRY_STATUS(check_size(drawing));
+    return draw_at_size(drawing, "The figure", alpha);
+}
 
 Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height) {
     const double zoom = std::min(most_width / std::max(drawing.page.width, 1.0), most_height / std::max(drawing.page.height, 1.0));
@@ -230,9 +271,7 @@ Result<std::string> svg_text(const Drawing& drawing) {
 Status write_page(const std::filesystem::path& path, const Drawing& drawing) {
     const auto format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const PictureFormat& f) { return path.extension() == f.ending; });
     if (format == std::end(kFormats)) return Error{display_path(path) + " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
-    const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom, height = drawing.page.height * zoom;
-    if (width > 30000 || height > 30000 || width * height > kMostPixels)
-        return Error{"A picture of " + std::to_string(static_cast<long>(width)) + " × " + std::to_string(static_cast<long>(height)) + " pixels is too large; lower --dpi or the size."};
+    TRY_STATUS(check_size(drawing));
     TRY(const auto out, OutputFile::create(path));
     TRY_STATUS(format->write(*out, drawing, display_path(path)));
     return out->commit();

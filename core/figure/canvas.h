@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "figure/colormap.h"
 #include "io/image.h"
+#include "io/png.h"
 
 namespace headlight {
 
@@ -51,10 +52,14 @@ struct Page {
 struct Drawing {
     Page page;
     std::function<void(Canvas&)> draw;
+    double cell = 0;  // side of one cell in CSS pixels, where there are cells
 };
 
 /// Writes a drawing to `path` (.png, .svg or .pdf), whole or not at all.
 Status write_page(const std::filesystem::path& path, const Drawing& drawing);
+
+/// The same as the pixels of a PNG file, with how much they cover or without.
+Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha);
 
 /// The same as pixels that fit into a box, on white where the page is transparent.
 Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <tuple>
 
 namespace headlight {
 
@@ -48,32 +49,63 @@ Rgb cell_color(const FigureOptions& o, const Colormap& map, float weight, float 
     return map[static_cast<size_t>(std::lround(255 * scale_position(o.scale, weight, largest, row_largest)))];
 }
 
-void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o, float largest) {
+/// The weights as a picture of `wide` × `high` pixels; a pixel that covers several cells is the largest of them.
+std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const Matrix& w, int wide, int high, const FigureOptions& o, float largest) {
     const Colormap& map = colormap(o.colormap, false);
     const bool in_rows = o.queries == Axis::rows;
-    const auto down = static_cast<int>(in_rows ? w.rows() : w.cols()), across = static_cast<int>(in_rows ? w.cols() : w.rows());
-    const int zoom = std::max(1, 512 / std::max(down, across));  // viewers smooth pictures: enough pixels keep the cells' edges sharp
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, across * zoom, down * zoom), cairo_surface_destroy);
+    const Index down = in_rows ? w.rows() : w.cols(), across = in_rows ? w.cols() : w.rows();
+    std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, high), cairo_surface_destroy);
     unsigned char* data = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     const Vector row_largest = w.rowwise().maxCoeff();
-    for (int r = 0; r < down * zoom; ++r) {
-        auto* row = reinterpret_cast<uint32_t*>(data + r * stride);
-        for (int c = 0; c < across * zoom; ++c) {
-            const int i = in_rows ? r / zoom : c / zoom, j = in_rows ? c / zoom : r / zoom;
-            const Rgb color = w(i, j) < 0 ? Rgb{0xEE, 0xF0, 0xF2} : cell_color(o, map, w(i, j), largest, row_largest[i]);
-            row[c] = static_cast<uint32_t>(color.r << 16 | color.g << 8 | color.b);
+    const auto covered = [](int pixel, int pixels, Index cells) {
+        const Index first = pixel * cells / pixels;
+        return std::pair{first, std::max(first + 1, (pixel + 1) * cells / pixels)};
+    };
+    for (int y = 0; y < high; ++y) {
+        auto* row = reinterpret_cast<uint32_t*>(data + y * stride);
+        const auto [top, bottom] = covered(y, high, down);
+        for (int x = 0; x < wide; ++x) {
+            const auto [left, right] = covered(x, wide, across);
+            float most = -1, of_row = 1;
+            for (Index r = top; r < bottom; ++r)
+                for (Index c = left; c < right; ++c) {
+                    const float v = in_rows ? w(r, c) : w(c, r);
+                    if (v <= most) continue;
+                    most = v;
+                    of_row = row_largest[in_rows ? r : c];
+                }
+            const Rgb color = most < 0 ? Rgb{0xEE, 0xF0, 0xF2} : cell_color(o, map, most, largest, of_row);
+            row[x] = static_cast<uint32_t>(color.r << 16 | color.g << 8 | color.b);
         }
     }
     cairo_surface_mark_dirty(image.get());
+    return image;
+}
+
+/// Pixel by pixel on a picture; inside SVG and PDF with some pixels a cell, because viewers smooth what they enlarge.
+void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o, float largest) {
+    const bool in_rows = o.queries == Axis::rows;
+    const auto down = static_cast<double>(in_rows ? w.rows() : w.cols()), across = static_cast<double>(in_rows ? w.cols() : w.rows());
     cairo_t* cairo = canvas.cairo();
     cairo_save(cairo);
-    cairo_translate(cairo, x, y);
-    cairo_scale(cairo, cell / zoom, cell / zoom);
+    double left = x, top = y, right = x + cell * across, bottom = y + cell * down;
+    const bool pixels = cairo_surface_get_type(cairo_get_target(cairo)) == CAIRO_SURFACE_TYPE_IMAGE;
+    double zoom = std::max(1.0, std::ceil(cell * 3)) / cell;  // pixels a unit
+    if (pixels) {
+        cairo_user_to_device(cairo, &left, &top);
+        cairo_user_to_device(cairo, &right, &bottom);
+        cairo_identity_matrix(cairo);
+        std::tie(left, top, right, bottom) = std::tuple(std::round(left), std::round(top), std::round(right), std::round(bottom));
+        zoom = 1;
+    }
+    const int wide = std::max(1, static_cast<int>(std::lround((right - left) * zoom))), high = std::max(1, static_cast<int>(std::lround((bottom - top) * zoom)));
+    const auto image = paint_cells(w, wide, high, o, largest);
+    cairo_translate(cairo, left, top);
+    cairo_scale(cairo, (right - left) / wide, (bottom - top) / high);
     cairo_set_source_surface(cairo, image.get(), 0, 0);
     cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
-    cairo_rectangle(cairo, 0, 0, across * zoom, down * zoom);
-    cairo_fill(cairo);
+    cairo_paint(cairo);
     cairo_restore(cairo);
 }
 
@@ -165,7 +197,15 @@ void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& o, cons
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& o, float largest) {
     const double zoom = style_zoom(o), width = 12 * zoom;
     const Colormap& map = colormap(o.colormap, false);
-    for (int i = 0; i < 256; ++i) canvas.fill_rect(x, y + height * (255 - i) / 256, width, height / 256 + 0.5, map[static_cast<size_t>(i)]);
+    constexpr int kStops = 64;
+    const std::unique_ptr<cairo_pattern_t, void (*)(cairo_pattern_t*)> gradient(cairo_pattern_create_linear(x, y + height, x, y), cairo_pattern_destroy);
+    for (int i = 0; i <= kStops; ++i) {
+        const Rgb color = map[static_cast<size_t>(i * 255 / kStops)];
+        cairo_pattern_add_color_stop_rgb(gradient.get(), i / static_cast<double>(kStops), color.r / 255.0, color.g / 255.0, color.b / 255.0);
+    }
+    cairo_set_source(canvas.cairo(), gradient.get());
+    cairo_rectangle(canvas.cairo(), x, y, width, height);
+    cairo_fill(canvas.cairo());
     canvas.stroke_rect(x, y, width, height, PageColors{}.line, 0.75);
     for (int i = 0; i <= 4; ++i) {
         const double at = y + height * (1 - i / 4.0);

@@ -16,6 +16,7 @@ namespace headlight {
 /// A figure's style and what it shows.
 struct FigureOptions : FigureStyle {
     int site = 0, head = 0;  // which attention block (ModelConfig::site), which head
+    double most_cell = 0;    // of one head: no cell is larger, where that is not 0
 };
 
 /// A row of the table of figures.

@@ -74,7 +74,7 @@ Layout arrange(const FigureOptions& o, const Labels& labels) {
     l.left = kMargin + (o.labels ? down + 8 : 0);
     const auto fit = [&](double top) {
         const double room_x = width ? *width - l.left - bar - kMargin : 640, room_y = height ? *height - top - caption - kMargin : width ? 1e9 : 640;
-        return std::max(std::min({room_x / columns, room_y / rows, width || height ? 1e9 : kMaxCell}), 0.05);
+        return std::max(std::min({room_x / columns, room_y / rows, width || height ? 1e9 : kMaxCell, o.most_cell > 0 ? o.most_cell : 1e9}), 0.05);
     };
     l.top = kMargin + title + (o.labels ? 22 * l.zoom : 0);
     l.cell = fit(l.top);
@@ -151,7 +151,7 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
         if (o.labels && o.color_bar) draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o, largest);
         const std::string caption = o.caption == "auto" ? automatic_caption(*trace, o) : o.caption;
         if (l.width >= 200) canvas.text(l.left, l.top + high + 15 * l.zoom, caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
-    }};
+    }, l.cell};
 }
 
 }  // namespace headlight

@@ -110,7 +110,7 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
         const std::string scale = std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " + decimals(largest, 2) + ".";
         const std::string caption = o.caption != "auto" ? o.caption : (grid.names.empty() ? "Layers down, heads across; " : o.queries == Axis::rows ? "Queries in rows; " : "Queries in columns; ") + scale;
         canvas.text(l.left, l.top + grid.down * l.pitch_y - (grid.names.empty() ? 0 : 11 * l.zoom + 6) + 8 * l.zoom, caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
-    }};
+    }, 0};
 }
 
 }  // namespace headlight

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+import zlib
 from pathlib import Path
 
 PROGRAM = Path(sys.argv[1]).resolve()
@@ -207,6 +208,73 @@ def many_pictures_at_once():
     long = FOLDER / "long.txt"
     long.write_text("fine\n" + "the cat sat " * 400 + "\nfine\n")
     run("render", "--text-file", long, "-o", FOLDER / "of.png")
+
+
+def chunks_of(png):
+    out, at = [], 8
+    while at < len(png):
+        length = int.from_bytes(png[at:at + 4], "big")
+        kind, data = png[at + 4:at + 8].decode(), png[at + 8:at + 8 + length]
+        assert zlib.crc32(png[at + 4:at + 8 + length]) == int.from_bytes(png[at + 8 + length:at + 12 + length], "big"), kind
+        out.append((kind, data))
+        at += 12 + length
+    return out
+
+
+def animations():
+    """Frames, their order and checksums as the format asks; every frame's pixels unpack to the page's size."""
+    for more, frames in ((["--animate", "layers"], 4), (["--animate", "tokens"], 4), (["--animate", "tokens", "--generate", "3", "--delay", "250"], 7)):
+        png = FOLDER / "animated.png"
+        run("render", "--text", "Once upon a time", "--view", "head", "--layer", "1", "--head", "2", *more, "-o", png)
+        chunks = chunks_of(png.read_bytes())
+        kinds = [kind for kind, _ in chunks]
+        assert kinds[:3] == ["IHDR", "acTL", "pHYs"] and kinds[-1] == "IEND" and kinds.count("fcTL") == frames and kinds.count("IDAT") == 1, kinds
+        width, height = struct.unpack(">II", chunks[0][1][:8])
+        assert struct.unpack(">II", chunks[1][1]) == (frames, 0)
+        numbers = [int.from_bytes(data[:4], "big") for kind, data in chunks if kind in ("fcTL", "fdAT")]
+        assert numbers == list(range(2 * frames - 1)), numbers
+        for kind, data in chunks:
+            if kind in ("IDAT", "fdAT"):
+                assert len(zlib.decompress(data[4:] if kind == "fdAT" else data)) == height * (1 + 3 * width)
+            if kind == "fcTL":
+                assert struct.unpack(">II", data[4:12]) == (width, height) and struct.unpack(">HH", data[20:24]) == (250 if "--delay" in more else 700, 1000)
+    again = FOLDER / "animated again.png"
+    run("render", "--text", "Once upon a time", "--view", "head", "--layer", "1", "--head", "2", *more, "-o", again, "--threads", "1")
+    assert again.read_bytes() == png.read_bytes()
+    (FOLDER / "frames").mkdir()
+    run("render", "--text", "Once upon a time", "--view", "lines", "--animate", "layers", "--numbered", "-o", FOLDER / "frames/f.svg")
+    assert sorted(p.name for p in (FOLDER / "frames").iterdir()) == [f"f-{i}.svg" for i in range(1, 5)]
+    run("render", "--model", MODELS / "marian", "--text", "the cat", "--target", "Die Katze", "--view", "head", "--layer", "cross.0", "--animate", "tokens", "-o", again)
+    run("render", "--text", "x", "--animate", "layers", "-o", FOLDER / "no.svg", status=1)
+    run("render", "--model", MODELS / "bert", "--text", "x", "--animate", "tokens", "--generate", "2", "-o", FOLDER / "no.png", status=1)
+    assert not (FOLDER / "no.svg").exists() and not (FOLDER / "no.png").exists()
+
+
+def styles_and_presets():
+    head = ("--text", "Lily had an unbelievable catfish.", "--view", "head", "--layer", "1", "--head", "2")
+    run("render", *head, "--preset", "column", "-o", FOLDER / "column.png")
+    chunks = dict(chunks_of((FOLDER / "column.png").read_bytes()))
+    assert struct.unpack(">I", chunks["IHDR"][:4])[0] == round(85 / 25.4 * 300) and struct.unpack(">I", chunks["pHYs"][:4])[0] == round(300 / 0.0254)
+    run("render", *head, "--preset", "column", "--width-mm", "40", "-o", FOLDER / "narrow.png")
+    assert struct.unpack(">I", dict(chunks_of((FOLDER / "narrow.png").read_bytes()))["IHDR"][:4])[0] == round(40 / 25.4 * 300), "what is said beside a preset wins"
+    preset = FOLDER / "mine é.json"
+    preset.write_text(json.dumps({"format": "headlight-figure", "version": 1, "join-words": True, "values": True, "title": "", "caption": "Words."}))
+    a, b = FOLDER / "a.svg", FOLDER / "b.svg"
+    run("render", *head, "--preset", preset, "-o", a)
+    run("render", *head, "--join-words", "--values", "--title", "", "--caption", "Words.", "-o", b)
+    assert a.read_bytes() == b.read_bytes()
+    if shutil.which("pdftotext"):
+        run("render", *head, "--preset", preset, "-o", FOLDER / "w.pdf")
+        text = subprocess.run(["pdftotext", FOLDER / "w.pdf", "-"], capture_output=True, text=True).stdout
+        assert "unbelievable" in text and "Words." in text and "1.00" in text and "Head" not in text, text
+    run("render", "--text", "Lily had an unbelievable catfish.", "--view", "heads", "--only-heads", "1.2,3.0", "-o", FOLDER / "two.svg")
+    run("render", *head, "--transparent", "-o", FOLDER / "clear.png")
+    assert dict(chunks_of((FOLDER / "clear.png").read_bytes()))["IHDR"][9] == 6, "with an alpha channel"
+    for bad in (["--preset", "nowhere"], ["--tokens", "99"], ["--tokens", "x"], ["--only-heads", "9.9"]):
+        run("render", *head[:2], "--view", "heads" if bad[0] == "--only-heads" else "head", *bad, "-o", FOLDER / "no.png", status=1)
+    run("render", *head, "--width-mm", "2", "-o", FOLDER / "no.png", status=2)
+    for view in ("steps", "delta", "graph"):
+        run("render", *head[:2], "--view", view, "--preset", "double-column", "--caption", "A caption.", "-o", FOLDER / "v.pdf")
 
 
 def shells_and_the_manual():
@@ -434,7 +502,7 @@ def help_examples_run():
 
 
 def main():
-    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser")]
+    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser", "chunks_of")]
     failed = 0
     for t in tests:
         begin = time.time()

@@ -1,0 +1,105 @@
+// Layer by layer, or token by token while the text grows.
+#include <algorithm>
+
+#include "analysis/predict.h"
+#include "cli/progress.h"
+#include "cli/render.h"
+#include "io/apng.h"
+
+namespace headlight {
+
+namespace {
+
+using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)>>;
+
+/// The same head in every layer of its kind.
+Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& trace) {
+    Frames out;
+    const ModelConfig& c = trace->config();
+    for (int site = 0; site < c.sites(); ++site) {
+        if (c.site(site).kind != c.site(o.figure.site).kind) continue;
+        RenderOptions one = o;
+        one.figure.site = site;
+        out.push_back([one, trace](ThreadPool& pool) { return drawing_of(one, trace, pool); });
+    }
+    return out;
+}
+
+/// The text up to each of its tokens; of two texts, the one that is written. Frames share one cell size.
+Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
+    if (trace->config().kind == ModelKind::vision) return Error{"A picture has no tokens that come one by one; try --animate layers."};
+    if (o.generate > 0) {
+        ForwardRequest longer = trace->request;
+        TRY(const auto added, generate(trace->model, trace->request, o.generate, {}, pool));
+        if (trace->config().kind == ModelKind::encoder) return Error{trace->model->name + " fills masks and adds no tokens; leave --generate out."};
+        Sequence& s = longer.inputs.back();
+        for (const int id : added) {
+            s.ids.push_back(id);
+            s.tokens.push_back(trace->model->target_tokenizer() ? trace->model->target_tokenizer()->spelling(id) : "#" + std::to_string(id));
+        }
+        TRY(trace, run_trace(trace->model, std::move(longer), pool));
+    }
+    TRY(const Drawing last, drawing_of(o, trace, pool));
+    o.figure.most_cell = last.cell;
+    Frames out;
+    for (int count = 1; count <= trace->output().size(); ++count)
+        out.push_back([o, trace, count](ThreadPool& own) -> Result<Drawing> {
+            ForwardRequest shorter = trace->request;
+            Sequence& s = shorter.inputs.back();
+            s.ids.resize(static_cast<size_t>(count));
+            s.tokens.resize(static_cast<size_t>(count));
+            if (!s.types.empty()) s.types.resize(static_cast<size_t>(count));
+            TRY(const auto part, run_trace(trace->model, std::move(shorter), own, nullptr, trace.get()));
+            return drawing_of(o, part, own);
+        });
+    return out;
+}
+
+/// A drawing on a page that may be larger.
+Drawing on_page(const Drawing& drawing, const Page& page, bool transparent) {
+    return {page, [drawing, page, transparent](Canvas& canvas) {
+        if (!transparent) canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);
+        drawing.draw(canvas);
+    }};
+}
+
+}  // namespace
+
+Status render_animation(RenderOptions o) {
+    if (o.all_heads) return Error{"--animate shows one head; leave --all-heads out."};
+    if (!o.numbered && std::filesystem::path(o.output).extension() != ".png") return Error{"An animation is a .png; end the name so, or add --numbered for one picture a frame."};
+    ThreadPool pool(o.input.threads);
+    TRY(const auto trace, run_input(o.input, pool));
+    TRY_STATUS(choose_place(o, *trace));
+    Frames frames;
+    if (o.animate == "layers") {
+        frames = layer_frames(o, trace);
+    } else {
+        TRY(frames, token_frames(o, trace, pool));
+    }
+    TRY(const Drawing widest, frames.back()(pool));
+    Page page = widest.page;
+    if (frames.size() > 1) {
+        TRY(const Drawing first, frames.front()(pool));
+        page.width = std::max(page.width, first.page.width);
+        page.height = std::max(page.height, first.page.height);
+    }
+    Progress progress(static_cast<int>(frames.size()), o.input.quiet);
+    const auto draw = [&](size_t i) -> Result<Drawing> {
+        TRY(const Drawing drawing, frames[i](pool));
+        progress.step();
+        return on_page(drawing, page, o.figure.transparent);
+    };
+    if (!o.numbered)
+        return write_apng(o.output, static_cast<int>(frames.size()), o.delay, [&](int i) -> Result<PngPixels> {
+            TRY(const Drawing drawing, draw(static_cast<size_t>(i)));
+            return draw_pixels(drawing, o.figure.transparent);
+        });
+    for (size_t i = 0; i < frames.size(); ++i) {
+        TRY(const Drawing drawing, draw(i));
+        TRY_STATUS(write_page(with_suffix(o.output, padded(i + 1, frames.size())), drawing));
+    }
+    return success();
+}
+
+}  // namespace headlight

@@ -1,0 +1,42 @@
+// What the verb render is asked for, and the drawings it leads to.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cli/options.h"
+#include "figure/figure.h"
+
+namespace headlight {
+
+struct RenderOptions {
+    InputOptions input;
+    FigureOptions figure;
+    std::string output, view = "heads", size, layer = "0", preset;
+    std::string lock, with, text_b, model_b, show = "pattern", format;
+    bool all_heads = false, numbered = false;
+    std::string animate;  // "layers", "tokens"
+    int generate = 0;     // tokens that the model adds while it is animated
+    double delay = 700;   // milliseconds a frame
+    std::map<std::string, std::string> fields;  // of the style, those that were given
+};
+
+/// One picture of a trace: a figure, or a view as the window draws it. Layer and head are those of `figure`.
+Result<Drawing> drawing_of(const RenderOptions& options, const std::shared_ptr<const Trace>& trace, ThreadPool& pool);
+
+/// Writes it, or, where the path's ending says so, the numbers of the view.
+Status render_one(const RenderOptions& options, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool);
+
+/// "a/b.png" with "2.0" becomes "a/b-2.0.png".
+std::string with_suffix(const std::string& output, const std::string& suffix);
+
+/// "07" of 12: numbers that sort as they count.
+std::string padded(size_t number, size_t of);
+
+/// The layer and the head of the options, checked.
+Status choose_place(RenderOptions& options, const Trace& trace);
+
+/// An animated PNG, or numbered pictures: layer by layer, or token by token.
+Status render_animation(RenderOptions options);
+
+}  // namespace headlight

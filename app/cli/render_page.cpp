@@ -1,0 +1,96 @@
+// From what render is asked for to a drawing.
+#include <algorithm>
+
+#include "cli/render.h"
+#include "views/page.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kShown[] = {"pattern", "delta", "next"};
+
+/// "16,10": the query and key that a view of one cell shows.
+Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace, int site) {
+    if (text.empty()) return std::optional<std::pair<int, int>>();
+    int query = 0, key = 0;
+    const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
+    if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
+        return Error{"There is no cell " + text + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
+    return std::optional(std::pair{query, key});
+}
+
+/// The runs that a view shows: with changes also the model's own, and for --view compare the one it is compared with.
+Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ViewState& s, ThreadPool& pool) {
+    ShownRuns runs{trace, nullptr, nullptr};
+    s.compared_show = static_cast<ComparedShow>(std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown));
+    if (trace->request.intervention != Intervention{}) {
+        TRY(runs.own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
+        s.compared_what = Compared::changes;
+    }
+    if (!o.text_b.empty() || !o.model_b.empty()) {
+        InputOptions other = o.input;
+        clear_changes(other);
+        if (!o.text_b.empty()) other.typed.text = o.text_b;
+        if (!o.model_b.empty()) other.model = o.model_b;
+        TRY(runs.other, run_input(other, pool));
+        s.compared_what = o.model_b.empty() ? Compared::sentences : Compared::models;
+    }
+    if (!o.with.empty()) {
+        TRY(const Change named, parse_ablation(trace->config(), o.with));
+        s.compared = {named.site, named.head};
+        s.compared_what = Compared::heads;
+    }
+    return runs;
+}
+
+/// A view as the window draws it, on a page.
+Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ThreadPool& pool) {
+    const auto row = std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
+    if (!row->offered(*trace->model)) return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
+    if (const char* missing = row->missing(*trace->model)) return Error{"The view " + o.view + " has nothing to show: " + missing};
+    ViewPage page;
+    page.view = static_cast<size_t>(row - views().begin());
+    page.style = o.figure;
+    const double zoom = style_zoom(page.style);
+    page.width = static_cast<float>(o.figure.width().value_or((row->fills_window ? 1280 : 944) * zoom) / zoom);
+    page.height = static_cast<float>(o.figure.height() ? std::max(200.0, *o.figure.height() / zoom - (o.figure.title.empty() ? 0 : 44)) : 720);
+    ViewState& s = page.state;
+    s.site = o.figure.site;
+    s.head = o.figure.head;
+    s.colormap = o.figure.colormap;
+    s.scale = o.figure.scale;
+    s.queries = o.figure.queries;
+    s.marks = o.figure.marks;
+    s.drop_sink = o.figure.drop_sink;
+    TRY(const ShownRuns runs, compared(o, trace, s, pool));
+    TRY(s.locked, parse_cell(o.lock, *trace, s.site));
+    prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
+    return page;
+}
+
+}  // namespace
+
+Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ThreadPool& pool) {
+    if (const FigureKind* kind = find_figure(o.view)) return kind->make(trace, o.figure, pool);
+    TRY(ViewPage page, view_page(o, trace, pool));
+    return draw_view_page(std::move(page));
+}
+
+Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
+    if (is_numbers_path(output)) {
+        TRY(ViewPage page, view_page(o, trace, pool));
+        return write_view_numbers(output, std::move(page));
+    }
+    TRY(const Drawing drawing, drawing_of(o, trace, pool));
+    return write_page(output, drawing);
+}
+
+Status choose_place(RenderOptions& o, const Trace& trace) {
+    const ModelConfig& c = trace.config();
+    TRY(o.figure.site, parse_site(c, o.layer));
+    if (o.figure.head < 0 || o.figure.head >= c.heads) return Error{"There is no head " + std::to_string(o.figure.head) + ": " + trace.model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
+    return success();
+}
+
+}  // namespace headlight

@@ -1,0 +1,15 @@
+// Animated PNG (https://www.w3.org/TR/png-3/#apng-frame-based-animation).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "io/png.h"
+
+namespace headlight {
+
+/// Writes `count` frames of equal size, each shown for `delay` milliseconds, over and over. Frames are asked for one by one
+/// and not kept. The file appears whole or not at all; programs that know no animation show the first frame.
+Status write_apng(const std::filesystem::path& path, int count, double delay, const std::function<Result<PngPixels>(int)>& frame);
+
+}  // namespace headlight
