@@ -27,6 +27,7 @@ Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& 
 
 /// The text up to each of its tokens; of two texts, the one that is written. Frames share one cell size.
 Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
+    if (!trace->has_weights()) return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
     if (trace->config().kind == ModelKind::vision) return Error{"A picture has no tokens that come one by one; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;

@@ -24,7 +24,7 @@ std::span<const Verb> verbs() {
          "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 -o compare.pdf", declare_render},
         {"trace", "write what the forward pass computed as safetensors",
          "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
-         "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_[q]' --capture '*hook_z' -o qz.safetensors", declare_trace},
+         "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_q' --capture '*hook_z' -o qz.safetensors", declare_trace},
         {"tokenize", "ids, tokens and offsets of JSON lines on standard input",
          "echo '{\"text\": \"Hello world\", \"special\": true}' | headlight tokenize --model stories", declare_tokenize},
         {"heads", "one row per head with its statistics",

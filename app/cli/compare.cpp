@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
+#include "trace/trace_file.h"
 
 namespace headlight {
 
@@ -24,16 +25,26 @@ struct Comparison {
     std::vector<ProbabilityChange> next;  // at the end of both; empty where they predict nothing
 };
 
-/// A is the text in the model as it is; B has the other text, the other model, or the changes.
+/// A is the text in the model as it is, or a trace; B has the other text, the other model, or the changes; of a trace, it is the
+/// live run of the same tokens.
 Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
     InputOptions plain = o.input, other = o.input;
     clear_changes(plain);
     if (!o.text_b.empty()) other.typed.text = o.text_b;
     if (!o.model_b.empty()) other.model = o.model_b;
-    const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || other.temperature != 1;
-    if (!differs) return Error{"There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate 1.2."};
     Comparison c;
-    TRY(c.a, run_input(plain, pool));
+    if (!o.input.trace.empty()) {
+        TRY(c.a, open_trace(o.input.trace));
+        other.trace.clear();
+        if (other.typed.text.empty() && other.typed.ids.empty()) {  // the live run of the same tokens
+            other.typed.ids = c.a->request.inputs[0].ids;
+            if (c.a->request.inputs.size() > 1) other.typed.target_ids = c.a->request.inputs[1].ids;
+        }
+    } else {
+        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || other.temperature != 1;
+        if (!differs) return Error{"There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate 1.2."};
+        TRY(c.a, run_input(plain, pool));
+    }
     TRY(c.b, run_input(other, pool));
     TRY(c.distances, head_distances(*c.a, *c.b, {o.align == "token" ? AlignBy::token : AlignBy::position, {}}, pool));
     const auto last_a = predicting_positions(*c.a), last_b = predicting_positions(*c.b);
@@ -72,6 +83,7 @@ Status run(const CompareOptions& o) {
 std::function<Status()> declare_compare(CLI::App& app) {
     auto o = std::make_shared<CompareOptions>();
     add_input_options(app, o->input);
+    add_trace_option(app, o->input);
     app.add_option("--text-b", o->text_b, "the other sentence");
     app.add_option("--model-b", o->model_b, "the other model");
     app.add_option("--align", o->align, "which tokens of two sentences stand for each other: equal ones (token), or those with the same number (position)")->check(CLI::IsMember({"token", "position"}))->capture_default_str();

@@ -78,21 +78,26 @@ std::vector<size_t> by_effect(const std::vector<float>& effects) {
     return order_by(strength, false);
 }
 
+/// The text, or random tokens that repeat.
+Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool& pool) {
+    if (!o.input.trace.empty() && o.random_repeat > 0) return Error{"A trace holds no model that could read random tokens; leave --random-repeat out, or --trace."};
+    if (o.random_repeat == 0) return run_input(o.input, pool);
+    InputOptions input = o.input;
+    TRY(const auto model, open_model(input));
+    if (model->config.stacks[0].vocab == 0) return Error{model->name + " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and give it --image."};
+    input.typed.ids = repeated_random_ids(model->config.stacks[0].vocab, o.random_repeat, o.seed);
+    TRY(ForwardRequest request, read_request(input, model, pool));
+    return run_trace(model, std::move(request), pool);
+}
+
 Status run(const HeadsOptions& o) {
     if (o.sort == "effect" && o.effect_on.empty()) return Error{"--sort effect needs --effect-on TOKEN, the token whose probability is watched."};
     ThreadPool pool(o.input.threads);
-    InputOptions input = o.input;
-    TRY(const auto model, open_model(input));
-    if (o.random_repeat > 0) {
-        if (model->config.stacks[0].vocab == 0) return Error{model->name + " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and give it --image."};
-        input.typed.ids = repeated_random_ids(model->config.stacks[0].vocab, o.random_repeat, o.seed);
-    }
-    TRY(ForwardRequest request, read_request(input, model, pool));
-    TRY(const auto trace, run_trace(model, std::move(request), pool));
+    TRY(const auto trace, run_heads(o, pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
     TRY(const auto effects, measure_effects(o, *trace, pool));
     const auto order = o.sort == "effect" ? by_effect(effects) : ordered(heads, o.sort);
-    return print(o.json ? as_json(model->config, heads, order, effects) : as_csv(model->config, heads, order, effects));
+    return print(o.json ? as_json(trace->config(), heads, order, effects) : as_csv(trace->config(), heads, order, effects));
 }
 
 }  // namespace
@@ -100,6 +105,7 @@ Status run(const HeadsOptions& o) {
 std::function<Status()> declare_heads(CLI::App& app) {
     auto o = std::make_shared<HeadsOptions>();
     add_input_options(app, o->input);
+    add_trace_option(app, o->input);
     std::vector<std::string> keys;
     std::string help = "order of the rows: ";
     for (const auto& s : head_statistics()) {

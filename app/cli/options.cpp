@@ -9,6 +9,7 @@
 #include "io/mapped_file.h"
 #include "model/library.h"
 #include "model/parameters.h"
+#include "trace/trace_file.h"
 
 namespace headlight {
 
@@ -38,6 +39,10 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     app.add_option("--change", o.changes, "forbid:16>10@2.0, allow:3-5>9, score:16>10@2.0=4.5, temperature:0.5@2.0, ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, skip-mlp:3 (repeatable)");
     app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256))->capture_default_str();
     app.add_flag("--quiet", o.quiet, "no messages but errors");
+}
+
+void add_trace_option(CLI::App& app, InputOptions& o) {
+    app.add_option("--trace", o.trace, "a trace file in place of a model and a text: of 'headlight trace', or of models/capture_trace.py where the model runs elsewhere");
 }
 
 void clear_changes(InputOptions& o) {
@@ -138,7 +143,19 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
     return request;
 }
 
+namespace {
+
+/// What was recorded cannot be run again.
+Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
+    const bool changed = o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || o.temperature != 1;
+    if (changed) return Error{"A trace is what it was when it was recorded: masks and changes need the model; leave --trace out and give --model."};
+    return open_trace(o.trace);
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool& pool) {
+    if (!o.trace.empty()) return read_trace(o);
     TRY(auto model, open_model(o));
     TRY(ForwardRequest request, read_request(o, model, pool));
     return run_trace(std::move(model), std::move(request), pool);

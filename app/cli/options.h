@@ -17,6 +17,7 @@ struct InputOptions {
     std::string model = "stories";
     Typed typed;
     std::string text_file, mask = "own", image;
+    std::string trace;       // a trace file in place of a model and a text
     std::vector<std::string> ablate, changes;
     double temperature = 1;  // of attention
     int threads = default_thread_count();
@@ -27,6 +28,9 @@ void add_model_option(CLI::App& app, InputOptions& options);
 /// --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask, --ablate,
 /// --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
+
+/// --trace, for verbs that only look at what was computed.
+void add_trace_option(CLI::App& app, InputOptions& options);
 
 /// Takes masks and changes out of the options.
 void clear_changes(InputOptions& options);

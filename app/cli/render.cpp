@@ -131,6 +131,7 @@ std::string padded(size_t number, size_t of) {
 std::function<Status()> declare_render(CLI::App& app) {
     auto o = std::make_shared<RenderOptions>();
     add_input_options(app, o->input);
+    add_trace_option(app, o->input);
     std::vector<std::string> names;
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())

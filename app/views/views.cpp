@@ -12,6 +12,7 @@ namespace {
 
 bool is_vision(const Model& m) { return m.config.kind == ModelKind::vision; }
 bool reads_text(const Model& m) { return !is_vision(m); }
+const char* no_weights(const Model& m) { return m.weights.stacks.empty() ? "A trace holds no weights, which this view computes with." : nullptr; }
 const char* no_logits(const Model& m) { return m.has_logits() ? nullptr : "This model has no head that predicts tokens."; }
 
 }  // namespace
@@ -22,13 +23,13 @@ std::span<const View> views() {
         {.key = "picture", .name = "Picture", .digit = '8', .draw = draw_picture, .offered = is_vision, .numbers = pattern_numbers},
         {.key = "head", .name = "Heat map", .digit = '1', .draw = draw_heat_map, .own_figure = true, .numbers = pattern_numbers},
         {.key = "lines", .name = "Lines", .digit = '2', .draw = draw_lines, .offered = reads_text, .shows = Shows::layer, .ask = ask_lines, .list = draw_lines_list, .inspect = draw_lines_inspector, .numbers = layer_numbers},
-        {.key = "steps", .name = "Steps", .digit = '3', .draw = draw_steps, .ask = ask_steps, .inspect = draw_steps_inspector, .numbers = steps_numbers},
-        {.key = "delta", .name = "ΔE", .digit = '4', .draw = draw_delta, .shows = Shows::layer, .ask = ask_delta, .list = draw_delta_list, .inspect = draw_delta_inspector, .numbers = delta_numbers},
+        {.key = "steps", .name = "Steps", .digit = '3', .draw = draw_steps, .missing = no_weights, .ask = ask_steps, .inspect = draw_steps_inspector, .numbers = steps_numbers},
+        {.key = "delta", .name = "ΔE", .digit = '4', .draw = draw_delta, .missing = no_weights, .shows = Shows::layer, .ask = ask_delta, .list = draw_delta_list, .inspect = draw_delta_inspector, .numbers = delta_numbers},
         {.key = "lens", .name = "Next", .digit = '5', .draw = draw_lens, .missing = no_logits, .shows = Shows::model, .ask = ask_lens, .inspect = draw_lens_inspector, .numbers = lens_numbers},
         {.key = "graph", .name = "Graph", .digit = '6', .draw = draw_graph, .offered = reads_text, .shows = Shows::model, .ask = ask_graph, .list = draw_graph_list, .inspect = draw_graph_inspector, .numbers = graph_numbers},
         {.key = "compare", .name = "Compare", .digit = '7', .draw = draw_compare, .ask = ask_compare, .list = draw_compare_list, .closes_inspector = true, .second_head = true, .numbers = compare_numbers},
         {.key = "heads", .name = "All heads", .digit = '9', .draw = draw_all_heads, .shows = Shows::model, .ask = ask_all_heads, .fills_window = true, .numbers = heads_numbers},
-        {.key = "model", .name = "Model", .digit = '0', .draw = draw_architecture, .shows = Shows::model, .fills_window = true},
+        {.key = "model", .name = "Model", .digit = '0', .draw = draw_architecture, .missing = no_weights, .shows = Shows::model, .fills_window = true},
     };
     return table;
 }

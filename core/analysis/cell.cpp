@@ -57,12 +57,13 @@ CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     CellReport r;
     r.cell = cell;
     fill_row(trace, r);
+    fill_heads(trace, r, pool);
+    if (!trace.has_weights()) return r;
     const Matrix results = trace.results(cell.site, cell.query, pool);
     const float layer_sum = results.rowwise().norm().sum();
     r.delta_norm = results.row(cell.head).norm();
     r.layer_share = layer_sum > 0 ? r.delta_norm / layer_sum : 0.0f;
     if (r.delta_norm > 0) fill_tokens(trace, trace.head_additions(cell.site, cell.query, pool).row(cell.head), r, pool);
-    fill_heads(trace, r, pool);
     return r;
 }
 

@@ -21,6 +21,7 @@ Result<HeadMap> find(const Trace& trace, const HeadMapWanted&, ThreadPool& pool,
 }
 
 Result<RandomStatistics> find(const Trace& trace, const RandomStatisticsWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+    if (!trace.has_weights()) return RandomStatistics{};
     const ModelConfig& c = trace.config();
     RandomStatistics out;
     if (c.kind == ModelKind::vision) return out;

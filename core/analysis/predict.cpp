@@ -112,7 +112,13 @@ std::string token_label(const Tokenizer& tokenizer, int id) {
 }
 
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack) {
-    if (sequence.picture || !model.tokenizer) return sequence.tokens;
+    if (sequence.picture) return sequence.tokens;
+    if (!model.tokenizer) {
+        std::vector<std::string> out = sequence.tokens;
+        for (std::string& token : out)
+            if (token.size() > 1 && token[0] == ' ') token.erase(0, 1);
+        return out;
+    }
     const Tokenizer& tokenizer = stack == 0 ? **model.tokenizer : *model.target_tokenizer();
     std::vector<std::string> out;
     for (const int id : sequence.ids) out.push_back(token_label(tokenizer, id));

@@ -128,7 +128,7 @@ Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& poo
 Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     DeltaPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
-    if (!b || w.stack >= static_cast<int>(b->config().stacks.size())) return out;
+    if (!b || w.stack >= static_cast<int>(b->config().stacks.size()) || !a.has_weights() || !b->has_weights()) return out;
     TRY(const DeltaMaps mine, find(a, DeltaMapsWanted{w.stack}, pool, cancel));
     TRY(const DeltaMaps theirs, find(*b, DeltaMapsWanted{w.stack}, pool, cancel));
     if (mine.sites.size() != theirs.sites.size()) return out;

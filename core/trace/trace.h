@@ -22,6 +22,10 @@ struct Trace {
     Activations activations;
 
     const ModelConfig& config() const { return model->config; }
+    /// False for traces from files: patterns are there, and what needs a matrix of the model is not.
+    bool has_weights() const { return !model->weights.stacks.empty(); }
+    /// Whether q·k gives the scores of a site: not where only patterns were recorded.
+    bool has_scores(int site) const { return has_weights() || rule(site).changed.empty(); }
     /// The sequences whose tokens are a site's queries and keys.
     const Sequence& queries(int site) const;
     const Sequence& keys(int site) const;

@@ -1,6 +1,7 @@
 // One row per kind of tensor; each knows its name, its shape and how to write itself.
 #include "trace/trace_file.h"
 
+#include "base/utf8.h"
 #include "io/json.h"
 #include "io/safetensors.h"
 
@@ -96,6 +97,38 @@ private:
     std::vector<Offer> out_;
 };
 
+/// What views need to know of the model.
+std::string config_text(const ModelConfig& c) {
+    constexpr const char* kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
+    Json stacks = Json::array();
+    for (const StackConfig& s : c.stacks) stacks.push_back({{"name", s.name}, {"layers", s.layers}, {"causal", s.causal}, {"cross", s.cross}, {"windows", s.windows}});
+    return Json{{"kind", kKinds[static_cast<int>(c.kind)]}, {"family", c.family_name}, {"heads", c.heads}, {"kv_heads", c.kv_heads}, {"d_head", c.d_head}, {"d_model", c.d_model}, {"stacks", std::move(stacks)}}.dump();
+}
+
+/// Tokens as people read them, with the blank that a word begins with.
+std::string labels_text(const Trace& trace, int stack) {
+    const Model& m = *trace.model;
+    const Sequence& s = trace.request.inputs[static_cast<size_t>(stack)];
+    std::vector<std::string> labels = s.tokens;
+    for (size_t i = 0; m.tokenizer && !s.picture && i < labels.size(); ++i) {
+        const std::string bytes = (stack == 0 ? **m.tokenizer : *m.target_tokenizer()).bytes(s.ids[i]);
+        if (is_valid_utf8(bytes)) labels[i] = bytes;
+    }
+    return Json(labels).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// How q and k become patterns, where that is a scale and a soft cap alone; else "", and patterns must be recorded.
+std::string attention_text(const Trace& trace) {
+    if (trace.request.intervention != Intervention{}) return "";
+    std::vector<float> scales;
+    for (int site = 0; site < trace.config().sites(); ++site) {
+        const AttentionRule& rule = trace.rule(site);
+        if (rule.bias.by_key.size() || rule.bias.by_distance.size()) return "";
+        scales.push_back(rule.scale);
+    }
+    return Json{{"scale", scales}, {"cap", trace.config().score_cap}}.dump();
+}
+
 }  // namespace
 
 bool glob_match(std::string_view glob, std::string_view name) {
@@ -135,6 +168,10 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
     std::vector<std::string> changes;
     for (const Change& change : trace.request.intervention.changes) changes.push_back(change_name(trace.config(), change));
     if (!changes.empty()) metadata["changes"] = Json(changes).dump();
+    metadata["config"] = config_text(trace.config());
+    metadata["labels"] = labels_text(trace, 0);
+    if (trace.request.inputs.size() > 1) metadata["decoder_labels"] = labels_text(trace, 1);
+    if (const std::string how = attention_text(trace); !how.empty()) metadata["attention"] = how;
     if (trace.request.inputs.size() > 1) metadata["decoder_tokens"] = Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
     return write_safetensors(path, chosen, metadata);
 }

@@ -31,7 +31,8 @@ TEST_CASE("style: every field is read as it is written; what a field cannot be i
         }
     }
     FigureStyle style;
-    for (const auto& [name, bad] : {std::pair{"width-mm", "9"}, {"width-mm", "85x"}, {"width-mm", "nan"}, {"width-mm", "1e9"}, {"dpi", "0"}, {"dpi", ""}, {"scale", "cubic"}, {"labels", "yes"}, {"colormap", "mud"}, {"queries", "rows "}, {"title", "\xFF"}}) {
+    for (const auto& [field_name, bad_text] : {std::pair{"width-mm", "9"}, {"width-mm", "85x"}, {"width-mm", "nan"}, {"width-mm", "1e9"}, {"dpi", "0"}, {"dpi", ""}, {"scale", "cubic"}, {"labels", "yes"}, {"colormap", "mud"}, {"queries", "rows "}, {"title", "\xFF"}}) {
+        const std::string name = field_name, bad = bad_text;
         const Status refused = set_field(style, field(name), bad);
         CHECK_MESSAGE(!refused, name, " ", bad);
         if (!refused) CHECK(refused.error().message.rfind(name, 0) == 0);
@@ -96,10 +97,10 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
     ThreadPool pool(1);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9}, pool);
     const std::string plain = *svg_text(*find_figure("head")->make(trace, {}, pool));
-    for (const auto& [name, text] : std::vector<std::pair<const char*, const char*>>{{"width-mm", "85"}, {"font-pt", "12"}, {"colormap", "viridis"}, {"scale", "log"}, {"queries", "columns"}, {"marks", "dots"}, {"turn-labels", "always"}, {"title", ""}, {"caption", "mine"}, {"labels", "false"}, {"color-bar", "false"}, {"grid-lines", "true"}, {"values", "true"}, {"transparent", "true"}, {"drop-sink", "true"}, {"tokens", "1-3"}, {"keys", "0-2"}}) {
-        CAPTURE(name);
+    for (const auto& choice : std::vector<std::pair<const char*, const char*>>{{"width-mm", "85"}, {"font-pt", "12"}, {"colormap", "viridis"}, {"scale", "log"}, {"queries", "columns"}, {"marks", "dots"}, {"turn-labels", "always"}, {"title", ""}, {"caption", "mine"}, {"labels", "false"}, {"color-bar", "false"}, {"grid-lines", "true"}, {"values", "true"}, {"transparent", "true"}, {"drop-sink", "true"}, {"tokens", "1-3"}, {"keys", "0-2"}}) {
+        CAPTURE(choice.first);
         FigureOptions options;
-        REQUIRE(set_field(options, field(name), text));
+        REQUIRE(set_field(options, field(choice.first), choice.second));
         const auto drawn = find_figure("head")->make(trace, options, pool);
         REQUIRE(drawn);
         CHECK(*svg_text(*drawn) != plain);

@@ -93,6 +93,19 @@ class Window:
         self.tool("click", "1")
         time.sleep(0.08)
 
+    def fill(self, path, text, condition):
+        """Types into one of Dear ImGui's fields, again where it had not taken the keyboard yet."""
+        for seconds in (4, 8, 15):
+            self.click(path)
+            time.sleep(0.25)
+            self.key("ctrl+a")
+            self.type(text)
+            try:
+                return self.wait(condition, seconds)
+            except AssertionError:
+                if seconds == 15:
+                    raise
+
     def drag(self, path, begin, end, steps=6):
         """Presses at one place of a widget and lets go at another; both as shares of its sides."""
         self.point(path, *begin)

@@ -399,20 +399,13 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
         for toggle, name in (("figure/values", "values"), ("figure/grid", "grid-lines"), ("figure/words", "join-words")):
             w.click(toggle)
             w.wait(lambda r: r["figure"][name] == "true")
-        w.click("figure/title")
-        w.key("ctrl+a")
-        w.type("Who looks where")
-        w.wait(lambda r: r["figure"]["title"] == "Who looks where")
-        w.click("figure/name")
-        w.type("my paper")
+        w.fill("figure/title", "Who looks where", lambda r: r["figure"]["title"] == "Who looks where")
+        w.fill("figure/name", "my paper", lambda r: r["preset_typed"] == "my paper")
         w.click("figure/keep")
         w.wait(lambda r: "my paper" in r["save_result"])
         for end in ("svg", "png", "pdf", "csv"):
             path = folder / f"f.{end}"
-            w.click("save path")
-            w.key("ctrl+a")
-            w.type(str(path))
-            w.wait(lambda r: r["save_path"] == str(path))
+            w.fill("save path", str(path), lambda r: r["save_path"] == str(path))
             w.key("Return")
             w.wait(lambda r: r["save_result"] == f"Saved {path}")
             again = folder / f"again.{end}"

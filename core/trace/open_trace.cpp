@@ -1,0 +1,224 @@
+// A trace from a file: what was recorded takes the place of the forward pass.
+#include <algorithm>
+#include <cstring>
+
+#include "base/utf8.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "trace/trace_file.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kMostLayers = 1000, kMostHeads = 1000, kMostWidth = 1 << 20, kMostTokens = 1 << 20;
+
+/// The file while it is read.
+struct Reading {
+    const Safetensors& file;
+    const std::string& name;
+
+    Error error(const std::string& what) const { return Error{name + ": " + what}; }
+    const StoredTensor* find(const std::string& tensor) const {
+        const auto it = file.tensors.find(tensor);
+        return it == file.tensors.end() ? nullptr : &it->second;
+    }
+    Result<Json> metadata(const char* key) const {
+        const auto it = file.metadata.find(key);
+        return it == file.metadata.end() ? Result<Json>(Json()) : parse_json(it->second, name + "'s " + key);
+    }
+    /// [rows, columns] of floats, empty where the tensor is not there.
+    Result<Matrix> matrix(const std::string& tensor, int64_t rows, int64_t columns) const {
+        const StoredTensor* t = find(tensor);
+        if (!t) return Matrix();
+        if (std::string_view(t->dtype->name) != "F32" || element_count(t->shape) != rows * columns || t->shape.empty() || t->shape[0] != rows)
+            return error(tensor + " has the shape " + shape_text(t->shape) + " where " + std::to_string(rows) + " rows of " + std::to_string(columns) + " float32 are expected; record the trace again.");
+        Matrix out(rows, columns);
+        std::memcpy(out.data(), t->bytes.data(), t->bytes.size());
+        return out;
+    }
+};
+
+Result<StackConfig> read_stack(const Json& json, const Reading& in) {
+    StackConfig out;
+    if (!json.is_object()) return in.error("its stacks are no list of layers; record the trace again.");
+    TRY(out.name, json_string(json, "name", "blocks", in.name));
+    TRY(const int64_t layers, json_integer(json, "layers", 0, 1, kMostLayers, in.name));
+    out.layers = static_cast<int>(layers);
+    TRY(out.causal, json_boolean(json, "causal", true, in.name));
+    TRY(out.cross, json_boolean(json, "cross", false, in.name));
+    const auto windows = json.find("windows");
+    if (windows == json.end() || !windows->is_array() || windows->size() != static_cast<size_t>(out.layers)) return out;
+    for (const Json& w : *windows) out.windows.push_back(w.is_number_integer() && w >= 0 && w < kMostTokens ? w.get<int>() : 0);
+    return out;
+}
+
+/// What the metadata say of the model.
+Result<ModelConfig> read_config(const Reading& in) {
+    TRY(const Json json, in.metadata("config"));
+    if (!json.is_object()) return in.error("it does not describe its model (no \"config\" in its metadata); record it with 'headlight trace' or models/capture_trace.py.");
+    ModelConfig c;
+    TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
+    c.kind = kind == "encoder" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : kind == "vision" ? ModelKind::vision : ModelKind::decoder;
+    TRY(c.family_name, json_string(json, "family", "trace", in.name));
+    const auto number = [&](const char* key, int most) { return json_integer(json, key, 0, 1, most, in.name); };
+    TRY(const int64_t heads, number("heads", kMostHeads));
+    TRY(const int64_t kv_heads, number("kv_heads", kMostHeads));
+    TRY(const int64_t d_head, number("d_head", kMostWidth));
+    TRY(const int64_t d_model, number("d_model", kMostWidth));
+    if (heads % kv_heads) return in.error("its heads cannot share key/value heads evenly; record the trace again.");
+    std::tie(c.heads, c.kv_heads, c.d_head, c.d_model) = std::tuple(static_cast<int>(heads), static_cast<int>(kv_heads), static_cast<int>(d_head), static_cast<int>(d_model));
+    c.d_embed = c.d_model;
+    const auto stacks = json.find("stacks");
+    if (stacks == json.end() || !stacks->is_array() || stacks->empty() || stacks->size() > 2) return in.error("it does not name one or two stacks of layers; record the trace again.");
+    c.stacks.clear();
+    for (const Json& stack : *stacks) {
+        TRY(StackConfig s, read_stack(stack, in));
+        c.stacks.push_back(std::move(s));
+    }
+    if (c.stacks[0].cross || (c.stacks.size() == 2) != (c.kind == ModelKind::encoder_decoder)) return in.error("its stacks do not fit its kind; record the trace again.");
+    return c;
+}
+
+Result<Sequence> read_sequence(const Reading& in, const std::string& prefix) {
+    Sequence out;
+    TRY(const Json tokens, in.metadata((prefix + "tokens").c_str()));
+    TRY(const Json labels, in.metadata((prefix + "labels").c_str()));
+    const Json& shown = labels.is_array() && (!tokens.is_array() || labels.size() == tokens.size()) ? labels : tokens;
+    if (!shown.is_array() || shown.empty() || shown.size() > kMostTokens) return in.error("it does not list its tokens; record the trace again.");
+    const StoredTensor* ids = in.find(prefix.empty() ? "input_ids" : "decoder_input_ids");
+    const bool fits = ids && std::string_view(ids->dtype->name) == "I64" && element_count(ids->shape) == static_cast<int64_t>(shown.size());
+    for (size_t i = 0; i < shown.size(); ++i) {
+        int64_t id = static_cast<int64_t>(i);
+        if (fits) std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
+        out.ids.push_back(static_cast<int>(std::clamp<int64_t>(id, 0, 1 << 30)));
+        out.tokens.push_back(shown[i].is_string() ? valid_utf8(shown[i].get<std::string>()) : "?");
+    }
+    return out;
+}
+
+/// How q and k meet: one scale for each block, and the soft cap; nothing where patterns have to be recorded.
+struct Meeting {
+    std::vector<float> scale;
+    float cap = 0;
+};
+
+Result<Meeting> read_meeting(const Reading& in, const ModelConfig& c) {
+    Meeting out;
+    TRY(const Json json, in.metadata("attention"));
+    if (!json.is_object()) return out;
+    const auto scales = json.find("scale");
+    if (scales == json.end() || !scales->is_array() || scales->size() != static_cast<size_t>(c.sites())) return out;
+    TRY(const double cap, json_number(json, "cap", 0, in.name));
+    out.cap = static_cast<float>(cap);
+    for (const Json& s : *scales) out.scale.push_back(s.is_number() ? s.get<float>() : 1);
+    return out;
+}
+
+/// The recorded patterns of all heads in place of what would be computed.
+Status take_patterns(const Reading& in, const std::string& tensor, int queries, int keys, AttentionRule& rule) {
+    const StoredTensor* t = in.find(tensor);
+    const std::vector<int64_t> shape{rule.heads, queries, keys};
+    if (!t || std::string_view(t->dtype->name) != "F32" || t->shape != shape)
+        return in.error(t ? tensor + " has the shape " + shape_text(t->shape) + " where " + shape_text(shape) + " is expected; record the trace again." : "it holds neither " + tensor + " nor q and k with what is needed to join them; record it with --capture '*hook_pattern'.");
+    const auto size = static_cast<size_t>(queries) * static_cast<size_t>(keys);
+    for (int head = 0; head < rule.heads; ++head) {
+        Matrix pattern(queries, keys);
+        std::memcpy(pattern.data(), t->bytes.data() + static_cast<size_t>(head) * size * sizeof(float), size * sizeof(float));
+        if (!pattern.allFinite()) return in.error(tensor + " holds numbers that are none; record the trace again.");
+        HeadRule changed;
+        changed.frozen = std::make_shared<const Matrix>(std::move(pattern));
+        rule.changed.push_back(std::move(changed));
+    }
+    return success();
+}
+
+std::string tensors_at(const ModelConfig& c, int site) {
+    const AttentionSite where = c.site(site);
+    return c.stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) + (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
+}
+
+Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, int site, const Meeting& meeting, bool own_mask) {
+    const ModelConfig& c = t.config();
+    const AttentionSite where = c.site(site);
+    const StackConfig& stack = c.stacks[static_cast<size_t>(where.stack)];
+    const bool cross = where.kind == AttentionKind::cross;
+    const int queries = t.query_count(site), keys = t.key_count(site);
+    const std::string at = tensors_at(c, site);
+    AttentionRule rule;
+    rule.heads = c.heads;
+    rule.kv_heads = c.kv_heads;
+    rule.cap = meeting.cap;
+    rule.mask = cross || !own_mask ? MaskPlan::open(queries, keys) : MaskPlan::make({}, {stack.causal, stack.window(where.layer)}, std::vector<int>(static_cast<size_t>(queries), 0));
+    AttentionActivations out;
+    if (!meeting.scale.empty()) {
+        rule.scale = meeting.scale[static_cast<size_t>(site)];
+        TRY(out.q, in.matrix(at + "hook_q", queries, Index{c.heads} * c.d_head));
+        TRY(out.k, in.matrix(at + "hook_k", keys, Index{c.kv_heads} * c.d_head));
+        TRY(out.v, in.matrix(at + "hook_v", keys, Index{c.kv_heads} * c.d_head));
+    } else {
+        TRY_STATUS(take_patterns(in, at + "hook_pattern", queries, keys, rule));
+        out.q = Matrix::Zero(queries, Index{c.heads} * c.d_head);
+        out.k = Matrix::Zero(keys, Index{c.kv_heads} * c.d_head);
+    }
+    out.rule = std::make_shared<const AttentionRule>(std::move(rule));
+    return out;
+}
+
+Result<std::shared_ptr<const Trace>> build(const Reading& in) {
+    if (const auto format = in.file.metadata.find("format"); format == in.file.metadata.end() || format->second != "headlight-trace") return in.error("it is no trace of Headlight; record one with 'headlight trace' or models/capture_trace.py.");
+    auto model = std::make_shared<Model>();
+    TRY(model->config, read_config(in));
+    const auto called = in.file.metadata.find("model");
+    model->name = (called == in.file.metadata.end() ? "model" : valid_utf8(called->second.substr(0, 100))) + " (trace)";
+    const auto mask = in.file.metadata.find("mask");
+    const bool own_mask = (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
+    Trace t;
+    t.model = model;
+    const ModelConfig& c = model->config;
+    for (size_t stack = 0; stack < c.stacks.size(); ++stack) {
+        TRY(Sequence s, read_sequence(in, stack == 0 ? "" : "decoder_"));
+        t.request.inputs.push_back(std::move(s));
+    }
+    TRY(Meeting meeting, read_meeting(in, c));
+    for (int site = 0; site < c.sites(); ++site)
+        if (!own_mask || !in.find(tensors_at(c, site) + "hook_q") || !in.find(tensors_at(c, site) + "hook_k")) meeting.scale.clear();
+    if (meeting.scale.empty()) {  // patterns stand for themselves: q and k are placeholders, as narrow as can be
+        model->config.d_head = 1;
+        model->config.kv_heads = c.heads;
+    }
+    for (size_t index = 0; index < c.stacks.size(); ++index) {
+        const StackConfig& stack = c.stacks[index];
+        auto activations = std::make_shared<StackActivations>();
+        for (int layer = 0; layer < stack.layers; ++layer) {
+            auto one = std::make_shared<LayerActivations>();
+            for (const int site : c.sites_of(static_cast<int>(index), layer)) {
+                TRY(auto attention, read_attention(in, t, site, meeting, own_mask));
+                (c.site(site).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
+            }
+            activations->layers.push_back(std::move(one));
+        }
+        t.activations.stacks.push_back(std::move(activations));
+    }
+    return std::make_shared<const Trace>(std::move(t));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path) {
+    TRY(const Safetensors file, open_safetensors(path));
+    return build({file, display_path(path)});
+}
+
+Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> bytes, const std::string& name) {
+    TRY(const Safetensors file, parse_safetensors(bytes, name));
+    return build({file, name});
+}
+
+bool is_trace_file(const std::filesystem::path& path) {
+    if (path.extension() != ".safetensors") return false;
+    const auto file = open_safetensors(path);
+    return file && file->metadata.count("format") && file->metadata.at("format") == "headlight-trace";
+}
+
+}  // namespace headlight

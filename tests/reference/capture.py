@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Traces that models/capture_trace.py records, opened by Headlight and compared with a live run of the same tokens:
+
+    python capture.py build/headlight
+"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROGRAM = Path(sys.argv[1]).resolve()
+CAPTURE = HERE.parents[1] / "models/capture_trace.py"
+IDS, TARGET = "5,9,200,31,5,9,77,300,12,5", "3,4,7,9,5"
+BAR = 1e-7  # bits of divergence, averaged over rows
+
+
+def main():
+    worst, failed, ran = 0.0, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("gpt2", "gpt_neox", "llama", "qwen3", "gemma2", "phi", "opt", "bloom", "bert", "distilbert", "modernbert", "marian", "bart", "t5"):
+            model = HERE / "models" / name
+            if not model.exists():
+                continue
+            trace = Path(folder) / f"{name}.safetensors"
+            two = ["--target-ids", TARGET] if name in ("marian", "bart", "t5") else []
+            made = subprocess.run([sys.executable, CAPTURE, model, "--ids", IDS, *two, "-o", trace], capture_output=True, text=True)
+            ran += 1
+            if made.returncode:
+                failed += 1
+                print(f"FAIL {name}: {made.stderr.strip().splitlines()[-1][:300]}")
+                continue
+            left = [p.name for p in Path(folder).iterdir() if ".part-" in p.name]
+            compared = subprocess.run([PROGRAM, "compare", "--trace", trace, "--model", model, "--json"], capture_output=True, text=True)
+            if compared.returncode or left:
+                failed += 1
+                print(f"FAIL {name}: {compared.stderr.strip() or left}")
+                continue
+            distance = max(h["distance"] for h in json.loads(compared.stdout)["heads"])
+            worst = max(worst, distance)
+            if distance > BAR:
+                failed += 1
+                print(f"FAIL {name}: patterns differ by {distance:.2e} bits")
+    print(f"{ran} captured traces show what a live run shows, largest divergence {worst:.1e} bits" if not failed else f"{failed} of {ran} differ")
+    sys.exit(bool(failed))
+
+
+main()
