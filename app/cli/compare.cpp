@@ -37,8 +37,9 @@ Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
         TRY(c.a, open_trace(o.input.trace));
         other.trace.clear();
         if (other.typed.text.empty() && other.typed.ids.empty()) {  // the live run of the same tokens
-            other.typed.ids = c.a->request.inputs[0].ids;
-            if (c.a->request.inputs.size() > 1) other.typed.target_ids = c.a->request.inputs[1].ids;
+            TRY(const auto sequences, recorded_sequences(*c.a));
+            other.typed.ids = sequences[0].ids;
+            if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;
         }
     } else {
         const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || other.temperature != 1;

@@ -126,7 +126,7 @@ void choose_skips(Scene& s, Flow& flow) {
 
 float draw_change_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (!s.state.change_bar || !s.sentence()) return 0;
+    if (!s.state.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     Flow flow(ui, area);
     if (s.model()->config.kind != ModelKind::vision) choose_mask(s, flow);
     if (const int c = flow.choose("Brush", "brush", {"off", "block", "allow", "block rectangle", "allow rectangle"}, static_cast<int>(s.state.brush)); c >= 0) {

@@ -120,19 +120,21 @@ void draw_inspector(Scene& s, Rect area) {
     draw_title(s, area, *cell);
     const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
-    const float buttons = draw_change_buttons(s, column, save.y - ui.px(10), *cell);
+    const bool weights = s.sentence()->trace->has_weights();
+    const float buttons = weights ? draw_change_buttons(s, column, save.y - ui.px(10), *cell) : save.y - ui.px(10);
     ui.clip({area.x, area.y, area.w, buttons - area.y});
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
     const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
     c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
-        draw_score(s, c, *r);
+        if (s.sentence()->trace->has_scores(r->cell.site)) draw_score(s, c, *r);
         c.pair("mask", r->allowed ? "allowed" : "masked", 24);
         c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.keys()) : "—", 28);
         c.rule();
         draw_row(s, c, *r, cell->first);
         c.rule();
-        draw_delta(s, c, *r);
+        if (weights) draw_delta(s, c, *r);
+        else ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3, "A trace holds what was computed, not the model's weights: ΔE, predictions and changes need the model.");
         if (!s.sentence()->effects.empty()) {
             c.rule();
             draw_effects(s, column, c.y, buttons);

@@ -114,7 +114,7 @@ void draw_model_menu(Scene& s, Rect window) {
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
-    ui.text_input("model path", field, "Path of a model folder, .gguf file or workspace", s.state.path_typed);
+    ui.text_input("model path", field, "Path of a model folder, .gguf file, trace or workspace", s.state.path_typed);
     const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)}, "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
     if (pressed && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));

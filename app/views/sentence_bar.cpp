@@ -60,7 +60,12 @@ void draw_fields(Scene& s, Rect r) {
     Ui& ui = s.ui;
     const ModelKind kind = s.model() ? s.model()->config.kind : ModelKind::decoder;
     const float gap = ui.px(8);
-    if (kind == ModelKind::encoder) {
+    if (s.sentence() && !s.sentence()->trace->has_weights()) {
+        ui.fill(r, ui.colors->bg2, size::corner);
+        ui.frame(r, ui.colors->l2, 1, size::corner);
+        ui.name("recorded", r);
+        ui.text.draw(r.x + ui.px(14), r.middle_y(), kBody, ui.colors->t2, ui.text.fitted(kBody, "Recorded elsewhere: " + s.model()->name + ". A trace cannot be typed into; open its model for that.", r.w - ui.px(28)));
+    } else if (kind == ModelKind::encoder) {
         const float first = std::floor((r.w - gap) * 0.6f);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
         draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h}, "Second sentence");

@@ -33,7 +33,7 @@ void draw_header(Scene& s, Rect r, const View& shown) {
         if (on) ui.fill({x - ui.px(2), r.bottom() - ui.px(2), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
         x += tab + gap;
     }
-    if (s.sentence()) {
+    if (s.sentence() && s.sentence()->trace->has_weights()) {
         const float right = r.right() - ui.px(24);
         if (ui.link("change/bar", right, r.middle_y(), "Change", s.state.change_bar)) {
             s.state.change_bar = !s.state.change_bar;
@@ -92,7 +92,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
     const Rect header{left, top, middle.w, ui.px(size::view_header)};
     const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, ui.px(40)}) : 0;
-    const float chips = bar + (s.sentence() ? draw_changes(s, {left, header.bottom() + bar, middle.w, ui.px(40)}) : 0);
+    const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights() ? draw_changes(s, {left, header.bottom() + bar, middle.w, ui.px(40)}) : 0);
     const Rect centre{left, header.bottom() + chips, middle.w, middle.bottom() - header.bottom() - chips};
     s.state.centre = {centre.w / ui.scale, centre.h / ui.scale};
     if (view) draw_header(s, header, *view);

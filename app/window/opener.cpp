@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/library.h"
+#include "trace/trace_file.h"
 
 namespace headlight {
 
@@ -20,6 +21,13 @@ void Opener::want(const std::string& path, uint64_t attempt) {
     opening->attempt = attempt;
     hold(opening);
     opening->thread = std::thread([this, o = opening.get()] {
+        if (is_trace_file(o->path)) {
+            const auto trace = open_trace(o->path);
+            if (trace) o->trace = *trace;
+            o->result = trace ? Result<std::shared_ptr<const Model>>((*trace)->model) : Result<std::shared_ptr<const Model>>(trace.error());
+            o->done = true;
+            return done_();
+        }
         const auto found = find_model(o->path);
         o->result = found ? Model::open(*found, &o->cancel, &o->progress) : Result<std::shared_ptr<const Model>>(found.error());
         if (o->result && (*o->result)->config.kind != ModelKind::vision && !(*o->result)->tokenizer) o->result = Error{(*o->result)->tokenizer.error().message};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "trace/trace.h"
 
 namespace headlight {
 
@@ -21,6 +22,7 @@ struct Opening {
     OpeningProgress progress;
     std::atomic<bool> done{false};
     Result<std::shared_ptr<const Model>> result = Error{"Cancelled."};
+    std::shared_ptr<const Trace> trace;  // where the path is a trace file: what was recorded; its model has no weights
     std::thread thread;
     ~Opening() {
         if (thread.joinable()) thread.join();

@@ -7,6 +7,7 @@
 #include "analysis/patch.h"
 #include "base/utf8.h"
 #include "model/library.h"
+#include "trace/trace_file.h"
 
 namespace headlight {
 
@@ -76,6 +77,7 @@ void Worker::finish_opening() {
     }
     if (!opened) return;
     model_ = *opened;
+    recorded_ = ended->result ? ended->trace : nullptr;
     state_.sentence = nullptr;
 }
 
@@ -124,8 +126,25 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
     return run_trace(model_, {std::move(inputs), std::move(intervention)}, pool_, &mailbox_.cancel(), unchanged.get());
 }
 
+/// What a trace file holds, whatever is typed; it cannot be run again.
+bool Worker::show_recorded(const WorkRequest& r) {
+    auto described = describe_trace(recorded_, pool_, &mailbox_.cancel());
+    if (!described) return false;
+    described->text = r.text;
+    described->second = r.second;
+    described->intervention = r.intervention;
+    described->bytes_read = r.text.size();
+    state_.text_error.clear();
+    state_.sentence = std::make_shared<const SentenceResult>(*std::move(described));
+    state_.picture = nullptr;
+    state_.cell = nullptr;
+    state_.answers = {};
+    return true;
+}
+
 /// False when a newer request cancelled it: the old sentence stays.
 bool Worker::read_sentence(const WorkRequest& r) {
+    if (recorded_) return show_recorded(r);
     const auto start = std::chrono::steady_clock::now();
     auto s = std::make_shared<SentenceResult>();
     s->model = model_;
@@ -171,8 +190,18 @@ void Worker::see_to_other_model(const OtherRun& other) {
     if (!other_opener_.ended()) return;
     const auto ended = other_opener_.take();
     other_opened_ = {ended->path, ended->attempt, ""};
-    if (ended->result) other_model_ = *ended->result;
-    else other_model_ = nullptr, state_.other_error = ended->result.error().message;
+    other_model_ = nullptr;
+    if (ended->trace) state_.other_error = "A trace is compared with a model, not a model with a trace: open the trace, then choose the model as B.";
+    else if (ended->result) other_model_ = *ended->result;
+    else state_.other_error = ended->result.error().message;
+}
+
+/// The tokens of the trace that is open, for a live run of the model that it came from.
+Result<ModelInput> Worker::recorded_input(const Model& model) const {
+    ModelInput input;
+    TRY(input.sequences, recorded_sequences(*recorded_));
+    TRY_STATUS(check_sequences(model, input.sequences));
+    return input;
 }
 
 /// Runs what is compared with; false when a newer request cancelled it.
@@ -183,6 +212,11 @@ bool Worker::read_other(const WorkRequest& r) {
         other_model_ = nullptr;
         other_opened_ = {};
         other_opener_.give_up();
+        return true;
+    }
+    if (r.other->model_path.empty() && recorded_) {
+        state_.other = nullptr;
+        state_.other_error = "A trace cannot read another sentence; compare it with a model.";
         return true;
     }
     see_to_other_model(*r.other);
@@ -198,7 +232,7 @@ bool Worker::read_other(const WorkRequest& r) {
         return true;
     }
     state_.other_error.clear();
-    auto input = read_input(*other_model_, r.other->text, r.second);
+    auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, r.other->text, r.second);
     if (!input) state_.other_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         auto trace = run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr);

@@ -147,8 +147,10 @@ private:
     void handle(const WorkRequest& request);
     void see_to_model(const WorkRequest& request);
     void finish_opening();
+    Result<ModelInput> recorded_input(const Model& model) const;
     Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);
     bool read_sentence(const WorkRequest& request);
+    bool show_recorded(const WorkRequest& request);
     void see_to_other_model(const OtherRun& other);
     bool read_other(const WorkRequest& request);
     void see_to_sweep(const WorkRequest& request);
@@ -162,6 +164,7 @@ private:
     Mailbox<WorkRequest, WorkAnswer> mailbox_;
     WorkRequest last_asked_;              // the window's thread
     std::shared_ptr<const Model> model_;  // the worker's thread, as all below
+    std::shared_ptr<const Trace> recorded_;  // where a trace file is open in place of a model
     WorkAnswer state_;
     std::string image_path_;
     std::shared_ptr<const RgbImage> image_;

@@ -1,6 +1,7 @@
 // A trace from a file: what was recorded takes the place of the forward pass.
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "base/utf8.h"
 #include "io/json.h"
@@ -59,7 +60,7 @@ Result<ModelConfig> read_config(const Reading& in) {
     if (!json.is_object()) return in.error("it does not describe its model (no \"config\" in its metadata); record it with 'headlight trace' or models/capture_trace.py.");
     ModelConfig c;
     TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
-    c.kind = kind == "encoder" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : kind == "vision" ? ModelKind::vision : ModelKind::decoder;
+    c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
     const auto number = [&](const char* key, int most) { return json_integer(json, key, 0, 1, most, in.name); };
     TRY(const int64_t heads, number("heads", kMostHeads));
@@ -88,10 +89,14 @@ Result<Sequence> read_sequence(const Reading& in, const std::string& prefix) {
     if (!shown.is_array() || shown.empty() || shown.size() > kMostTokens) return in.error("it does not list its tokens; record the trace again.");
     const StoredTensor* ids = in.find(prefix.empty() ? "input_ids" : "decoder_input_ids");
     const bool fits = ids && std::string_view(ids->dtype->name) == "I64" && element_count(ids->shape) == static_cast<int64_t>(shown.size());
+    std::map<std::string, int64_t> numbers;  // without ids: negative ones, equal for equal tokens
     for (size_t i = 0; i < shown.size(); ++i) {
-        int64_t id = static_cast<int64_t>(i);
-        if (fits) std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
-        out.ids.push_back(static_cast<int>(std::clamp<int64_t>(id, 0, 1 << 30)));
+        int64_t id = numbers.emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace), -1 - static_cast<int64_t>(i)).first->second;
+        if (fits) {
+            std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
+            id = std::clamp<int64_t>(id, 0, 1 << 30);
+        }
+        out.ids.push_back(static_cast<int>(id));
         out.tokens.push_back(shown[i].is_string() ? valid_utf8(shown[i].get<std::string>()) : "?");
     }
     return out;
@@ -213,6 +218,12 @@ Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& pat
 Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> bytes, const std::string& name) {
     TRY(const Safetensors file, parse_safetensors(bytes, name));
     return build({file, name});
+}
+
+Result<std::vector<Sequence>> recorded_sequences(const Trace& trace) {
+    for (const Sequence& s : trace.request.inputs)
+        if (!s.ids.empty() && s.ids[0] < 0) return Error{trace.model->name + " holds no token ids, so no model can run the same tokens; give the text, or record it with --capture '*input_ids'."};
+    return trace.request.inputs;
 }
 
 bool is_trace_file(const std::filesystem::path& path) {

@@ -20,6 +20,9 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
 /// are read too.
 Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path);
 
+/// The sequences of a trace for a live run; fails where the file holds no ids, only tokens.
+Result<std::vector<Sequence>> recorded_sequences(const Trace& trace);
+
 /// Whether a file calls itself a trace.
 bool is_trace_file(const std::filesystem::path& path);
 

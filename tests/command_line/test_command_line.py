@@ -405,6 +405,48 @@ def traces_hold_what_they_say():
     assert header["blocks.0.attn.hook_attn_scores"]["shape"] == [4, 3, 3]
 
 
+def traces_take_a_models_place():
+    sentence = ("--text", "Lily had a red ball. Lily had a")
+    live = json.loads(run("render", *sentence, "--view", "head", "--layer", "1", "--head", "2", "-o", "-", "--format", "json").out)
+    for name, more in (("usual", []), ("qk", ["--capture", "*hook_q", "--capture", "*hook_k"]), ("patterns", ["--capture", "*hook_pattern", "--capture", "input_ids"])):
+        trace = FOLDER / f"{name} é.safetensors"
+        run("trace", *sentence, *more, "-o", trace)
+        assert json.loads(run("render", "--trace", trace, "--view", "head", "--layer", "1", "--head", "2", "-o", "-", "--format", "json").out) == live, name
+        assert run("heads", "--trace", trace).out == run("heads", *sentence).out
+        if name == "qk":
+            assert "no token ids" in run("compare", "--trace", trace, status=1).err
+        else:
+            both = json.loads(run("compare", "--trace", trace, "--json").out)
+            assert len(both["heads"]) == 32 and all(h["distance"] < 1e-7 for h in both["heads"])
+        for view in ("heads", "lines", "graph", "compare"):
+            run("render", "--trace", trace, "--view", view, "-o", FOLDER / "t.svg")
+        assert "no weights" in run("render", "--trace", trace, "--view", "steps", "-o", FOLDER / "no.png", status=1).err
+        assert "the model" in run("render", "--trace", trace, "--ablate", "1.2", "-o", FOLDER / "no.png", status=1).err
+    other = json.loads(run("compare", "--trace", trace, "--text", "Tom had a red ball. Tom had a", "--json").out)
+    assert max(h["distance"] for h in other["heads"]) > 0.01
+    run("report", "--trace", trace, "-o", FOLDER / "t.html")
+    run("render", "--trace", trace, "--view", "head", "--animate", "layers", "-o", FOLDER / "t.png")
+    for model, more in (("marian", ["--target", "Die"]), ("bert", ["--pair", "the mat"]), ("t5", ["--target", "x"]), ("bloom", []), ("gemma2", [])):
+        run("trace", "--model", MODELS / model, "--text", "the cat", *more, "-o", trace)
+        assert run("heads", "--trace", trace).out == run("heads", "--model", MODELS / model, "--text", "the cat", *more).out, model
+    run("trace", "--model", MODELS / "bloom", "--text", "the cat", "--capture", "*hook_q", "--capture", "*hook_k", "-o", trace)
+    assert "hook_pattern" in run("heads", "--trace", trace, status=1).err, "position bias cannot be had from q and k"
+    whole = (FOLDER / "usual é.safetensors").read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    broken = FOLDER / "broken.safetensors"
+    for old, new in ((b'\\"heads\\":8', b'\\"heads\\":7'), (b'\\"layers\\":4', b'\\"layers\\":9'), (b'\\"kv_heads\\":8', b'\\"kv_heads\\":3'), (b"headlight-trace", b"headlight-tracf"), (b'\\"stacks\\"', b'\\"stackz\\"'), (b'"labels":"[', b'"labels":"{'), (b"blocks.2.attn.hook_pattern", b"blocks.2.attn.hook_qattern")):
+        header = whole[8:8 + length]
+        assert old in header, old
+        broken.write_bytes(whole[:8] + header.replace(old, new) + whole[8 + length:])
+        if b"labels" in old:
+            run("heads", "--trace", broken, status=1)
+        else:
+            assert "broken.safetensors" in run("heads", "--trace", broken, status=1).err
+    run("heads", "--trace", MODELS / "gpt2/model.safetensors", status=1)
+    broken.write_bytes(whole[:len(whole) // 2])
+    run("heads", "--trace", broken, status=1)
+
+
 def the_story_model_has_its_heads():
     rows = json.loads(run("heads", "--random-repeat", "48", "--sort", "induction", "--json").out)
     assert len(rows) == 32 and rows[0]["induction"] > 0.5, rows[0]

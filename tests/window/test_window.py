@@ -650,6 +650,40 @@ def a_workspace_is_saved_opened_dropped_and_restored(display):
     shutil.rmtree(folder)
 
 
+def a_trace_in_place_of_a_model(display):
+    """Opened by path and by drop; shown without weights; compared with a live run; a model opens again after it."""
+    folder = Path(tempfile.mkdtemp(prefix="headlight-trace-"))
+    both, patterns = folder / "both.safetensors", folder / "patterns.safetensors"
+    for path, more in ((both, ("--capture", "*hook_q", "--capture", "*hook_k")), (patterns, ("--capture", "*hook_pattern", "--capture", "input_ids"))):
+        subprocess.run([PROGRAM, "trace", "--text", LILY, *more, "-o", path], check=True)
+    with Window(PROGRAM, display, "--trace", both, "--head", "1.2", "--lock", "16,4") as w:
+        w.tool("mousemove", "700", "8")
+        r = w.wait(lambda r: r.get("model", "").endswith("(trace)") and "recorded" in r["widgets"] and not r["busy"] and abs(r["weight"] - 0.782) < 0.001)
+        assert r["tokens"][16] == "red" and "change/ablate" not in r["widgets"] and "change/bar" not in r["widgets"], r["weight"]
+        w.key("Escape")
+        for digit, name in (("2", "Lines"), ("6", "Graph"), ("9", "All heads"), ("7", "Compare"), ("1", "Heat map")):
+            w.key(f"ctrl+{digit}")
+            w.wait(lambda r: r["view"] == name and not r["busy"])
+        w.key("ctrl+3")
+        w.wait(lambda r: not r["busy"])
+        assert w.report()["view"] == "Heat map", "Steps needs weights"
+        w.drop(patterns)
+        w.wait(lambda r: not r["busy"] and "recorded" in r["widgets"] and r["tokens"][16] == "red")
+        w.key("ctrl+7")
+        w.click("compare/what")
+        w.click("compare/what/two models")
+        w.wait(lambda r: "compare/model" in r["widgets"])
+        w.click("compare/model")
+        w.wait(lambda r: r["model_menu"] and r["typing"])
+        time.sleep(0.1)
+        w.type("stories")
+        w.key("Return")
+        w.wait(lambda r: "compare/head/3.2" in r["widgets"] and not r["busy"])
+        w.drop(GPT2)
+        w.wait(lambda r: r["model"] == "gpt2" and "sentence" in r["widgets"] and not r["busy"])
+    shutil.rmtree(folder)
+
+
 def masked_models_and_a_second_sentence(display):
     with Window(PROGRAM, display, "--model", REFERENCE / "bert", "--text", "the cat") as w:
         r = w.settled()
