@@ -28,6 +28,12 @@ struct Reading {
         const auto it = file.metadata.find(key);
         return it == file.metadata.end() ? Result<Json>(Json()) : parse_json(it->second, name + "'s " + key);
     }
+    /// object[key] from 1 to `most`; it must be there.
+    Result<int64_t> count(const Json& object, const char* key, int most) const {
+        TRY(const int64_t value, json_integer(object, key, 0, 1, most, name));
+        if (value < 1) return error(std::string("its description of the model lacks \"") + key + "\"; record the trace again.");
+        return value;
+    }
     /// [rows, columns] of floats, empty where the tensor is not there.
     Result<Matrix> matrix(const std::string& tensor, int64_t rows, int64_t columns) const {
         const StoredTensor* t = find(tensor);
@@ -44,7 +50,7 @@ Result<StackConfig> read_stack(const Json& json, const Reading& in) {
     StackConfig out;
     if (!json.is_object()) return in.error("its stacks are no list of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
-    TRY(const int64_t layers, json_integer(json, "layers", 0, 1, kMostLayers, in.name));
+    TRY(const int64_t layers, in.count(json, "layers", kMostLayers));
     out.layers = static_cast<int>(layers);
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
     TRY(out.cross, json_boolean(json, "cross", false, in.name));
@@ -62,7 +68,7 @@ Result<ModelConfig> read_config(const Reading& in) {
     TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
-    const auto number = [&](const char* key, int most) { return json_integer(json, key, 0, 1, most, in.name); };
+    const auto number = [&](const char* key, int most) { return in.count(json, key, most); };
     TRY(const int64_t heads, number("heads", kMostHeads));
     TRY(const int64_t kv_heads, number("kv_heads", kMostHeads));
     TRY(const int64_t d_head, number("d_head", kMostWidth));
