@@ -143,7 +143,10 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_flag("--all-heads", o->all_heads, "one picture of each head: NAME-2.0.png, NAME-2.1.png …");
     app.add_option("--format", o->format, "kind of picture or numbers where -o is '-' or has no ending")->check(CLI::IsMember({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
     app.add_option("-o,--output", o->output, "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the numbers of the view; '-': standard output. With --text-file of several lines, one file for each: NAME-1.png, NAME-2.png …")->required();
-    app.add_option("--view", o->view, "what to draw")->check(CLI::IsMember(names))->capture_default_str();
+    app.add_option("--view", o->view, "what to draw (difference: as compare)")
+        ->transform([](const std::string& name) { return name == "difference" ? std::string("compare") : name; })
+        ->check(CLI::IsMember(names))
+        ->capture_default_str();
     app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();
     app.add_option("--cell", o->lock, "query and key that views of one cell show, 16,10; the last query otherwise");

@@ -52,9 +52,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     ViewPage page;
     page.view = static_cast<size_t>(row - views().begin());
     page.style = o.figure;
-    const double zoom = style_zoom(page.style);
-    page.width = static_cast<float>(o.figure.width().value_or((row->fills_window ? 1280 : 944) * zoom) / zoom);
-    page.height = static_cast<float>(o.figure.height() ? std::max(200.0, *o.figure.height() / zoom - (o.figure.title.empty() ? 0 : 44)) : 720);
+    size_page(page, row->fills_window ? 1280 : 944, 720);
     ViewState& s = page.state;
     s.site = o.figure.site;
     s.head = o.figure.head;

@@ -1,5 +1,6 @@
 #include "views/page.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "figure/canvas.h"
@@ -73,11 +74,19 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
     return write_numbers(path, tables);
 }
 
+void size_page(ViewPage& page, float width, float height) {
+    const float least = views()[page.view].fills_window ? 1000 : 760;
+    const auto wide = page.style.width(), high = page.style.height();
+    page.zoom = static_cast<float>(style_zoom(page.style));
+    if (wide) page.zoom = std::min(page.zoom, static_cast<float>(*wide) / least);
+    page.width = wide ? static_cast<float>(*wide) / page.zoom : width;
+    page.height = high ? std::max(200.0f, static_cast<float>(*high) / page.zoom - (page.style.title.empty() ? 0 : kTitleHeight)) : height;
+}
+
 Drawing draw_view_page(ViewPage page) {
     page.state.dark = false;
     page.state.hovered.reset();
-    const auto zoom = static_cast<float>(style_zoom(page.style));
-    const float caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28, title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;
+    const float zoom = page.zoom, caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28, title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;
     return {{page.width * zoom, high * zoom, page.style.dpi}, [page, zoom, caption, title, high](Canvas& canvas) mutable {
         cairo_scale(canvas.cairo(), zoom, zoom);
         const View& view = views()[page.view];

@@ -14,9 +14,14 @@ struct ViewPage {
     size_t view = 0;               // row of the table of views
     ViewState state;
     std::shared_ptr<const WorkAnswer> answer;
-    float width = 0, height = 0;   // CSS pixels
+    float width = 0, height = 0;   // of the view, in points
+    float zoom = 1;                // CSS pixels a point
     FigureStyle style;             // size of a PNG's pixels and of the text, title, caption, background; what else it says is in the state
 };
+
+/// Gives a page the size that its style asks for, else this one. A page that is narrower than the view's parts need is drawn
+/// smaller, so that nothing lies over anything.
+void size_page(ViewPage& page, float width, float height);
 
 /// The drawing of a page in the light colours, with a title and without controls.
 Drawing draw_view_page(ViewPage page);

@@ -61,16 +61,14 @@ void Application::copy_numbers() {
 
 /// The view as a page, with the style that the save menu shows.
 ViewPage Application::page_to_save() const {
-    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, state_.centre.first, state_.centre.second, state_.figure};
+    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, 0, 0, 1, state_.figure};
     FigureStyle& f = page.style;
     f.colormap = state_.colormap;
     f.scale = state_.scale;
     f.queries = state_.queries;
     f.marks = state_.marks;
     f.drop_sink = state_.drop_sink;
-    const auto zoom = static_cast<float>(style_zoom(f));
-    if (const auto width = f.width()) page.width = static_cast<float>(*width) / zoom;
-    if (const auto height = f.height()) page.height = std::max(200.0f, static_cast<float>(*height) / zoom - (f.title.empty() ? 0 : 44));
+    size_page(page, state_.centre.first, state_.centre.second);
     return page;
 }
 

@@ -138,6 +138,68 @@ def numbers_of_every_view():
     assert not (FOLDER / "no.npy").exists()
 
 
+def pixels_of(png):
+    """Width, height, channels and the rows of a PNG of 8 bits a channel, its filters undone."""
+    chunks = chunks_of(png)
+    width, height, _, kind = struct.unpack(">IIBB", chunks[0][1][:10])
+    channels = {2: 3, 6: 4}[kind]
+    raw = zlib.decompress(b"".join(data for name, data in chunks if name == "IDAT"))
+    rows, before, stride = [], bytearray(width * channels), width * channels
+    for y in range(height):
+        kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for i in range(stride):
+            left, up, corner = row[i - channels] if i >= channels else 0, before[i], before[i - channels] if i >= channels else 0
+            nearest = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[kind]) & 255
+        rows.append(row)
+        before = row
+    return width, height, channels, rows
+
+
+def cells_of(svg):
+    """Colours of what is filled outside the glyphs, in order."""
+    return re.findall(r"fill:(rgb\([^)]*\))", svg.split("</defs>")[-1])
+
+
+GOLDEN = {"head": ["--view", "head", "--layer", "1", "--head", "2"], "dots": ["--view", "head", "--layer", "1", "--head", "2", "--marks", "dots", "--colormap", "viridis"],
+          "words": ["--view", "head", "--layer", "1", "--head", "2", "--join-words", "--values", "--grid-lines"], "heads": ["--view", "heads"], "steps": ["--view", "steps", "--layer", "1", "--head", "2", "--cell", "6,1"],
+          "compare": ["--view", "compare", "--layer", "1", "--head", "2", "--text-b", "Lily saw a big dog. Lily saw"]}
+
+
+def golden_figures():
+    """Figures as they were when someone looked at them. HEADLIGHT_GOLDEN=write makes them anew; look before you commit."""
+    folder, write = TESTS / "golden", os.environ.get("HEADLIGHT_GOLDEN") == "write"
+    folder.mkdir(exist_ok=True)
+    for name, options in GOLDEN.items():
+        out = {end: FOLDER / f"golden.{end}" for end in ("png", "svg", "pdf")}
+        for file in out.values():
+            run("render", "--text", "Lily saw a cat. Lily saw", *options, *([] if "compare" in options else ["--width-px", "420"]), "-o", file)
+        text = subprocess.run(["pdftotext", out["pdf"], "-"], capture_output=True, text=True).stdout.split() if shutil.which("pdftotext") else None
+        cells = cells_of(out["svg"].read_text())
+        if write:
+            shutil.copy(out["png"], folder / f"{name}.png")
+            (folder / f"{name}.json").write_text(json.dumps({"text": text, "cells": cells}, ensure_ascii=False))
+            continue
+        golden = json.loads((folder / f"{name}.json").read_text())
+        assert text is None or sorted(text) == sorted(golden["text"]), f"{name}: the text of the PDF has changed"
+        assert cells == golden["cells"], f"{name}: the filled shapes of the SVG have changed"
+        (w, h, channels, mine), (gw, gh, gc, theirs) = pixels_of(out["png"].read_bytes()), pixels_of((folder / f"{name}.png").read_bytes())
+        assert (channels, gc) == (3, 3) and abs(w - gw) <= 2 and abs(h - gh) <= 2, f"{name}: {w} x {h} in place of {gw} x {gh}"
+        off = [abs(a - b) for x, y in zip(mine, theirs) for a, b in zip(x, y)]
+        assert sum(off) / len(off) < 2 and sum(v > 48 for v in off) / len(off) < 0.02, f"{name}: looks different (mean {sum(off) / len(off):.2f} of 255)"
+
+
+def a_full_disk_leaves_the_old_file():
+    target = FOLDER / "kept.png"
+    target.write_bytes(b"old")
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+    for output, more in ((target, ["--view", "heads"]), (FOLDER / "kept.csv", ["--view", "lines"])):
+        r = subprocess.run([str(PROGRAM), "render", "--text", "Lily saw a cat. Lily saw a dog.", *more, "-o", str(output)], capture_output=True, preexec_fn=small, restore_signals=False, cwd=FOLDER, timeout=60)
+        assert r.returncode == 1 and r.stderr.startswith(b"headlight: ") and b"free some space" in r.stderr, r.stderr
+    assert target.read_bytes() == b"old" and not (FOLDER / "kept.csv").exists() and not list(FOLDER.glob("kept*.part-*"))
+
+
 def browser(page, more=()):
     """The page after its scripts ran, as a real browser has it."""
     with tempfile.TemporaryDirectory() as home:
@@ -544,7 +606,7 @@ def help_examples_run():
 
 
 def main():
-    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser", "chunks_of")]
+    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser", "chunks_of", "pixels_of", "cells_of")]
     failed = 0
     for t in tests:
         begin = time.time()
