@@ -15,6 +15,18 @@
 using namespace headlight;
 
 namespace {
+/// Asks, and waits for the first answer that the condition holds for.
+template <class Condition>
+std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request, const Condition& condition) {
+    worker.ask(request);
+    for (int i = 0; i < 2000; ++i) {
+        if (const auto a = worker.poll(); a && condition(*a)) return a;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    FAIL("no answer");
+    return nullptr;
+}
+
 float statistic(const char* key, std::vector<float> row, int q, std::vector<int> ids) { return find_statistic(key)->of_query(row, q, ids); }
 }  // namespace
 
@@ -190,15 +202,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     std::atomic<int> done{0};
     Worker worker(2, [&] { ++done; });
     const std::string good = (kTests / "reference/models/gpt2").string();
-    const auto answer = [&](const WorkRequest& r, auto condition) {
-        worker.ask(r);
-        for (int i = 0; i < 2000; ++i) {
-            if (const auto a = worker.poll(); a && condition(*a)) return a;
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-        FAIL("no answer");
-        return std::shared_ptr<const WorkAnswer>();
-    };
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     const auto has = [](const char* text) { return [text](const WorkAnswer& a) { return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell; }; };
     WorkRequest r;
     r.model_path = good;
@@ -228,15 +232,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
 
 TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep that ends and one that is cancelled") {
     Worker worker(2, [] {});
-    const auto answer = [&](const WorkRequest& r, auto condition) {
-        worker.ask(r);
-        for (int i = 0; i < 2000; ++i) {
-            if (const auto a = worker.poll(); a && condition(*a)) return a;
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-        FAIL("no answer");
-        return std::shared_ptr<const WorkAnswer>();
-    };
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;
     r.model_path = (kTests / "reference/models/gpt2").string();
     r.text = "The cat sat";
