@@ -105,7 +105,7 @@ Result<std::vector<std::pair<int, int>>> chosen_heads(const ReportOptions& o, co
 }
 
 std::string token_list(const Trace& trace, int stack) {
-    const auto labels = token_labels(*trace.model, trace.request.inputs[static_cast<size_t>(stack)], stack);
+    const auto labels = token_labels(trace, stack);
     std::string out = "<p class=\"tokens\">";
     for (size_t i = 0; i < std::min(labels.size(), kMostTokens); ++i) out += "<span title=\"position " + std::to_string(i) + "\">" + escaped(labels[i]) + "</span>";
     if (labels.size() > kMostTokens) out += " and " + std::to_string(labels.size() - kMostTokens) + " more";
@@ -193,9 +193,7 @@ Status run(const ReportOptions& o) {
         page += one;
     }
     page += "</div>\n" + statistics_table(c, heads) + "<footer>Made by Headlight " HEADLIGHT_VERSION ".</footer>\n<script>" + kScript + "</script>\n</body>\n</html>\n";
-    TRY(const auto out, OutputFile::create(o.output));
-    out->write(page);
-    return out->commit();
+    return write_file(o.output, page);
 }
 
 }  // namespace

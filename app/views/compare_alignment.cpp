@@ -44,7 +44,7 @@ float draw_alignment(Scene& s, Rect area) {
     const auto& other = s.answer->other;
     if (!found || !other || !other->trace || found->asked.runs.versus != Versus::other) return 0;
     const auto &labels_a = s.sentence()->labels[0], &labels_b = other->labels[0];
-    const TokenPairs pairs = align(s.state.alignment, labels_a, labels_b);
+    const TokenPairs& pairs = found->answer.texts;
     const float left = area.x + ui.px(24), right = area.right() - ui.px(24), top = area.y + ui.px(6), high = ui.px(24), below = top + ui.px(54);
     const Rect inside{left, area.y, right - left, below + high - area.y};
     const auto a = place_tokens(ui, labels_a, left), b = place_tokens(ui, labels_b, left);

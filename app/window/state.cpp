@@ -77,9 +77,7 @@ Status save_settings(const ViewState& s, const fs::path& path) {
     ViewState copy = s;
     TRY_STATUS(visit_preferences(copy, writer));
     TRY_STATUS(visit_workspace(copy, writer));
-    TRY(const auto out, OutputFile::create(path));
-    out->write(writer.root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-    return out->commit();
+    return write_file(path, writer.root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace headlight

@@ -71,9 +71,7 @@ Status save_workspace(const ViewState& state, const fs::path& path) {
     make_absolute(copy.model_path);
     make_absolute(copy.other_model);
     TRY_STATUS(visit_workspace(copy, writer));
-    TRY(const auto out, OutputFile::create(path));
-    out->write(writer.root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-    return out->commit();
+    return write_file(path, writer.root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace headlight

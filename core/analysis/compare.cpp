@@ -46,11 +46,16 @@ float relative_entropy(const Vector& p, const Vector& q) {
     return static_cast<float>(std::max(0.0, sum));
 }
 
+TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const Trace& b, int stack_b) {
+    const Alignment mine = how.of_stack(stack_a);
+    const Sequence &x = a.request.inputs[static_cast<size_t>(stack_a)], &y = b.request.inputs[static_cast<size_t>(stack_b)];
+    const bool same = a.model == b.model && stack_a == stack_b && x == y && mine.by_hand.empty();
+    return same ? paired_with_itself(x.size()) : align(mine, token_labels(a, stack_a), token_labels(b, stack_b));
+}
+
 SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Trace& b, int site_b) {
-    const auto labels = [](const Trace& t, int stack) { return token_labels(*t.model, t.request.inputs[static_cast<size_t>(stack)], stack); };
     const AttentionSite x = a.config().site(site_a), y = b.config().site(site_b);
-    const auto pairs = [&](int stack_a, int stack_b) { return &a == &b && stack_a == stack_b ? paired_with_itself(a.request.inputs[static_cast<size_t>(stack_a)].size()) : align(how.of_stack(stack_a), labels(a, stack_a), labels(b, stack_b)); };
-    return {pairs(x.stack, y.stack), pairs(x.key_stack(), y.key_stack())};
+    return {align_stacks(how, a, x.stack, b, y.stack), align_stacks(how, a, x.key_stack(), b, y.key_stack())};
 }
 
 float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b, const SitePairs& pairs) {

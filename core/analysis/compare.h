@@ -16,6 +16,9 @@ float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a, const Eigen::Ref
 /// Kullback–Leibler divergence in bits of two distributions over the same outcomes: Σ p log2(p / q).
 float relative_entropy(const Vector& p, const Vector& q);
 
+/// The tokens of one stack of A and of one of B; the same tokens, unless tied by hand, each with itself.
+TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const Trace& b, int stack_b);
+
 /// Pairs of the tokens that an attention block of A and one of B read: queries, keys.
 struct SitePairs {
     TokenPairs queries, keys;

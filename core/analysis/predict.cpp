@@ -125,6 +125,8 @@ std::vector<std::string> token_labels(const Model& model, const Sequence& sequen
     return out;
 }
 
+std::vector<std::string> token_labels(const Trace& trace, int stack) { return token_labels(*trace.model, trace.request.inputs[static_cast<size_t>(stack)], stack); }
+
 std::string prediction_label(const Model& model, int id) {
     if (model.config.kind == ModelKind::vision) return model.config.vision.labels[static_cast<size_t>(id)];
     const std::string label = model.tokenizer ? token_label(*model.target_tokenizer(), id) : "";

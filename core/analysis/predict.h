@@ -48,6 +48,9 @@ std::string token_label(const Tokenizer& tokenizer, int id);
 /// The labels of a sequence's tokens; ids alone ("#17") without a tokenizer. `stack` says whose sequence it is.
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack);
 
+/// Those of one stack of a trace.
+std::vector<std::string> token_labels(const Trace& trace, int stack);
+
 /// The label of something predicted: a token, or the name of a class.
 std::string prediction_label(const Model& model, int id);
 

@@ -50,8 +50,6 @@ std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<
     return out;
 }
 
-std::vector<std::string> labels_of(const Trace& t, int stack) { return token_labels(*t.model, t.request.inputs[static_cast<size_t>(stack)], stack); }
-
 /// Lays both sides out and fills in what follows from them.
 void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.a = laid_out(a, m.rows, m.columns, Side::a, kAbsent);
@@ -104,11 +102,11 @@ Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& poo
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b) return out;
     const auto [site_b, head_b] = w.runs.versus == Versus::unchanged ? std::pair{w.site, w.head} : partner(a, *b, w);
-    const bool one_text = w.runs.versus != Versus::other;
-    SitePairs pairs = one_text ? SitePairs{paired_with_itself(a.query_count(w.site)), paired_with_itself(a.key_count(w.site))} : align_sites(w.runs.alignment, a, w.site, *b, site_b);
+    SitePairs pairs = align_sites(w.runs.alignment, a, w.site, *b, site_b);
+    out.texts = align_stacks(w.runs.alignment, a, 0, *b, 0);
     const AttentionSite x = a.config().site(w.site), y = b->config().site(site_b);
-    out.map.row_labels = pair_labels(pairs.queries, labels_of(a, x.stack), labels_of(*b, y.stack));
-    out.map.column_labels = pair_labels(pairs.keys, labels_of(a, x.key_stack()), labels_of(*b, y.key_stack()));
+    out.map.row_labels = pair_labels(pairs.queries, token_labels(a, x.stack), token_labels(*b, y.stack));
+    out.map.column_labels = pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(*b, y.key_stack()));
     out.each_to_itself = w.runs.versus == Versus::unchanged || (w.runs.versus == Versus::other && same_heads(a.config(), b->config()));
     if (out.each_to_itself) {
         TRY(out.distances, head_distances(a, *b, w.runs.alignment, pool, cancel));
@@ -132,9 +130,9 @@ Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& w, ThreadPool& p
     TRY(const DeltaMaps mine, find(a, DeltaMapsWanted{w.stack}, pool, cancel));
     TRY(const DeltaMaps theirs, find(*b, DeltaMapsWanted{w.stack}, pool, cancel));
     if (mine.sites.size() != theirs.sites.size()) return out;
-    const auto labels_a = labels_of(a, w.stack), labels_b = labels_of(*b, w.stack);
+    const auto labels_a = token_labels(a, w.stack), labels_b = token_labels(*b, w.stack);
     out.map.rows = paired_with_itself(static_cast<int>(mine.sites.size()));
-    out.map.columns = w.runs.versus == Versus::other ? align(w.runs.alignment.of_stack(w.stack), labels_a, labels_b) : paired_with_itself(static_cast<int>(labels_a.size()));
+    out.map.columns = align_stacks(w.runs.alignment, a, w.stack, *b, w.stack);
     for (const int site : mine.sites) out.map.row_labels.push_back(site_name(a.config(), site));
     out.map.column_labels = pair_labels(out.map.columns, labels_a, labels_b);
     const auto ratio = [](const DeltaMaps& m) -> Matrix { return (m.delta.array() / m.before.array().max(1e-12f)).matrix().transpose(); };
@@ -147,8 +145,8 @@ Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& w, Thr
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || !a.model->has_logits() || !b->model->has_logits()) return out;
     const int stack_a = static_cast<int>(a.request.inputs.size()) - 1, stack_b = static_cast<int>(b->request.inputs.size()) - 1;
-    const auto labels_a = labels_of(a, stack_a), labels_b = labels_of(*b, stack_b);
-    out.positions = w.runs.versus == Versus::other ? align(w.runs.alignment.of_stack(stack_a), labels_a, labels_b) : paired_with_itself(a.output().size());
+    const auto labels_a = token_labels(a, stack_a), labels_b = token_labels(*b, stack_b);
+    out.positions = align_stacks(w.runs.alignment, a, stack_a, *b, stack_b);
     out.labels = pair_labels(out.positions, labels_a, labels_b);
     const auto places_a = predicting_positions(a), places_b = predicting_positions(*b);
     const bool chosen = w.position >= 0 && w.position < a.output().size();

@@ -153,10 +153,6 @@ std::string with_own_numbers(std::string_view svg) {
     return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// Draws on a surface whose unit is `scale` CSS pixels and finishes it; an error names what cannot be drawn.
 Status draw_on(cairo_surface_t* surface, const Drawing& drawing, double scale, const std::string& name) {
     {

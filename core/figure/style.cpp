@@ -197,9 +197,7 @@ Result<FigurePreset> open_preset(const std::filesystem::path& path) {
 Status save_preset(const std::filesystem::path& path, const FigurePreset& preset) {
     nlohmann::ordered_json root{{"format", kFormat}, {"version", kVersion}, {"name", preset.name}};
     for (const auto& [name, text] : preset.fields) root[name] = text;
-    TRY(const auto out, OutputFile::create(path));
-    out->write(root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-    return out->commit();
+    return write_file(path, root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<std::vector<int>> read_positions(const std::string& text, int count) {

@@ -59,14 +59,8 @@ std::string lines(std::span<const NumberTable> tables, char separator) {
     return out;
 }
 
-Status write_text(const std::filesystem::path& path, const std::string& text) {
-    TRY(const auto out, OutputFile::create(path));
-    out->write(text);
-    return out->commit();
-}
-
 Status write_separated(const std::filesystem::path& path, std::span<const NumberTable> tables, char separator) {
-    return write_text(path, tables.size() == 1 ? square(tables[0], separator) : lines(tables, separator));
+    return write_file(path, tables.size() == 1 ? square(tables[0], separator) : lines(tables, separator));
 }
 
 Status write_csv(const std::filesystem::path& path, std::span<const NumberTable> tables) { return write_separated(path, tables, ','); }
@@ -83,7 +77,7 @@ Status write_json(const std::filesystem::path& path, std::span<const NumberTable
         }
         list.push_back({{"name", t.name}, {"rows_are", t.rows_are}, {"columns_are", t.columns_are}, {"rows", t.rows}, {"columns", t.columns}, {"values", std::move(values)}});
     }
-    return write_text(path, nlohmann::ordered_json{{"tables", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return write_file(path, nlohmann::ordered_json{{"tables", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (format 1.0).

@@ -67,4 +67,10 @@ Status OutputFile::commit() {
     return success();
 }
 
+Status write_file(const fs::path& path, std::string_view text) {
+    TRY(const auto out, OutputFile::create(path));
+    out->write(text);
+    return out->commit();
+}
+
 }  // namespace headlight

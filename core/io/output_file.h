@@ -34,4 +34,7 @@ private:
     int failed_ = 0;  // errno of the first write that failed
 };
 
+/// A whole file of text, or none.
+Status write_file(const std::filesystem::path& path, std::string_view text);
+
 }  // namespace headlight
