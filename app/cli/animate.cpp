@@ -1,7 +1,7 @@
 // Layer by layer, or token by token while the text grows.
 #include <algorithm>
 
-#include "analysis/predict.h"
+#include "analysis/generate.h"
 #include "cli/progress.h"
 #include "cli/render.h"
 #include "io/apng.h"
@@ -31,13 +31,9 @@ Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace,
     if (trace->config().kind == ModelKind::vision) return Error{"A picture has no tokens that come one by one; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;
-        TRY(const auto added, generate(trace->model, trace->request, o.generate, {}, pool));
+        TRY(const auto added, generate(trace->model, trace->request, {{}, o.generate, {}}, pool));
         if (trace->config().kind == ModelKind::encoder) return Error{trace->model->name + " fills masks and adds no tokens; leave --generate out."};
-        Sequence& s = longer.inputs.back();
-        for (const int id : added) {
-            s.ids.push_back(id);
-            s.tokens.push_back(trace->model->target_tokenizer() ? trace->model->target_tokenizer()->spelling(id) : "#" + std::to_string(id));
-        }
+        for (const int id : added) append_token(*trace->model, longer.inputs.back(), id);
         TRY(trace, run_trace(trace->model, std::move(longer), pool));
     }
     TRY(const Drawing last, drawing_of(o, trace, pool));

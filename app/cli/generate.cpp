@@ -1,43 +1,84 @@
-#include "analysis/predict.h"
+#include <nlohmann/json.hpp>
+
+#include "analysis/generate.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 
 namespace headlight {
 
+namespace {
+
+struct GenerateOptions {
+    InputOptions input;
+    WritingWanted wanted;
+    bool ids_out = false, json = false;
+};
+
+std::string comma_separated(const std::vector<int>& ids) {
+    std::string out;
+    for (const int id : ids) out += (out.empty() ? "" : ",") + std::to_string(id);
+    return out;
+}
+
+nlohmann::ordered_json described(const Model& model, int id, float probability) {
+    nlohmann::ordered_json out;
+    out["id"] = id;
+    if (model.tokenizer) out["token"] = model.target_tokenizer()->spelling(id);
+    out["p"] = probability;
+    return out;
+}
+
+/// The whole text: what was typed and what was added, or the target alone.
+std::string whole_text(const Model& model, const Sequence& given, const std::vector<int>& added) {
+    std::vector<int> ids = model.config.kind == ModelKind::encoder ? std::vector<int>() : given.ids;
+    ids.insert(ids.end(), added.begin(), added.end());
+    return model.target_tokenizer()->decode(ids);
+}
+
+std::string as_json(const Model& model, const Sequence& given, const Writing& writing) {
+    nlohmann::ordered_json out;
+    if (model.tokenizer) out["text"] = whole_text(model, given, writing.ids());
+    out["ids"] = writing.ids();
+    out["ended"] = writing.ended;
+    out["score"] = writing.score;
+    for (const WrittenToken& token : writing.tokens) {
+        auto step = described(model, token.id, token.probability);
+        for (const Prediction& p : token.alternatives) step["alternatives"].push_back(described(model, p.id, p.probability));
+        out["steps"].push_back(std::move(step));
+    }
+    return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Status run_generate(const GenerateOptions& o) {
+    ThreadPool pool(o.input.threads);
+    TRY(const auto model, open_model(o.input));
+    TRY(const ForwardRequest request, read_request(o.input, model, pool));
+    const Sequence& given = request.inputs.back();
+    if (o.json) {
+        TRY(const Writing writing, write(model, request, o.wanted, pool));
+        return print(as_json(*model, given, writing) + "\n");
+    }
+    TRY(const auto added, generate(model, request, o.wanted, pool));
+    return print((o.ids_out || !model->tokenizer ? comma_separated(added) : whole_text(*model, given, added)) + "\n");
+}
+
+}  // namespace
+
 std::function<Status()> declare_generate(CLI::App& app) {
-    struct Options {
-        InputOptions input;
-        Sampling sampling;
-        int tokens = 40;
-        bool ids_out = false;
-    };
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<GenerateOptions>();
+    o->wanted.length = 40;
+    Decoding& d = o->wanted.decoding;
     add_input_options(app, o->input);
-    app.add_option("--tokens", o->tokens, "how many tokens to add")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-    app.add_option("--temperature", o->sampling.temperature, "0: always the most probable token")->check(CLI::Range(0.0, 100.0))->capture_default_str();
-    app.add_option("--top-k", o->sampling.top_k, "draw among the k most probable (0: all)")->check(CLI::Range(0, 1 << 24))->capture_default_str();
-    app.add_option("--top-p", o->sampling.top_p, "draw among the most probable that make up p")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-    app.add_option("--seed", o->sampling.seed, "seed of the draws")->capture_default_str();
-    app.add_flag("--ids-out", o->ids_out, "print the new ids instead of the whole text");
-    return [o]() -> Status {
-        ThreadPool pool(o->input.threads);
-        TRY(const auto model, open_model(o->input));
-        TRY(ForwardRequest request, read_request(o->input, model, pool));
-        std::vector<int> ids = request.inputs.back().ids;
-        TRY(const auto added, generate(model, std::move(request), o->tokens, o->sampling, pool));
-        std::string out;
-        if (o->ids_out || !model->tokenizer) {
-            for (const int id : added) out += (out.empty() ? "" : ",") + std::to_string(id);
-        } else if (model->config.kind == ModelKind::decoder) {
-            ids.insert(ids.end(), added.begin(), added.end());
-            out = (*model->tokenizer)->decode(ids);
-        } else {
-            if (model->config.kind == ModelKind::encoder_decoder) ids.insert(ids.end(), added.begin(), added.end());
-            else ids = added;
-            out = model->target_tokenizer()->decode(ids);
-        }
-        return print(out + "\n");
-    };
+    app.add_option("--tokens", o->wanted.length, "the most tokens to add")->check(CLI::Range(1, kMostWritten))->capture_default_str();
+    auto* temperature = app.add_option("--temperature", d.temperature, "0: always the most probable token")->check(CLI::Range(0.0, 100.0))->capture_default_str();
+    app.add_option("--top-k", d.top_k, "draw among the k most probable (0: all)")->check(CLI::Range(0, 1 << 24))->capture_default_str();
+    app.add_option("--top-p", d.top_p, "draw among the most probable that make up p")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--seed", d.seed, "seed of the draws")->capture_default_str();
+    auto* beams = app.add_option("--beams", d.beams, "keep so many drafts and take the best (beam search)")->check(CLI::Range(1, kMostBeams))->capture_default_str()->excludes(temperature);
+    app.add_option("--length-penalty", d.length_penalty, "a draft's log-probability is divided by length^X")->check(CLI::Range(-10.0, 10.0))->capture_default_str()->needs(beams);
+    auto* ids = app.add_flag("--ids-out", o->ids_out, "print the new ids instead of the whole text");
+    app.add_flag("--json", o->json, "each step with its probability and what else stood to choice")->excludes(ids);
+    return [o] { return run_generate(*o); };
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "analysis/generate.h"
 #include "analysis/patch.h"
 #include "base/utf8.h"
 #include "model/library.h"
@@ -12,8 +13,6 @@
 namespace headlight {
 
 namespace {
-
-constexpr int kMostWritten = 128;
 
 /// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
 /// read from another, the heads in between come first.
@@ -267,7 +266,7 @@ void Worker::write_target(const WorkRequest& r) {
     if (model_->config.kind != ModelKind::encoder_decoder || r.text.empty()) return;
     auto input = read_typed(*model_, {r.text, "", "", {}, {}, {}, nullptr});
     if (!input) return;
-    const auto ids = generate(model_, {std::move(input->sequences), {}}, kMostWritten, {}, pool_);
+    const auto ids = generate(model_, {std::move(input->sequences), {}}, {}, pool_);
     if (ids) state_.written = model_->target_tokenizer()->decode(*ids);
     else state_.text_error = ids.error().message;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "base/utf8.h"
 
@@ -22,39 +21,9 @@ std::vector<int> ranked_ids(const Vector& values, int count) {
     return order;
 }
 
-namespace {
-
-int sample(const Vector& logits, const Sampling& s, std::mt19937_64& random) {
-    if (s.temperature <= 0) return ranked_ids(logits, 1)[0];
-    const Vector p = probabilities(logits / s.temperature);
-    const std::vector<int> order = ranked_ids(p, s.top_k > 0 ? s.top_k : static_cast<int>(p.size()));
-    std::vector<double> weights;
-    double mass = 0;
-    for (const int id : order) {
-        weights.push_back(p[id]);
-        mass += p[id];
-        if (mass >= s.top_p) break;
-    }
-    double point = std::uniform_real_distribution<double>(0, std::accumulate(weights.begin(), weights.end(), 0.0))(random);
-    for (size_t i = 0; i + 1 < weights.size(); ++i)
-        if ((point -= weights[i]) < 0) return order[i];
-    return order[weights.size() - 1];
+Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) {
+    return probabilities(unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose());
 }
-
-Vector logits_at(const Trace& trace, int position, ThreadPool& pool) {
-    return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose();
-}
-
-Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request, const Sampling& sampling, ThreadPool& pool) {
-    std::mt19937_64 random(sampling.seed);
-    TRY(const auto trace, run_trace(model, request, pool));
-    for (const int position : predicting_positions(*trace)) request.inputs[0].ids[static_cast<size_t>(position)] = sample(logits_at(*trace, position, pool), sampling, random);
-    return request.inputs[0].ids;
-}
-
-}  // namespace
-
-Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) { return probabilities(logits_at(trace, position, pool)); }
 
 std::vector<int> predicting_positions(const Trace& trace) {
     const ModelConfig& c = trace.config();
@@ -72,25 +41,6 @@ std::vector<Prediction> predictions(const Trace& trace, int position, int count,
     const Vector p = probabilities_at(trace, position, pool);
     std::vector<Prediction> out;
     for (const int id : ranked_ids(p, count)) out.push_back({id, p[id]});
-    return out;
-}
-
-Result<std::vector<int>> generate(std::shared_ptr<const Model> model, ForwardRequest request, int count, const Sampling& sampling, ThreadPool& pool) {
-    if (!model->has_logits()) return Error{model->name + " has no language-model head, so it predicts no tokens; use a checkpoint that was saved with its head."};
-    if (model->config.kind == ModelKind::vision) return Error{model->name + " reads pictures and writes no text; use a model of text."};
-    if (model->config.kind == ModelKind::encoder) return fill_masks(model, std::move(request), sampling, pool);
-    std::mt19937_64 random(sampling.seed);
-    std::vector<int> out;
-    std::shared_ptr<const Trace> past;
-    const bool ends = model->config.kind == ModelKind::encoder_decoder;
-    Sequence& growing = request.inputs.back();
-    while (static_cast<int>(out.size()) < count && growing.size() < model->config.context) {
-        TRY(past, run_trace(model, request, pool, nullptr, past.get()));
-        const int id = sample(logits_at(*past, growing.size() - 1, pool), sampling, random);
-        if (ends && id == model->config.end_id) break;
-        out.push_back(id);
-        growing.ids.push_back(id);
-    }
     return out;
 }
 

@@ -1,7 +1,6 @@
 // What the model says: the next token, the masked ones, the class of a picture.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,18 +28,6 @@ std::vector<int> predicting_positions(const Trace& trace);
 
 /// The `count` most probable tokens (or classes) at a position of the output sequence, most probable first.
 std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool);
-
-/// How to choose the next token. Temperature 0 is greedy.
-struct Sampling {
-    float temperature = 0.0f;
-    int top_k = 0;      // 0: all
-    float top_p = 1.0f; // nucleus sampling (Holtzman et al. 2020)
-    uint64_t seed = 0;
-};
-
-/// Continues the decoder's sequence by up to `count` tokens, until the context is full or (encoder–decoder) the end
-/// token comes; an encoder's mask tokens are filled in at once. Returns the new ids: those added, or the whole filled text.
-Result<std::vector<int>> generate(std::shared_ptr<const Model> model, ForwardRequest request, int count, const Sampling& sampling, ThreadPool& pool);
 
 /// How a token is shown to a person: its text, "Byte" for part of a character, "↵" for a line break.
 std::string token_label(const Tokenizer& tokenizer, int id);

@@ -58,7 +58,45 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     config.family_name = family->name;
     TRY(const int64_t padding, json_integer(root, "pad_token_id", -1, -1, 1 << 23, name));
     config.pad_id = static_cast<int>(padding);
+    if (config.end_id >= 0) config.writing.ends = {config.end_id};
+    TRY_STATUS(parse_writing_rules(root, name, config.writing));
     return config;
+}
+
+namespace {
+
+constexpr int64_t kMostIds = 1 << 23;
+constexpr size_t kMostRules = 1 << 16;
+
+/// Ids of an entry that is one id or a list of them; lists inside it count where they hold a single id.
+Status read_ids(const Json& root, const char* key, const std::string& name, std::vector<int>& out) {
+    const auto it = root.find(key);
+    if (it == root.end() || it->is_null()) return success();
+    const Error wrong{name + ": \"" + key + "\" must hold ids of tokens; download it again."};
+    const Json list = it->is_array() ? *it : Json::array({*it});
+    if (list.size() > kMostRules) return wrong;
+    out.clear();
+    for (const Json& entry : list) {
+        if (entry.is_array() && entry.size() != 1) continue;  // a forbidden phrase
+        const Json& id = entry.is_array() ? entry[0] : entry;
+        if (!id.is_number_integer() || id.get<int64_t>() >= kMostIds) return wrong;
+        if (id.get<int64_t>() >= 0) out.push_back(id.get<int>());
+    }
+    return success();
+}
+
+}  // namespace
+
+Status parse_writing_rules(const Json& root, const std::string& name, WritingRules& rules) {
+    if (!root.is_object()) return Error{name + " must be an object; download it again."};
+    std::vector<int> first, suppressed;
+    TRY_STATUS(read_ids(root, "eos_token_id", name, rules.ends));
+    TRY_STATUS(read_ids(root, "bad_words_ids", name, rules.banned));
+    TRY_STATUS(read_ids(root, "suppress_tokens", name, suppressed));
+    TRY_STATUS(read_ids(root, "forced_bos_token_id", name, first));
+    rules.banned.insert(rules.banned.end(), suppressed.begin(), suppressed.end());
+    if (!first.empty()) rules.first = first[0];
+    return success();
 }
 
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision) {
@@ -94,6 +132,11 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
         return Error{display_path(folder) + " has no config.json; choose the folder that holds a model's config.json and safetensors."};
     TRY(const Json root, read_json(folder / "config.json"));
     TRY(ModelConfig config, parse_config(root, display_path(folder / "config.json")));
+    const auto writing = folder / "generation_config.json";
+    if (std::filesystem::exists(writing, ignored)) {
+        TRY(const Json rules, read_json(writing));
+        TRY_STATUS(parse_writing_rules(rules, display_path(writing), config.writing));
+    }
     const auto pictures = folder / "preprocessor_config.json";
     if (config.kind == ModelKind::vision && std::filesystem::exists(pictures, ignored)) {
         TRY(const Json description, read_json(pictures));

@@ -61,6 +61,14 @@ struct VisionConfig {
     int patches() const { return patch ? (image / patch) * (image / patch) : 0; }
 };
 
+/// What writing obeys, as generation_config.json says it.
+struct WritingRules {
+    bool operator==(const WritingRules&) const = default;
+    std::vector<int> ends;    // tokens that end a text
+    std::vector<int> banned;  // tokens that are never written
+    int first = -1;           // what the decoder must write first, behind its start token; −1: anything
+};
+
 /// Numbers read from config.json. Widths in floats, counts from 1.
 struct ModelConfig {
     bool operator==(const ModelConfig&) const = default;
@@ -106,6 +114,7 @@ struct ModelConfig {
     Activation head_activation = Activation::gelu;
     bool tied_unembedding = true;
     int start_id = 0, end_id = -1, mask_id = -1, pad_id = -1;  // what a decoder starts from and ends with; [MASK]; what fills a batch
+    WritingRules writing;
     VisionConfig vision;
     bool decodes_matrices = false;  // matrices in 16 bits are decoded when the model opens, because they are stored [in, out]
 
@@ -136,6 +145,10 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder);
 
 /// The same from text; `name` is what messages call it. For tests and fuzzing.
 Result<ModelConfig> parse_config(const Json& root, const std::string& name);
+
+/// How a model's texts begin and end and what they never hold; entries that are missing keep what `rules` has. `root` is a
+/// generation_config.json, or the config.json of older folders.
+Status parse_writing_rules(const Json& root, const std::string& name, WritingRules& rules);
 
 /// Mean, deviation and rescaling of pictures from the text of a preprocessor_config.json.
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision);

@@ -126,6 +126,7 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     if (config.contains("head_dim") && row->model_type == std::string_view("gemma2")) config["query_pre_attn_scalar"] = gemma2_scalar(config);
     if (const Json& dims = file.value(prefix + "rope.dimension_count"), &width = config["head_dim"]; dims.is_number() && width.is_number() && width.get<double>() > 0)
         config["partial_rotary_factor"] = dims.get<double>() / width.get<double>();
+    if (const Json& end = file.value("tokenizer.ggml.eos_token_id"); end.is_number_unsigned()) config["eos_token_id"] = end;
     TRY(ModelConfig c, parse_config(config, name));
     c.rope.neighbours = row->neighbours;
     c.decodes_matrices = false;

@@ -9,7 +9,7 @@
 
 #include "analysis/effects.h"
 #include "analysis/head_stats.h"
-#include "analysis/predict.h"
+#include "analysis/generate.h"
 #include "base/memory.h"
 
 using namespace headlight;
@@ -129,6 +129,23 @@ void open_model(benchmark::State& state) {
     state.counters["grown_MB"] = grown / 1e6;
 }
 BENCHMARK(open_model)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(5);
+
+/// One token of a translation of 30 source tokens, its encoder pass and all earlier tokens reused; items: steps.
+void decoding_step(benchmark::State& state) {
+    constexpr int kSource = 30, kSteps = 20;
+    const auto translator = Model::open("models/translator");
+    if (!translator) return state.SkipWithError(translator.error().message.c_str());
+    ThreadPool pool(threads());
+    ForwardRequest r{{Sequence{}, Sequence{}}, {}};
+    for (int i = 0; i < kSource; ++i) r.inputs[0].ids.push_back(i + 1 < kSource ? 10 + 7 * i : 0);
+    r.inputs[1].ids = {(*translator)->config.start_id};
+    const auto past = *run_trace(*translator, r, pool);
+    WritingWanted wanted{{}, kSteps, {}};
+    for (int i = 0; i < kSteps; ++i) wanted.forced.push_back(40 + i);  // no end comes in between
+    for (auto _ : state) benchmark::DoNotOptimize(write(*translator, r, wanted, pool, nullptr, past.get()));
+    state.SetItemsProcessed(state.iterations() * kSteps);
+}
+BENCHMARK(decoding_step)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly();
 
 #define LENGTHS ->Arg(8)->Arg(16)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly()
 BENCHMARK(trace_and_next) LENGTHS;

@@ -4,7 +4,7 @@
 #include "analysis/cell.h"
 #include "analysis/head_stats.h"
 #include "analysis/links.h"
-#include "analysis/predict.h"
+#include "analysis/generate.h"
 #include "figure/figure.h"
 #include "helpers.h"
 #include "window/mailbox.h"
@@ -146,9 +146,9 @@ TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the firs
         if (i) CHECK(next[i - 1].probability >= next[i].probability);
     }
     CHECK(sum == doctest::Approx(1));
-    CHECK((*generate(model, request_of({5, 9, 200}), 3, {}, pool))[0] == next[0].id);
-    CHECK(*generate(model, request_of({5, 9, 200}), 8, {1.0f, 20, 0.9f, 7}, pool) == *generate(model, request_of({5, 9, 200}), 8, {1.0f, 20, 0.9f, 7}, pool));
-    CHECK(generate(model, request_of(std::vector<int>(47, 1)), 9, {}, pool)->size() == 1);  // the context holds 48
+    CHECK((*generate(model, request_of({5, 9, 200}), {{}, 3, {}}, pool))[0] == next[0].id);
+    CHECK(*generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool) == *generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool));
+    CHECK(generate(model, request_of(std::vector<int>(47, 1)), {{}, 9, {}}, pool)->size() == 1);  // the context holds 48
 }
 
 TEST_CASE("scales lead into the colour map") {

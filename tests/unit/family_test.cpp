@@ -1,7 +1,7 @@
 // What families differ in, by hand.
 #include <cmath>
 
-#include "analysis/predict.h"
+#include "analysis/generate.h"
 #include "helpers.h"
 #include "model/attention.h"
 #include "model/input.h"
@@ -126,7 +126,7 @@ TEST_CASE("masked models predict at their mask tokens; vision models at the clas
     const auto places = predicting_positions(*trace);
     REQUIRE(places.size() == 2);
     for (const int p : places) CHECK(trace->output().tokens[static_cast<size_t>(p)] == "[MASK]");
-    const auto filled = generate(bert, {input->sequences, {}}, 1, {}, pool);
+    const auto filled = generate(bert, {input->sequences, {}}, {{}, 1, {}}, pool);
     REQUIRE(filled);
     CHECK((*filled)[static_cast<size_t>(places[1])] == predictions(*trace, places[1], 1, pool)[0].id);
     const auto vit = reference_model("vit");

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""Trains Headlight's built-in translator: English to German, the encoder and decoder of "Attention Is All You Need"
+(norm after each block, sinusoidal positions, one table of embeddings for source, target and output).
+
+    python models/translator/train.py --data DIR --out models/translator --minutes 100
+
+DIR holds tatoeba_en_de_train.tsv, tatoeba_en_de_valid.tsv and templates_en_de.tsv (English, tab, German).
+The folder written loads with transformers (MarianMTModel, MarianTokenizer) and with Headlight.
+README.md beside this file says where the text comes from and what a run reached; evaluate.py measures it.
+
+Needs torch, transformers, tokenizers and sentencepiece.
+"""
+import argparse
+import json
+import math
+import random
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import sentencepiece
+import torch
+import torch.nn.functional as F
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTokenizer
+
+LAYERS, HEADS, WIDTH, HIDDEN, VOCAB, POSITIONS = 3, 8, 256, 1024, 6000, 128
+END, UNKNOWN, PAD = 0, 1, VOCAB - 1  # Marian's order: </s>, <unk>, ..., <pad>; the decoder starts from <pad>
+NAMES = {"Tom": (r"\bTom\b", ["Ben", "Paul", "Peter", "David", "John", "Tim", "Jack"]),
+         "Mary": (r"\bMar(?:ia|y)\b", ["Anna", "Lily", "Lucy", "Emma", "Sarah", "Alice", "Mia"])}
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", type=Path, required=True)
+    p.add_argument("--out", type=Path, required=True)
+    p.add_argument("--minutes", type=float, default=100, help="processor minutes per thread; the schedule follows them")
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--tokens", type=int, default=1200, help="target tokens in a batch")
+    p.add_argument("--lr", type=float, default=1.2e-3)
+    p.add_argument("--dropout", type=float, default=0.15)
+    p.add_argument("--smoothing", type=float, default=0.1)
+    p.add_argument("--resplit", type=float, default=0.25, help="share of sources split at random among the likely ways")
+    p.add_argument("--joined", type=float, default=0.1, help="share of pairs that get a second pair appended")
+    p.add_argument("--seed", type=int, default=1)
+    return p.parse_args()
+
+
+def read_pairs(path):
+    return [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
+
+
+def split_data(data, rng):
+    """Training pairs and pairs that choose the weights: 400 of Tatoeba, 200 of the templates (whose first 500 are held
+    out). Every pair with a held-out English side leaves the training set; tatoeba_en_de_valid.tsv is not looked at."""
+    tatoeba, templates = read_pairs(data / "tatoeba_en_de_train.tsv"), read_pairs(data / "templates_en_de.tsv")
+    chosen = [tatoeba[i] for i in rng.permutation(len(tatoeba))[:400]]
+    held_out = {english for english, _ in chosen + templates[:500]}
+    return [p for p in tatoeba + templates if p[0] not in held_out], chosen + templates[:200]
+
+
+def varied(pair, rng):
+    """Half of the Toms and Maries get another name, so that names are copied, not memorised; one sentence in twelve
+    loses its final mark, one source in twelve its capital: a person who types leaves them out."""
+    english, german = pair
+    for name, (german_name, others) in NAMES.items():
+        count = len(re.findall(rf"\b{name}\b", english))
+        if count and rng.random() < 0.5 and count == len(re.findall(german_name, german)):
+            other = rng.choice(others)
+            english, german = re.sub(rf"\b{name}\b", other, english), re.sub(german_name, other, german)
+    if rng.random() < 1 / 12 and english[-1] in ".!?" and german[-1] == english[-1]:
+        english, german = english[:-1], german[:-1]
+    if rng.random() < 1 / 12:
+        english = english[0].lower() + english[1:]
+    return english, german
+
+
+def train_tokenizer(pairs, out, threads):
+    """One unigram model for both languages, saved as Marian's pair of files, vocab.json and one tokenizer.json."""
+    corpus, prefix = out / "corpus.txt", str(out / "source")
+    corpus.write_text("\n".join(text for pair in pairs for text in pair), encoding="utf-8")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus), model_prefix=prefix, vocab_size=VOCAB - 1, model_type="unigram", character_coverage=1.0,
+        bos_id=-1, pad_id=-1, eos_id=END, unk_id=UNKNOWN, eos_piece="</s>", unk_piece="<unk>", minloglevel=2,
+        num_threads=threads)
+    corpus.unlink()
+    (out / "source.vocab").unlink()
+    (out / "source.model").rename(out / "source.spm")
+    (out / "target.spm").write_bytes((out / "source.spm").read_bytes())
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(out / "source.spm"))
+    table = {pieces.id_to_piece(i): i for i in range(VOCAB - 1)} | {"<pad>": PAD}
+    (out / "vocab.json").write_text(json.dumps(table, ensure_ascii=False, indent=0), encoding="utf-8")
+    marian = MarianTokenizer(source_spm=str(out / "source.spm"), target_spm=str(out / "target.spm"),
+                             vocab=str(out / "vocab.json"), source_lang="en", target_lang="de",
+                             model_max_length=POSITIONS)
+    marian.save_pretrained(out)
+    write_tokenizer_json(pieces, out)
+    return pieces
+
+
+def write_tokenizer_json(pieces, out):
+    scores = [(pieces.id_to_piece(i), pieces.get_score(i)) for i in range(VOCAB - 1)] + [("<pad>", 0.0)]
+    tok = Tokenizer(models.Unigram(scores, unk_id=UNKNOWN))
+    tok.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " "),
+                                           normalizers.Strip()])
+    tok.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    tok.decoder = decoders.Metaspace(replacement="▁", prepend_scheme="always")
+    tok.add_special_tokens([AddedToken(t, special=True) for t in ("</s>", "<unk>", "<pad>")])
+    tok.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A $B </s>",
+                                                       special_tokens=[("</s>", END)])
+    tok.save(str(out / "tokenizer.json"))
+
+
+def up(length, step=4):
+    """Few different shapes: a kernel is prepared once for each."""
+    return -(-length // step) * step
+
+
+def collate(pairs):
+    """Source ids, decoder input (the target shifted right, <pad> first) and labels (-100 where there is none)."""
+    m, n = (up(max(len(p[side]) for p in pairs) + 1) for side in (0, 1))
+    source, given = np.full((len(pairs), m), PAD), np.full((len(pairs), n), PAD)
+    labels = np.full((len(pairs), n), -100)
+    for row, (x, y) in enumerate(pairs):
+        source[row, :len(x) + 1] = [*x, END]
+        given[row, 1:len(y) + 1] = y
+        labels[row, :len(y) + 1] = [*y, END]
+    return tuple(torch.from_numpy(t) for t in (source, given, labels))
+
+
+class Batches:
+    """Epoch after epoch: pairs varied, split and joined anew, in batches of like length."""
+
+    def __init__(self, pairs, pieces, a):
+        self.pairs, self.pieces, self.a = pairs, pieces, a
+        self.rng, self.queue, self.epoch, self.seen = random.Random(a.seed), [], 0, 0
+
+    def encoded(self):
+        pairs = [varied(p, self.rng) for p in self.pairs]
+        source, target = (self.pieces.encode([p[side] for p in pairs]) for side in (0, 1))
+        again = [i for i in range(len(pairs)) if self.rng.random() < self.a.resplit]
+        sampled = self.pieces.encode([pairs[i][0] for i in again], enable_sampling=True, alpha=0.3, nbest_size=-1)
+        for i, ids in zip(again, sampled):
+            source[i] = ids
+        rows = list(zip(source, target))
+        self.rng.shuffle(rows)
+        return rows
+
+    def joined(self, rows):
+        rows = iter(rows)
+        for x, y in rows:
+            other = next(rows, None) if self.rng.random() < self.a.joined else None
+            pair = (x + other[0], y + other[1]) if other else (x, y)
+            if max(map(len, pair)) < POSITIONS - 4:
+                yield pair
+
+    def fill(self):
+        rows = sorted(self.joined(self.encoded()), key=lambda p: (up(len(p[1]) + 1), len(p[0]) + 3 * self.rng.random()))
+        batch = []
+        for pair in rows:
+            length = up(len(batch[0][1]) + 1) if batch else 0
+            if batch and (up(len(pair[1]) + 1) != length or len(batch) >= self.a.tokens // length // 8 * 8):
+                self.queue.append(batch)
+                batch = []
+            batch.append(pair)
+        self.queue.append(batch)
+        self.rng.shuffle(self.queue)
+        self.epoch += 1
+
+    def next(self):
+        if not self.queue:
+            self.fill()
+        batch = self.queue.pop()
+        self.seen += len(batch)
+        return collate(batch)
+
+
+def make_model(dropout):
+    config = MarianConfig(
+        vocab_size=VOCAB, decoder_vocab_size=VOCAB, d_model=WIDTH, encoder_layers=LAYERS, decoder_layers=LAYERS,
+        encoder_attention_heads=HEADS, decoder_attention_heads=HEADS, encoder_ffn_dim=HIDDEN, decoder_ffn_dim=HIDDEN,
+        activation_function="relu", dropout=dropout, attention_dropout=0.0, activation_dropout=0.0,
+        max_position_embeddings=POSITIONS, scale_embedding=True, share_encoder_decoder_embeddings=True,
+        tie_word_embeddings=True, pad_token_id=PAD, eos_token_id=END, bos_token_id=None, forced_eos_token_id=END,
+        decoder_start_token_id=PAD)
+    config._attn_implementation = "eager"  # on a processor faster than fused attention for sentences so short
+    model = MarianMTModel(config)
+    model.generation_config = GenerationConfig(
+        decoder_start_token_id=PAD, pad_token_id=PAD, eos_token_id=END, forced_eos_token_id=END,
+        bad_words_ids=[[PAD]], max_length=96, num_beams=1)
+    for name, p in model.named_parameters():  # Marian's initial values; a deviation of 0.02 is too small for this width
+        if p.ndim == 2 and "embed_positions" not in name:
+            is_table = "shared" in name or "embed_tokens" in name
+            torch.nn.init.normal_(p, std=WIDTH ** -0.5) if is_table else torch.nn.init.xavier_uniform_(p)
+    return model
+
+
+def make_optimizer(model, lr):
+    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    is_matrix = lambda n, p: p.ndim == 2 and "shared" not in n and "embed" not in n
+    return torch.optim.AdamW([dict(params=[p for n, p in named if is_matrix(n, p)], weight_decay=0.01),
+                              dict(params=[p for n, p in named if not is_matrix(n, p)], weight_decay=0.0)],
+                             lr=lr, betas=(0.9, 0.98), eps=1e-9, fused=True)
+
+
+def loss_of(model, batch, smoothing=0.0):
+    source, given, labels = batch
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        hidden = model.model(input_ids=source, attention_mask=(source != PAD).long(),
+                             decoder_input_ids=given).last_hidden_state
+        known = labels != -100  # the output layer is computed where there is something to predict
+        logits = F.linear(hidden[known], model.lm_head.weight)
+    return F.cross_entropy(logits.float(), labels[known], label_smoothing=smoothing)
+
+
+class Average:
+    """An exponential average of the weights over about a thousand steps: what is validated and saved."""
+
+    def __init__(self, model):
+        self.live = [p for p in model.parameters() if p.requires_grad]
+        self.mean = [p.detach().clone() for p in self.live]
+        self.steps = 0
+
+    @torch.no_grad()
+    def update(self):
+        self.steps += 1
+        torch._foreach_lerp_(self.mean, [p.detach() for p in self.live], 1 - min(0.999, self.steps / (self.steps + 10)))
+
+    @torch.no_grad()
+    def swap(self):
+        for p, mean in zip(self.live, self.mean):
+            kept = p.detach().clone()
+            p.copy_(mean)
+            mean.copy_(kept)
+
+
+@torch.no_grad()
+def evaluate(model, rows):
+    """Loss per target token, no smoothing, batches of 50."""
+    model.eval()
+    total = count = 0
+    for i in range(0, len(rows), 50):
+        batch = collate(rows[i:i + 50])
+        n = int((batch[2] != -100).sum())
+        total, count = total + loss_of(model, batch).item() * n, count + n
+    model.train()
+    return total / count
+
+
+def save(model, out):
+    half = MarianMTModel(model.config)
+    half.load_state_dict(model.state_dict())
+    half.generation_config = model.generation_config
+    half.half().save_pretrained(out)
+
+
+def train(model, batches, chosen, a):
+    """Warm-up, then cosine to 3 %; the average with the best validation loss is kept."""
+    optimizer, average = make_optimizer(model, a.lr), Average(model)
+    clock = lambda: time.process_time() / a.threads / 60
+    start, began, step, best, recent = clock(), time.time(), 0, math.inf, []
+    while (done := (clock() - start) / a.minutes) < 1:
+        factor = min(1, (step + 1) / 300) * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * done)))
+        for group in optimizer.param_groups:
+            group["lr"] = a.lr * factor
+        loss = loss_of(model, batches.next(), a.smoothing)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        average.update()
+        recent.append(loss.item())
+        step += 1
+        if step % 500 == 0:
+            best = checkpoint(model, average, chosen, best, a.out)
+            print(f"{done * a.minutes:5.1f} min (wall {(time.time() - began) / 60:.0f}) step {step} epoch {batches.epoch} "
+                  f"{batches.seen / 1e3:.0f} k pairs, train {np.mean(recent[-200:]):.3f} best {best:.3f}", flush=True)
+    best = checkpoint(model, average, chosen, best, a.out)
+    print(f"end: {step} steps, {batches.seen / 1e6:.2f} M pairs, {(time.time() - began) / 60:.0f} minutes, best {best:.3f}")
+
+
+def checkpoint(model, average, chosen, best, out):
+    average.swap()
+    losses = [evaluate(model, part) for part in (chosen[:400], chosen[400:])]
+    print(f"      valid Tatoeba {losses[0]:.3f} templates {losses[1]:.3f}", flush=True)
+    if sum(losses) < best:
+        save(model, out)
+    average.swap()
+    return min(best, sum(losses))
+
+
+def main():
+    a = arguments()
+    torch.set_num_threads(a.threads)
+    torch.manual_seed(a.seed)
+    a.out.mkdir(parents=True, exist_ok=True)
+    pairs, chosen = split_data(a.data, np.random.default_rng(a.seed))
+    rng = random.Random(a.seed)
+    pieces = train_tokenizer([varied(p, rng) for p in pairs], a.out, a.threads)
+    sentencepiece.set_random_generator_seed(a.seed)
+    chosen = list(zip(pieces.encode([p[0] for p in chosen]), pieces.encode([p[1] for p in chosen])))
+    model = make_model(a.dropout)
+    count = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    print(f"{len(pairs)} pairs, {count / 1e6:.2f} M trained parameters", flush=True)
+    train(model, Batches(pairs, pieces, a), chosen, a)
+
+
+if __name__ == "__main__":
+    main()
