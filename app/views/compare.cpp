@@ -168,7 +168,7 @@ void draw_compare(Scene& s, Rect area) {
         ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody, s.answer->other_error.empty() ? ui.colors->t2 : ui.colors->warning, missing);
         return;
     }
-    if (s.state.compared_what == Compared::sentences) top += draw_alignment(s, {area.x, top, area.w, 0});
+    if (s.state.compared_what == Compared::sentences) top += draw_ties(s, {area.x, top, area.w, 0});
     const Rect rest{area.x, top, area.w, area.bottom() - top};
     if (s.state.compared_show == ComparedShow::next) {
         if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);

@@ -13,7 +13,7 @@ std::string name_of_b(const Scene& scene, const HeadPairWanted& asked);
 
 /// Which tokens of two sentences stand for each other: both rows with lines between them; a click on one of A and one of B
 /// ties or parts them by hand. Returns the height it took.
-float draw_alignment(Scene& scene, Rect area);
+float draw_ties(Scene& scene, Rect area);
 
 /// A, B and A − B under one crosshair; returns where they end. `names`: of A and B.
 float draw_paired_maps(Scene& scene, Rect area, const PairedMap& map, const std::array<std::string, 2>& names, float most_high);

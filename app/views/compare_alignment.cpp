@@ -38,7 +38,7 @@ void draw_token(Scene& s, Rect r, const std::string& label, bool lone, bool wait
 
 }  // namespace
 
-float draw_alignment(Scene& s, Rect area) {
+float draw_ties(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
     const auto& other = s.answer->other;

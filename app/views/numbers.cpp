@@ -38,6 +38,15 @@ std::vector<NumberTable> layer_numbers(const Scene& s) {
     return out;
 }
 
+std::vector<NumberTable> alignment_numbers(const Scene& s) {
+    const auto* found = s.found<WordAlignmentWanted>();
+    if (!found) return {};
+    const WordAlignment& a = found->answer;
+    Matrix rest(static_cast<Index>(a.rows.size()), 2);
+    for (size_t r = 0; r < a.rows.size(); ++r) rest.row(static_cast<Index>(r)) << static_cast<float>(a.strongest[r]), a.entropy[r];
+    return {{"alignment", "target", "source", a.rows, a.columns, shown_only(a.weights)}, {"strongest source and entropy in bits", "target", "", a.rows, {"strongest source", "entropy"}, std::move(rest)}};
+}
+
 std::vector<NumberTable> steps_numbers(const Scene& s) {
     const auto* found = s.found<StepsWanted>();
     if (!found) return {};

@@ -9,6 +9,7 @@ namespace headlight {
 // One function for each view of the table of views; empty where there is nothing to show.
 std::vector<NumberTable> pattern_numbers(const Scene& scene);
 std::vector<NumberTable> layer_numbers(const Scene& scene);
+std::vector<NumberTable> alignment_numbers(const Scene& scene);
 std::vector<NumberTable> steps_numbers(const Scene& scene);
 std::vector<NumberTable> delta_numbers(const Scene& scene);
 std::vector<NumberTable> lens_numbers(const Scene& scene);

@@ -10,7 +10,9 @@ namespace headlight {
 std::string view_title(const Scene& s, const View& view) {
     const ModelConfig& c = s.model()->config;
     switch (view.shows) {
-        case View::Shows::head: return "Head " + head_name(c, s.state.site, s.state.head);
+        case View::Shows::head:
+            if (view.of_layer && view.of_layer(s.state)) return "Layer " + site_name(c, s.state.site);
+            return "Head " + head_name(c, s.state.site, s.state.head);
         case View::Shows::layer: return "Layer " + site_name(c, s.state.site);
         case View::Shows::model: break;
     }

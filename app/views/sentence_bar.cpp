@@ -70,11 +70,14 @@ void draw_fields(Scene& s, Rect r) {
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
         draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h}, "Second sentence");
     } else if (kind == ModelKind::encoder_decoder) {
-        const float write = ui.px(72), half = std::floor((r.w - 2 * gap - write) / 2);
+        const bool typed = s.sentence() && !s.sentence()->second.empty(), writes = s.sentence() && s.sentence()->written;
+        const float between = ui.px(30), write = typed ? ui.px(72) : 0, half = std::floor((r.w - between - (typed ? write + gap : 0)) / 2);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
-        draw_text_field(s, s.fields.second, "second", {r.x + half + gap, r.y, half, r.h}, "What the decoder reads");
-        const bool possible = s.sentence() && s.model()->has_logits();
-        if (ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it", possible ? Ui::Look::normal : Ui::Look::off) && possible) ++s.state.write_attempt;
+        ui.text.draw_centred(r.x + half + between / 2, r.middle_y(), kBody, ui.colors->t3, "→");
+        const Rect target{r.x + half + between, r.y, half, r.h};
+        draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
+        if (writes) ui.tooltip("second", ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}), "The model writes this. Type here to give the target yourself.");
+        if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it")) s.fields.second.set_text("");
     } else {
         draw_text_field(s, s.fields.sentence, "sentence", r, kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
     }
@@ -219,6 +222,47 @@ float draw_chips(Scene& s, const ChipRow& row, int& first, float left, float rig
     return right;
 }
 
+/// One token that the model wrote; a click goes to the step that chose it. What is not read yet is pale.
+float draw_written_chip(Scene& s, int i, float x, float y, float high) {
+    Ui& ui = s.ui;
+    const SentenceResult& sentence = *s.sentence();
+    const WrittenText& w = *sentence.written;
+    const std::string& label = w.labels[static_cast<size_t>(i)];
+    const std::string path = "written/" + std::to_string(i);
+    const Rect r{x, y, ui.text.width(kCaptionMono, label) + ui.px(14), high};
+    const Hit h = ui.control(path, r);
+    const auto cell = s.shown_cell();
+    const int query = w.given - 1 + i;
+    const bool to_come = i > sentence.step, now = cell && cell->first == query;
+    if (!to_come) ui.fill(r, now ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
+    ui.frame(r, h.hovered ? ui.colors->hover : now ? ui.colors->accent : to_come ? ui.colors->l1 : ui.colors->bg2, 1, size::corner);
+    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono, now ? ui.colors->accent_text : to_come ? ui.colors->t3 : ui.colors->t1, label);
+    ui.tooltip(path, h, "“" + label + "”, p = " + decimals(w.writing.tokens[static_cast<size_t>(i)].probability, 3) + ". Click goes to the step that chose it.");
+    if (h.hovered && s.answer->picture && !to_come && query < s.queries()) s.point_at(std::pair{query, s.heaviest_key(query)});
+    if (h.clicked) {
+        s.state.step = i == w.steps() ? -1 : i;
+        s.state.locked.reset();
+    }
+    return r.w;
+}
+
+/// What the model wrote, in place of what its decoder read, where an alignment is shown.
+bool shows_written(const Scene& s) {
+    return s.sentence()->written && s.sentence()->labels.size() > 1 && views()[view_for(s.state, *s.model())].lists_choices;
+}
+
+void draw_written_chips(Scene& s, float left, float right, float y, float high) {
+    const auto n = static_cast<int>(s.sentence()->written->labels.size());
+    int first = 0;
+    for (float width = 0; first < s.sentence()->step; ++first) {  // so much that the step is in sight
+        width = 0;
+        for (int i = first; i <= std::min(s.sentence()->step, n - 1); ++i) width += s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + s.ui.px(18);
+        if (width <= right - left) break;
+    }
+    float x = left;
+    for (int i = first; i < n && x + s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + s.ui.px(14) <= right; ++i) x += draw_written_chip(s, i, x, y, high) + s.ui.px(4);
+}
+
 /// Source and target side by side, or the one sequence alone; returns where they end.
 float draw_tokens(Scene& s, float left, float right, float y, float high) {
     if (s.sentence()->labels.size() == 1) return draw_chips(s, chip_row(s, 0), s.state.first_chip, left, right, y, high);
@@ -226,7 +270,9 @@ float draw_tokens(Scene& s, float left, float right, float y, float high) {
     const float middle = left + (right - left) / 2;
     draw_chips(s, chip_row(s, 0), s.state.first_chip, left, middle - ui.px(16), y, high);
     ui.hairline(middle - ui.px(6), y, middle - ui.px(6), y + high);
-    return draw_chips(s, chip_row(s, 1), s.state.first_target_chip, middle, right, y, high);
+    if (!shows_written(s)) return draw_chips(s, chip_row(s, 1), s.state.first_target_chip, middle, right, y, high);
+    draw_written_chips(s, middle, right, y, high);
+    return right;
 }
 
 std::string count_text(const Scene& s) {

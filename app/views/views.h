@@ -76,6 +76,8 @@ struct View {
     bool fills_window = false;                           // closes both panels; not a tab
     bool closes_inspector = false;
     bool second_head = false;                            // shows another head too, outlined in the grid
+    bool lists_choices = false;                          // of the token that is being written: the bar of writing need not
+    bool (*of_layer)(const ViewState& state) = nullptr;  // whether a view of a head shows a whole layer just now
     bool own_figure = false;                             // is saved by the figure of its name, sized to its cells
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
 };
@@ -105,6 +107,9 @@ std::vector<Question> ask_graph(const Scene& scene);
 void draw_compare(Scene& scene, Rect area);
 void draw_compare_list(Scene& scene, Rect area);
 std::vector<Question> ask_compare(const Scene& scene);
+void draw_alignment(Scene& scene, Rect area);
+void draw_alignment_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_alignment(const Scene& scene);
 void draw_all_heads(Scene& scene, Rect area);
 std::vector<Question> ask_all_heads(const Scene& scene);
 void draw_architecture(Scene& scene, Rect area);

@@ -7,6 +7,7 @@
 #include "views/all_heads.h"
 #include "views/numbers.h"
 #include "views/page.h"
+#include "views/writing.h"
 #include "window/application.h"
 #include "window/workspace.h"
 
@@ -17,9 +18,15 @@ namespace fs = std::filesystem;
 void Application::move_head(int layers, int heads) {
     if (!answer_ || !answer_->sentence) return;
     const ModelConfig& c = answer_->sentence->model->config;
-    state_.site = std::clamp(state_.site + layers, 0, c.sites() - 1);
+    const bool aligned = views()[view_for(state_, *answer_->sentence->model)].lists_choices;  // stays within cross-attention
+    state_.site = std::clamp(state_.site + layers, aligned ? cross_site(c, 0) : 0, c.sites() - 1);
     state_.head = std::clamp(state_.head + heads, 0, c.heads - 1);
     state_.choose_head = false;
+}
+
+/// Whether the arrows step through what the model writes.
+bool Application::aligns() const {
+    return answer_ && answer_->sentence && answer_->sentence->written && views()[view_for(state_, *answer_->sentence->model)].lists_choices;
 }
 
 /// The locked cell (or the one that is shown) by rows and columns of the picture.
@@ -233,6 +240,11 @@ void Application::handle_keys() {
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
     if (!fields_.typed()) {
+        if (aligns()) {
+            Scene scene = make_scene();
+            if (input_.take(GLFW_KEY_LEFT)) take_writing_step(scene, -1);
+            if (input_.take(GLFW_KEY_RIGHT)) take_writing_step(scene, 1);
+        }
         if (input_.take(GLFW_KEY_LEFT)) move_head(0, -1);
         if (input_.take(GLFW_KEY_RIGHT)) move_head(0, 1);
         if (input_.take(GLFW_KEY_C, true)) copy_numbers();

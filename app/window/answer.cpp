@@ -48,6 +48,17 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
     return s;
 }
 
+Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel,
+                                                        const Trace* past) {
+    auto out = std::make_shared<WrittenText>();
+    TRY(out->writing, write(model, request, wanted, pool, cancel, past));
+    out->wanted = wanted;
+    out->given = request.inputs.back().size();
+    for (const WrittenToken& token : out->writing.tokens) out->labels.push_back(prediction_label(*model, token.id));
+    if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->writing.ids());
+    return std::shared_ptr<const WrittenText>(std::move(out));
+}
+
 void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, ThreadPool& pool) {
     constexpr int kEffects = 9;
     s.unchanged = std::move(own);

@@ -153,7 +153,7 @@ void Application::wait_for_events() {
 
 /// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
 void Application::wait_for_answer() {
-    const auto awaited = [this] { return answer_ && answer_->sentence && (answer_->sentence->text != fields_.sentence.text() || (reads_two_texts(answer_->sentence->model->config) && answer_->sentence->second != fields_.second.text())); };
+    const auto awaited = [this] { return answer_ && answer_->sentence && (answer_->sentence->text != fields_.sentence.text() || (reads_two_texts(answer_->sentence->model->config) && answer_->sentence->second != typed_second())); };
     for (double now = glfwGetTime(); awaited() && now < asked_at_ + kPatience; now = glfwGetTime()) {
         const bool last_look = !worker_->busy();  // asked before looking: an answer that came in between is seen
         if (take_answer()) continue;

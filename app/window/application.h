@@ -29,6 +29,10 @@ private:
     Status apply_options();
     void show_texts();
     std::string typed_text() const;
+    std::string typed_second() const;
+    void show_written();
+    WritingAsked writing_asked();
+    bool aligns() const;
     void note_state();
     void remember();
     void open_workspace_file(const std::string& path);
@@ -103,7 +107,7 @@ private:
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
-    uint64_t written_ = 0;          // the last wish to write whose answer is in the second field
+    std::string shown_target_;      // what the model wrote, as it was put into the second field
 };
 
 /// Whether the window shows a second text: a second sentence, or a target.

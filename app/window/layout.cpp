@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "views/page.h"
+#include "views/writing.h"
 #include "window/application.h"
 
 namespace headlight {
@@ -18,7 +19,7 @@ void draw_header(Scene& s, Rect r, const View& shown) {
     int count = 0;
     for (const View& v : views())
         if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
-    const float change = ui.text.width(kBody, "Change"), room = r.right() - ui.px(24) - change - x - tabs;
+    const float change = ui.text.width(kBody, "Change"), room = r.right() - ui.px(24) - change - ui.px(20) - ui.text.width(kBody, "Write") - x - tabs;
     const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(12), ui.px(28));
     for (const View& v : views()) {
         if (!v.offered(*s.model()) || v.fills_window) continue;
@@ -39,6 +40,7 @@ void draw_header(Scene& s, Rect r, const View& shown) {
             s.state.change_bar = !s.state.change_bar;
             if (!s.state.change_bar) s.state.brush = Brush::off;
         }
+        if (offers_writing(s) && ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Write", s.state.writing_bar)) s.state.writing_bar = !s.state.writing_bar;
     }
     ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
 }
@@ -93,11 +95,14 @@ void Application::draw_parts(Scene& s, Rect w) {
     const Rect header{left, top, middle.w, ui.px(size::view_header)};
     const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, ui.px(40)}) : 0;
     const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights() ? draw_changes(s, {left, header.bottom() + bar, middle.w, ui.px(40)}) : 0);
-    const Rect centre{left, header.bottom() + chips, middle.w, middle.bottom() - header.bottom() - chips};
+    const bool lists = view && view->lists_choices;
+    const float writing = s.sentence() ? writing_bar_height(s, !lists) : 0;
+    const Rect centre{left, header.bottom() + chips, middle.w, middle.bottom() - header.bottom() - chips - writing};
     s.state.centre = {centre.w / ui.scale, centre.h / ui.scale};
     if (view) draw_header(s, header, *view);
     if (s.sentence()) view->draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
+    if (writing > 0) draw_writing_bar(s, {left, centre.bottom(), middle.w, writing}, !lists);
     if (narrow && !closed) ui.list->ChannelsMerge();
     else if (!closed) draw_panel();
     draw_status_bar(s, {0, w.h - bottom, w.w, bottom});

@@ -66,12 +66,41 @@ Status Application::apply_options() {
 void Application::show_texts() {
     fields_.sentence.set_text(valid_utf8(state_.text));
     fields_.second.set_text(valid_utf8(state_.second));
+    shown_target_.clear();
     fields_.other.set_text(valid_utf8(state_.other_text));
     fields_.focus(fields_.sentence);
     last_text_ = typed_text();
 }
 
-std::string Application::typed_text() const { return fields_.sentence.text() + '\n' + fields_.second.text(); }
+std::string Application::typed_text() const { return fields_.sentence.text() + '\n' + typed_second(); }
+
+std::string Application::typed_second() const {
+    const std::string text = fields_.second.text();
+    return text == shown_target_ ? "" : text;
+}
+
+/// What the model wrote stands in the second field, until the person types there.
+void Application::show_written() {
+    const SentenceResult* s = answer_->sentence.get();
+    if (!s || !typed_second().empty()) return;
+    const bool target = s->model->config.kind == ModelKind::encoder_decoder && s->written && s->second.empty();
+    const std::string text = target ? s->written->text : "";
+    if (fields_.second.text() == text) return;
+    fields_.second.set_text(text);
+    shown_target_ = text;
+}
+
+WritingAsked Application::writing_asked() {
+    const std::string now = state_.model_path + '\n' + fields_.sentence.text();
+    if (state_.forced_for != now) {
+        state_.forced_for = now;
+        state_.unforce();
+        state_.playing = false;
+    }
+    WritingAsked asked{{state_.decoding, state_.written_length, state_.forced}, state_.writing_bar, state_.step};
+    asked.wanted.length = std::max(asked.wanted.length, static_cast<int>(state_.forced.size()));
+    return asked;
+}
 
 bool Application::take_answer() {
     auto fresh = worker_->poll();
@@ -103,10 +132,7 @@ bool Application::take_answer() {
         state_.site = std::clamp(state_.site, 0, answer_->sentence->model->config.sites() - 1);
         state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
     }
-    if (answer_->write_attempt == state_.write_attempt && written_ != state_.write_attempt) {
-        written_ = state_.write_attempt;
-        fields_.second.set_text(answer_->written);
-    }
+    show_written();
     note_cut();
     frames_wanted_ = std::max(frames_wanted_, 1);
     return true;
@@ -127,8 +153,8 @@ bool reads_two_texts(const ModelConfig& config) { return config.kind == ModelKin
 
 void Application::ask_worker() {
     const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;
-    const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : fields_.second.text();
-    WorkRequest r{state_.model_path, state_.model_attempt, fields_.sentence.text(), second, state_.write_attempt, state_.site, state_.head, state_.focused(), state_.choose_head, state_.intervention, {}, {}, {}, state_.drop_sink};
+    const std::string second = shown && !reads_two_texts(shown->model->config) ? "" : typed_second();
+    WorkRequest r{state_.model_path, state_.model_attempt, fields_.sentence.text(), second, writing_asked(), state_.site, state_.head, state_.focused(), state_.choose_head, state_.intervention, {}, {}, {}, state_.drop_sink};
     if (shown && shown->trace && answer_->picture) {
         const View& view = views()[view_for(state_, *shown->model)];
         const Scene scene = make_scene();
@@ -169,7 +195,7 @@ void Application::look_for_models() {
 /// Writes what stands elsewhere into the state, so that it can be saved.
 void Application::note_state() {
     state_.text = fields_.sentence.text();
-    state_.second = fields_.second.text();
+    state_.second = typed_second();
     state_.other_text = fields_.other.text();
     if (state_.view) state_.view_name = views()[*state_.view].key;
     if (answer_ && answer_->sentence && !state_.changes_wait) note_changes(state_, answer_->sentence->model->config);

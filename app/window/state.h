@@ -38,6 +38,10 @@ enum class Compared { heads, changes, sentences, models };
 /// … and what is shown of both.
 enum class ComparedShow { pattern, delta, next };
 
+/// Whose weights an alignment shows, and whether each row's strongest link is marked, or stands alone (hard attention).
+enum class AlignOf { head, mean, chosen };
+enum class AlignMarks { soft, both, hard };
+
 /// What a picture that is saved in the window begins with: sharp enough for a screen of high resolution.
 inline FigureStyle sharp_style() {
     FigureStyle style;
@@ -67,6 +71,12 @@ struct ViewState {
     std::pair<int, int> compared{0, 1};  // head B: site, head
     std::string other_text, other_model; // of B
     Alignment alignment;             // of two sentences
+    Decoding decoding;               // how the model writes
+    int written_length = 24;         // the most tokens that a decoder writes on
+    bool writing_bar = false;        // the bar of writing is open; a decoder writes on then
+    AlignOf align_of = AlignOf::head;
+    AlignMarks align_marks = AlignMarks::both;
+    bool align_words = false, align_read = false, align_lines = false;  // by words; rows by what is read; as lines
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
     int site = 0, head = 0;          // which attention block (ModelConfig::site), which head
@@ -87,7 +97,12 @@ struct ViewState {
     std::pair<int, int> block_from{-1, -1};  // a rectangle that is being drawn
     std::optional<size_t> view;      // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before; // the one that a view which fills the window was opened from
-    uint64_t model_attempt = 0, write_attempt = 0;
+    std::vector<int> forced;         // the first tokens of what the model writes, chosen by the person
+    std::string forced_for;          // the text that they were chosen for
+    int step = -1;                   // how many written tokens are read; −1: all
+    bool playing = false;            // a step further every while
+    double step_at = 0;              // when the last of these was
+    uint64_t model_attempt = 0;
     uint64_t attempts = 0;           // model attempts so far: each new one has a number of its own
     bool choose_head = true;         // let the worker pick the most telling head once
     std::optional<std::pair<int, int>> hovered, locked;  // query, key
@@ -179,6 +194,20 @@ struct ViewState {
         if (undone.empty()) return;
         done_before.push_back(std::exchange(intervention, undone.back()));
         undone.pop_back();
+    }
+
+    /// Puts a token in the place of the written one at a step and lets the model go on from there.
+    void force(const Writing& writing, int step, int id) {
+        forced.clear();
+        for (int i = 0; i < step; ++i) forced.push_back(writing.tokens[static_cast<size_t>(i)].id);
+        forced.push_back(id);
+        this->step = -1;
+        playing = false;
+    }
+    /// The model chooses for itself again.
+    void unforce() {
+        forced.clear();
+        step = -1;
     }
 
     /// focused = hovered, else locked

@@ -49,7 +49,7 @@ Worker::~Worker() {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool supersedes = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.model_path != last.model_path || request.model_attempt != last.model_attempt || request.other != last.other;
+    const bool supersedes = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.writing != last.writing || request.model_path != last.model_path || request.model_attempt != last.model_attempt || request.other != last.other;
     last_asked_ = request;
     mailbox_.put(std::move(request), supersedes);
 }
@@ -110,11 +110,33 @@ Result<ModelInput> Worker::read_input(const Model& model, const std::string& tex
     return read_typed(model, typed);
 }
 
+/// Whether the model writes on behind what was typed.
+bool Worker::writes(const WorkRequest& r) const {
+    if (recorded_ || !model_->has_logits() || !model_->tokenizer) return false;
+    const ModelKind kind = model_->config.kind;
+    return (kind == ModelKind::encoder_decoder && r.second.empty()) || (kind == ModelKind::decoder && r.writing.continues);
+}
+
+/// What it writes, with what the person changed; what was written last where nothing that matters is new.
+Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r, const std::vector<Sequence>& inputs) {
+    constexpr int kLongestTarget = 256;
+    ForwardRequest request{inputs, r.intervention};
+    auto& changes = request.intervention.changes;  // a pattern from another text is made to the measure of one pass
+    changes.erase(std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }), changes.end());
+    WritingWanted wanted = r.writing.wanted;
+    if (model_->config.kind == ModelKind::encoder_decoder) wanted.length = kLongestTarget;
+    const SentenceResult* last = state_.sentence.get();
+    const bool same = last && last->written && last->model == model_ && last->text == r.text && last->intervention == r.intervention && last->written->wanted == wanted;
+    if (same) return last->written;
+    return written_text(model_, request, wanted, pool_, &mailbox_.cancel(), last ? last->trace.get() : nullptr);
+}
+
 /// The pass with what the person changed; then also the model's own, which the changed one shares its first layers with.
-Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs, std::shared_ptr<const Trace>& unchanged) {
+Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs, const WrittenText* written, std::shared_ptr<const Trace>& unchanged) {
     const SentenceResult* last = state_.sentence.get();
     const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
-    if (r.intervention == Intervention{}) return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), past);
+    const Trace* read = written ? written->writing.trace.get() : nullptr;  // under the same changes
+    if (r.intervention == Intervention{}) return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past);
     TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
     Intervention intervention = r.intervention;
     if (needs_patching(intervention)) {
@@ -132,6 +154,7 @@ bool Worker::show_recorded(const WorkRequest& r) {
     described->text = r.text;
     described->second = r.second;
     described->intervention = r.intervention;
+    described->asked = r.writing;
     described->bytes_read = r.text.size();
     state_.text_error.clear();
     state_.sentence = std::make_shared<const SentenceResult>(*std::move(described));
@@ -154,11 +177,22 @@ bool Worker::read_sentence(const WorkRequest& r) {
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
         const size_t bytes_read = in_all > kept ? byte_of_code_point(r.text, input->offsets.back().end) : r.text.size();
         std::shared_ptr<const Trace> unchanged;
-        auto trace = run(r, std::move(input->sequences), unchanged);
+        std::shared_ptr<const WrittenText> written;
+        int step = 0;
+        if (writes(r)) {
+            auto wrote = write_on(r, input->sequences);
+            if (!wrote) return false;
+            written = *std::move(wrote);
+            step = r.writing.step < 0 ? written->steps() : std::min(r.writing.step, written->steps());
+            for (int i = 0; i < step; ++i) append_token(*model_, input->sequences.back(), written->writing.tokens[static_cast<size_t>(i)].id);
+        }
+        auto trace = run(r, std::move(input->sequences), written.get(), unchanged);
         if (!trace) return false;
         auto described = describe_trace(*trace, pool_, &mailbox_.cancel());
         if (!described) return false;
         *s = *std::move(described);
+        s->written = std::move(written);
+        s->step = step;
         compare_with_own(*s, std::move(unchanged), pool_);
         s->tokens_in_all = in_all;
         s->bytes_read = bytes_read;
@@ -168,6 +202,7 @@ bool Worker::read_sentence(const WorkRequest& r) {
     s->text = r.text;
     s->second = r.second;
     s->intervention = r.intervention;
+    s->asked = r.writing;
     const bool same_model = state_.sentence && state_.sentence->model == model_;
     s->milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     state_.sentence = std::move(s);
@@ -220,18 +255,20 @@ bool Worker::read_other(const WorkRequest& r) {
     }
     see_to_other_model(*r.other);
     const bool failed = !other_model_ && !other_opener_.opening();
-    const bool same = state_.other && state_.other->model == other_model_ && state_.other->text == r.other->text && state_.other->second == r.second;
+    const WrittenText* written = state_.sentence->written.get();
+    const std::string second = written && model_->config.stacks.size() > 1 ? written->text : r.second;  // B reads the target that A wrote
+    const bool same = state_.other && state_.other->model == other_model_ && state_.other->text == r.other->text && state_.other->second == second;
     if (same || (!other_model_ && !failed)) return true;
     auto s = std::make_shared<SentenceResult>();
     s->text = r.other->text;
-    s->second = r.second;
+    s->second = second;
     state_.answers.drop_pairs();
     if (failed) {
         state_.other = nullptr;
         return true;
     }
     state_.other_error.clear();
-    auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, r.other->text, r.second);
+    auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, r.other->text, second);
     if (!input) state_.other_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         auto trace = run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr);
@@ -259,18 +296,6 @@ void Worker::see_to_sweep(const WorkRequest& r) {
     state_.sweep = sweep_;
 }
 
-/// Greedily, from the start token on.
-void Worker::write_target(const WorkRequest& r) {
-    state_.write_attempt = r.write_attempt;
-    state_.written.clear();
-    if (model_->config.kind != ModelKind::encoder_decoder || r.text.empty()) return;
-    auto input = read_typed(*model_, {r.text, "", "", {}, {}, {}, nullptr});
-    if (!input) return;
-    const auto ids = generate(model_, {std::move(input->sequences), {}}, {}, pool_);
-    if (ids) state_.written = model_->target_tokenizer()->decode(*ids);
-    else state_.text_error = ids.error().message;
-}
-
 void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
     const Cell cell{state_.site, state_.head, std::min(r.cell->first, trace.query_count(state_.site) - 1), std::min(r.cell->second, trace.key_count(state_.site) - 1)};
@@ -280,9 +305,8 @@ void Worker::report_focus(const WorkRequest& r) {
 void Worker::handle(const WorkRequest& r) {
     see_to_model(r);
     if (!model_) return publish();
-    const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text || state_.sentence->second != r.second || state_.sentence->intervention != r.intervention;
+    const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text || state_.sentence->second != r.second || state_.sentence->intervention != r.intervention || state_.sentence->asked != r.writing;
     if (fresh && !read_sentence(r)) return;
-    if (r.write_attempt != state_.write_attempt) write_target(r);
     if (!read_other(r)) return;
     see_to_sweep(r);
     const SentenceResult& s = *state_.sentence;

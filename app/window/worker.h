@@ -9,6 +9,7 @@
 
 #include "analysis/cell.h"
 #include "analysis/compare.h"
+#include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/questions.h"
 #include "model/input.h"
@@ -27,13 +28,22 @@ struct OtherRun {
     bool operator==(const OtherRun&) const = default;
 };
 
+/// How the model writes on behind what it is given: an encoder–decoder its target where none was typed, a decoder where the
+/// person asked for it.
+struct WritingAsked {
+    WritingWanted wanted;    // its length is a decoder's
+    bool continues = false;  // a decoder writes on too
+    int step = -1;           // how many of its tokens the pass that is shown has read; −1: all
+    bool operator==(const WritingAsked&) const = default;
+};
+
 /// What the window wants to see: its whole wish, not a step.
 struct WorkRequest {
     std::string model_path;      // as typed, dropped or remembered
     uint64_t model_attempt = 0;  // grows when the same path shall be tried again
     std::string text;            // or the path of a picture, for vision models
     std::string second;          // the second sentence, or the target
-    uint64_t write_attempt = 0;  // grows when the model shall write the target itself
+    WritingAsked writing;
     int site = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;    // pick the most telling head for this text
@@ -67,11 +77,25 @@ struct PredictedTokens {
     std::vector<NextToken> tokens;  // most probable first
 };
 
+/// What the model wrote, and how much of it was read by the pass that is shown: that pass chooses tokens[step].
+struct WrittenText {
+    WritingWanted wanted;             // as it was carried out
+    Writing writing;
+    std::vector<std::string> labels;  // of its tokens
+    std::string text;                 // without an end token
+    int given = 1;                    // tokens that stood before it
+
+    int steps() const { return static_cast<int>(writing.tokens.size()) - (writing.ended ? 1 : 0); }  // the most that are read
+};
+
 /// What belongs to one sentence in one model.
 struct SentenceResult {
     std::shared_ptr<const Model> model;
     std::string text, second;
     Intervention intervention;                     // asked for with it
+    WritingAsked asked;                            // likewise
+    std::shared_ptr<const WrittenText> written;    // null where the model writes nothing
+    int step = 0;                                  // how many of its tokens were read
     std::shared_ptr<const Trace> trace;            // null for an empty sentence
     std::shared_ptr<const Trace> unchanged;        // the model's own pass, where something is changed; else null
     std::vector<ProbabilityChange> effects;        // on the prediction, largest first
@@ -101,8 +125,6 @@ struct WorkAnswer {
     uint64_t model_attempt = 0;
     std::string model_error;                // why it was not opened; the old model stays
     std::string text_error;
-    std::string written;                    // the target that the model wrote
-    uint64_t write_attempt = 0;             // … for this wish
 };
 
 /// The largest of each 2 × 2 block; an odd last row or column stands alone.
@@ -113,6 +135,10 @@ HeadPicture make_picture(const Trace& trace, int site, int head, bool drop_sink 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the caller. An error
 /// means that `cancel` was set.
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+/// Lets the model write behind the request's last sequence. An error means that `cancel` was set, or that the model cannot.
+Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+                                                        const Trace* past = nullptr);
 
 /// Puts the model's own pass beside a changed one, with what the changes did to the prediction. `own` may be null.
 void compare_with_own(SentenceResult& sentence, std::shared_ptr<const Trace> own, ThreadPool& pool);
@@ -154,8 +180,9 @@ private:
     void see_to_other_model(const OtherRun& other);
     bool read_other(const WorkRequest& request);
     void see_to_sweep(const WorkRequest& request);
-    Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs, std::shared_ptr<const Trace>& unchanged);
-    void write_target(const WorkRequest& request);
+    Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs, const WrittenText* written, std::shared_ptr<const Trace>& unchanged);
+    bool writes(const WorkRequest& request) const;
+    Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request, const std::vector<Sequence>& inputs);
     void report_focus(const WorkRequest& request);
     void publish();
 

@@ -46,6 +46,10 @@ void fit(DeltaPairWanted& w, const Trace& t) { w.stack = near(w.stack, static_ca
 void fit(PredictionPairWanted&, const Trace&) {}
 void fit(MovedWanted&, const Trace&) {}
 void fit(StagesWanted&, const Trace&) {}
+void fit(WordAlignmentWanted& w, const Trace& t) {
+    w.site = near(w.site, t.config().sites());
+    w.heads.erase(std::remove_if(w.heads.begin(), w.heads.end(), [&](int head) { return head >= t.config().heads; }), w.heads.end());
+}
 
 }  // namespace
 

@@ -13,12 +13,13 @@
 #include "analysis/lens.h"
 #include "analysis/links.h"
 #include "analysis/steps.h"
+#include "analysis/word_alignment.h"
 
 namespace headlight {
 
 /// The table of questions: each names the type of its Answer and is answered by find(runs, question, pool, cancel).
 using Question = std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted, AttributionWanted, GraphWanted, OriginsWanted,
-                              HeadMapWanted, RandomStatisticsWanted, HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted>;
+                              HeadMapWanted, RandomStatisticsWanted, HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted, WordAlignmentWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has.
 Question fitted(const Question& question, const Trace& trace);

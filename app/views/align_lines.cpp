@@ -1,0 +1,95 @@
+// Attention during translation as lines between the two sentences.
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "views/align.h"
+
+namespace headlight {
+
+namespace {
+
+/// Words of one sentence beside each other, each in the middle of its place.
+struct Row {
+    const std::vector<std::string>& words;
+    float left, pitch, y;
+    float x(int i) const { return left + pitch * (static_cast<float>(i) + 0.5f); }
+};
+
+float natural_width(Ui& ui, const std::vector<std::string>& words) {
+    float out = 0;
+    for (const auto& w : words) out = std::max(out, ui.text.width(kBodyMono, shorten_middle(w, 16)));
+    return out + ui.px(20);
+}
+
+Row row_of(Ui& ui, Rect area, const std::vector<std::string>& words, float y) {
+    const float pitch = std::min(natural_width(ui, words), area.w / static_cast<float>(words.size()));
+    return {words, area.middle_x() - pitch * static_cast<float>(words.size()) / 2, pitch, y};
+}
+
+int word_at(const Row& row, float x) { return std::clamp(static_cast<int>((x - row.left) / row.pitch), 0, static_cast<int>(row.words.size()) - 1); }
+
+/// Words level where they fit, leaning where they are close.
+void draw_words(Scene& s, const Row& row, bool above, int lit, ImU32 lit_ink, int known) {
+    Ui& ui = s.ui;
+    const bool level = natural_width(ui, row.words) <= row.pitch + 1;
+    const int step = label_step(row.pitch, ui.px(level ? 1 : 18));
+    for (int i = 0; i < static_cast<int>(row.words.size()); ++i) {
+        if (i % step && i != lit) continue;
+        const std::string label = shorten_middle(row.words[static_cast<size_t>(i)], 16);
+        const ImU32 ink = i == lit ? lit_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
+        if (level) ui.text.draw_centred(row.x(i), row.y + ui.px(above ? -16 : 16), kBodyMono, ink, label);
+        else if (above) ui.text.draw(row.x(i), row.y - ui.px(10), kCaptionMono, ink, label, -0.7854f);
+        else ui.text.draw(row.x(i) - ui.px(4), row.y + ui.px(12), kCaptionMono, ink, label, 0.7854f);
+    }
+}
+
+void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a, int row, int column, int focus) {
+    Ui& ui = s.ui;
+    const bool hard = s.state.align_marks == AlignMarks::hard, strongest = a.strongest[static_cast<size_t>(row)] == column;
+    const float w = hard ? (strongest ? 1.0f : 0.0f) : a.weights(row, column);
+    if (w < 0.03f) return;
+    const bool lit = row == focus;
+    const bool marked = strongest && s.state.align_marks != AlignMarks::soft;
+    const ImU32 ink = lit ? ui.colors->accent : marked ? ui.colors->t1 : ui.colors->t2;
+    const float alpha = lit ? std::max(0.35f, w) : focus >= 0 && s.state.focused() ? 0.12f * w + 0.04f : 0.15f + 0.6f * w;
+    ui.stroke({from.x(column), from.y + ui.px(2)}, {to.x(row), to.y - ui.px(2)}, faded(ink, alpha), ui.px(marked ? 1.2f : 0.6f) + ui.px(4) * w);
+}
+
+}  // namespace
+
+void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>& found) {
+    Ui& ui = s.ui;
+    const WordAlignment& a = found.answer;
+    std::vector<std::string> targets = a.rows;
+    const auto known = static_cast<int>(targets.size());
+    for (const auto& word : words_to_come(s, found)) targets.push_back(word);
+    const float pad = ui.px(40), middle = area.y + area.h * 0.52f, half = std::clamp(area.h * 0.22f, ui.px(60), ui.px(150));
+    const Rect inner{area.x + pad, area.y, area.w - 2 * pad, area.h};
+    const Row source = row_of(ui, inner, a.columns, middle - half), target = row_of(ui, inner, targets, middle + half);
+    const Hit h = ui.hit("align/lines/map", {inner.x, source.y - ui.px(40), inner.w, 2 * half + ui.px(80)});
+    if (h.hovered && h.mouse.y > middle) {
+        const int row = std::min(word_at(target, h.mouse.x), known - 1);
+        point_at_words(s, a, row, a.strongest[static_cast<size_t>(row)]);
+        if (h.clicked) lock_words(s, a, row, a.strongest[static_cast<size_t>(row)]);
+    } else if (h.hovered) {
+        const int column = word_at(source, h.mouse.x);
+        Index row = 0;
+        a.weights.col(column).maxCoeff(&row);
+        point_at_words(s, a, static_cast<int>(row), column);
+    }
+    const auto cell = focused_words(s, a);
+    for (const bool lit : {false, true})
+        for (int r = 0; r < known; ++r)
+            for (int c = 0; c < static_cast<int>(a.columns.size()); ++c)
+                if ((r == cell.first) == lit) draw_link(s, source, target, a, r, c, cell.first);
+    draw_words(s, source, true, cell.second, ui.colors->t1, static_cast<int>(a.columns.size()));
+    draw_words(s, target, false, cell.first, ui.colors->accent_text, known);
+    ui.text.draw(area.x + ui.px(24), source.y - ui.px(16), kCaption, ui.colors->t3, source.left > area.x + ui.px(90) ? "source" : "");
+    ui.text.draw(area.x + ui.px(24), target.y + ui.px(16), kCaption, ui.colors->t3, target.left > area.x + ui.px(90) ? "target" : "");
+    const int crossings = count_crossings(a.strongest);
+    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption, "Width: weight; lines under 0.03 are left out. " + std::to_string(crossings) + (crossings == 1 ? " pair" : " pairs") + " of strongest links cross.", area.w - ui.px(48)));
+}
+
+}  // namespace headlight

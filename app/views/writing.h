@@ -1,0 +1,25 @@
+// What the model writes, in the window: the bar of steps, and what an alignment shows of it.
+#pragma once
+
+#include "views/parts.h"
+
+namespace headlight {
+
+/// Whether the model that is open can write on.
+bool offers_writing(const Scene& scene);
+
+/// What stood to choice at a step, most probable first; and whether a token is the one that was written there.
+std::vector<Prediction> choices_at(const Scene& scene, int step);
+bool is_written(const Scene& scene, int step, int id);
+
+/// Steps back and forth; the last step is "everything".
+void take_writing_step(Scene& scene, int by);
+
+/// Puts what a decoder wrote, up to the step, into the sentence.
+void keep_written(Scene& scene);
+
+/// The bar under the centre, where something is written; it lists the choices unless the view does.
+float writing_bar_height(const Scene& scene, bool shows_others);
+void draw_writing_bar(Scene& scene, Rect area, bool shows_others);
+
+}  // namespace headlight

@@ -1,0 +1,209 @@
+// The bar of writing: how the model chooses its tokens, one step after another, and what else stood to choice.
+#include "views/writing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr double kStepSeconds = 0.6;
+
+int shown_step(const Scene& s) { return s.sentence()->step; }
+int last_step(const Scene& s) { return s.sentence()->written->steps(); }
+
+/// A choice among numbers; one that is none of them is offered too.
+template <class T>
+void choose_number(Ui& ui, float& x, float y, const char* label, const char* path, std::vector<T> values, T& value, const std::function<std::string(T)>& text) {
+    auto now = std::find(values.begin(), values.end(), value);
+    if (now == values.end()) now = values.insert(values.end(), value);
+    const auto current = static_cast<int>(now - values.begin());
+    std::vector<std::string> items;
+    for (const T v : values) items.push_back(text(v));
+    if (const int c = ui.choice(x, y, label, path, items, current); c >= 0) value = values[static_cast<size_t>(c)];
+}
+
+std::string as_count(int v) { return v == 0 ? "all" : std::to_string(v); }
+std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 10 ? 1 : 2); }
+
+/// The methods: the most probable token, the best of several drafts, a draw.
+void choose_decoding(Scene& s, float x, float y) {
+    Ui& ui = s.ui;
+    Decoding& d = s.state.decoding;
+    const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
+    if (const int c = ui.choice(x, y, "Choose", "writing/method", {"most probable", "best of drafts", "drawn"}, method); c >= 0 && c != method) {
+        d.temperature = c == 2 ? 0.8f : 0;
+        d.beams = c == 1 ? 4 : 1;
+    }
+    if (d.temperature > 0) {
+        choose_number<float>(ui, x, y, "Temperature", "writing/temperature", {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
+        choose_number<int>(ui, x, y, "Top k", "writing/top_k", {0, 5, 10, 40, 100}, d.top_k, as_count);
+        choose_number<float>(ui, x, y, "Top p", "writing/top_p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f}, d.top_p, as_decimal);
+        const std::string seed = "Seed " + std::to_string(d.seed);
+        const Rect again{x, y - ui.px(14), ui.text.width(kBody, seed) + ui.px(24), ui.px(28)};
+        if (ui.button("writing/seed", again, seed)) ++d.seed;
+        x = again.right() + ui.px(16);
+    } else if (d.beams > 1) {
+        choose_number<int>(ui, x, y, "Drafts", "writing/beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
+        choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty", {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
+    }
+    if (s.model()->config.kind == ModelKind::decoder) choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192}, s.state.written_length, as_count);
+}
+
+/// Lets the step go on by itself until the end.
+void play(Scene& s) {
+    const double now = ImGui::GetTime();
+    if (shown_step(s) >= last_step(s) && s.state.step < 0) s.state.playing = false;
+    if (!s.state.playing) return;
+    const double rest = kStepSeconds - (now - s.state.step_at);
+    if (rest <= 0) {
+        take_writing_step(s, 1);
+        s.state.step_at = now;
+    }
+    s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
+}
+
+void draw_play(Scene& s, float right, float y) {
+    Ui& ui = s.ui;
+    const Rect r{right - ui.px(72), y - ui.px(16), ui.px(72), ui.px(32)};
+    if (ui.button("writing/play", r, s.state.playing ? "Pause" : "Play")) {
+        if (!s.state.playing && shown_step(s) >= last_step(s)) s.state.step = 0;
+        s.state.playing = !s.state.playing;
+        s.state.step_at = ImGui::GetTime();
+    }
+    if (s.model()->config.kind != ModelKind::decoder) return;
+    if (ui.button("writing/keep", {r.x - ui.px(80), r.y, ui.px(72), r.h}, "Keep")) keep_written(s);
+}
+
+void draw_ticks(Scene& s, Rect track) {
+    Ui& ui = s.ui;
+    const WrittenText& w = *s.sentence()->written;
+    const int n = last_step(s), now = shown_step(s);
+    const float apart = n ? track.w / static_cast<float>(n) : track.w;
+    float free_from = track.x - ui.px(60);
+    const auto x_of = [&](int i) { return track.x + apart * static_cast<float>(i); };
+    const auto label = [&](int i) { return i < static_cast<int>(w.labels.size()) ? shorten_middle(w.labels[static_cast<size_t>(i)], 14) : std::string("…"); };
+    const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - ui.px(8), to = from + wide + ui.px(16);
+    for (int i = 0; i <= n; ++i) {
+        const float x = x_of(i), half = ui.text.width(kCaptionMono, label(i)) / 2;
+        if (apart >= ui.px(4)) ui.fill({x, track.middle_y() - ui.px(4), ui.line(), ui.px(8)}, i <= now ? ui.colors->accent : ui.colors->l2);
+        if (i != now && (x - half < free_from || (x + half > from && x - half < to))) continue;
+        ui.text.draw_centred(x, track.middle_y() + ui.px(24), kCaptionMono, i == now ? ui.colors->accent_text : i < now ? ui.colors->t2 : ui.colors->t3, label(i));
+        free_from = x + half + ui.px(10);
+    }
+}
+
+void draw_slider(Scene& s, Rect track) {
+    Ui& ui = s.ui;
+    const int n = last_step(s), now = shown_step(s);
+    const Rect area{track.x - ui.px(10), track.y - ui.px(14), track.w + ui.px(20), ui.px(28)};
+    const Hit h = ui.control("writing/slider", area);
+    if (h.pressed && n > 0) {
+        s.state.step = std::clamp(static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))), 0, n);
+        if (s.state.step == n) s.state.step = -1;
+        s.state.playing = false;
+        s.state.locked.reset();
+    }
+    if (const int by = ui.take_step("writing/slider")) take_writing_step(s, by);
+    const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
+    ui.fill({track.x, track.middle_y() - ui.px(1), track.w, ui.px(2)}, ui.colors->l2);
+    ui.fill({track.x, track.middle_y() - ui.px(1), at - track.x, ui.px(2)}, ui.colors->accent);
+    draw_ticks(s, track);
+    ui.fill({at - ui.px(5), track.middle_y() - ui.px(10), ui.px(10), ui.px(20)}, h.hovered ? ui.colors->hover : ui.colors->accent, size::corner);
+}
+
+/// What stood to choice where the shown pass ends; a click takes it.
+void draw_others(Scene& s, Rect row) {
+    Ui& ui = s.ui;
+    const auto choices = choices_at(s, shown_step(s));
+    float x = row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Next") + ui.px(12);
+    for (size_t i = 0; i < choices.size(); ++i) {
+        const std::string label = prediction_label(*s.model(), choices[i].id), share = percent(choices[i].probability);
+        const float w = ui.text.width(kCaptionMono, label + share) + ui.px(30);
+        if (x + w > row.right()) break;
+        const Rect r{x, row.middle_y() - ui.px(13), w, ui.px(26)};
+        const std::string path = "writing/choice/" + std::to_string(i);
+        const Hit h = ui.control(path, r);
+        const bool on = is_written(s, shown_step(s), choices[i].id);
+        ui.fill(r, h.hovered ? ui.colors->bg3 : on ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
+        ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+        const float text = ui.text.draw(x + ui.px(10), r.middle_y(), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, label);
+        ui.text.draw(x + text + ui.px(18), r.middle_y(), kCaptionMono, ui.colors->t3, share);
+        ui.tooltip(path, h, "Goes on from “" + label + "”");
+        if (h.clicked) s.state.force(s.sentence()->written->writing, shown_step(s), choices[i].id);
+        x += w + ui.px(6);
+    }
+}
+
+}  // namespace
+
+bool offers_writing(const Scene& s) {
+    if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer || !s.sentence()->trace->has_weights()) return false;
+    return s.model()->config.kind == ModelKind::decoder || s.model()->config.kind == ModelKind::encoder_decoder;
+}
+
+std::vector<Prediction> choices_at(const Scene& s, int step) {
+    const auto& tokens = s.sentence()->written->writing.tokens;
+    if (step < static_cast<int>(tokens.size())) return tokens[static_cast<size_t>(step)].alternatives;
+    std::vector<Prediction> out;  // behind the last written token
+    if (!s.sentence()->predictions.empty())
+        for (const NextToken& t : s.sentence()->predictions[0].tokens) out.push_back({t.id, t.probability});
+    return out;
+}
+
+bool is_written(const Scene& s, int step, int id) {
+    const auto& tokens = s.sentence()->written->writing.tokens;
+    return step < static_cast<int>(tokens.size()) && tokens[static_cast<size_t>(step)].id == id;
+}
+
+void take_writing_step(Scene& s, int by) {
+    const int n = last_step(s), now = std::clamp(shown_step(s) + by, 0, n);
+    s.state.step = now == n ? -1 : now;
+    s.state.locked.reset();
+}
+
+void keep_written(Scene& s) {
+    const WrittenText& w = *s.sentence()->written;
+    std::vector<int> ids = s.sentence()->trace->request.inputs.back().ids;
+    if (s.model()->config.kind != ModelKind::decoder || w.labels.empty()) return;
+    std::string text;
+    for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i) text += (*s.model()->target_tokenizer()).bytes(ids[i]);
+    if (!is_valid_utf8(text)) {
+        s.state.notice = "What is written ends within a character; take one step more or less.";
+        return;
+    }
+    s.fields.sentence.set_text(s.fields.sentence.text() + text);
+}
+
+float writing_bar_height(const Scene& s, bool shows_others) {
+    if (!offers_writing(s) || !s.sentence()->written || (!s.state.writing_bar && shows_others)) return 0;
+    return s.ui.px(shows_others ? 150 : 112);
+}
+
+void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
+    Ui& ui = s.ui;
+    play(s);
+    ui.fill(area, ui.colors->bg0);
+    ui.hairline(area.x, area.y, area.right(), area.y);
+    const bool decoder = s.model()->config.kind == ModelKind::decoder;
+    const float pad = ui.px(24), y = area.y + ui.px(28), buttons = ui.px(decoder ? 176 : 96);
+    const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
+    ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
+    ui.name("writing/step", {area.x + pad, y - ui.px(10), ui.text.width(kBody, step), ui.px(20)});
+    draw_slider(s, {area.x + ui.px(152), y - ui.px(1), area.w - ui.px(152) - pad - buttons - ui.px(16), ui.px(2)});
+    draw_play(s, area.right() - pad, y);
+    const float below = area.y + ui.px(88);
+    choose_decoding(s, area.x + pad, below);
+    if (!s.state.forced.empty()) {
+        const std::string many = std::to_string(s.state.forced.size()) + (s.state.forced.size() == 1 ? " token" : " tokens") + " held";
+        const float w = ui.text.width(kCaption, "Let it choose");
+        ui.text.draw_right(area.right() - pad - w - ui.px(12), below, kCaption, ui.colors->t3, many);
+        if (ui.link("writing/release", area.right() - pad, below, "Let it choose")) s.state.unforce();
+    }
+    if (shows_others) draw_others(s, {area.x + pad, area.y + ui.px(112), area.w - 2 * pad, ui.px(28)});
+}
+
+}  // namespace headlight

@@ -1,0 +1,106 @@
+#include "analysis/word_alignment.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/predict.h"
+#include "analysis/words.h"
+
+namespace headlight {
+
+namespace {
+
+struct Side {
+    std::vector<std::string> tokens, labels;  // as the vocabulary spells them, and for people
+};
+
+Side side_of(const Trace& trace, int stack) { return {trace.request.inputs[static_cast<size_t>(stack)].tokens, token_labels(trace, stack)}; }
+
+/// What the queries choose: the tokens that follow them, and the last query's choice.
+std::vector<int> choices(const Trace& trace, const Sequence& queries, int last, ThreadPool& pool) {
+    std::vector<int> out(queries.ids.begin() + 1, queries.ids.end());
+    if (last < 0 && trace.model->has_logits() && trace.has_weights()) last = predictions(trace, queries.size() - 1, 1, pool)[0].id;
+    out.push_back(last);
+    return out;
+}
+
+Side chosen_side(const Trace& trace, Side read, int last) {
+    const Model& m = *trace.model;
+    read.tokens.erase(read.tokens.begin());
+    read.labels.erase(read.labels.begin());
+    const bool known = last >= 0 && m.tokenizer;
+    read.tokens.push_back(known ? m.target_tokenizer()->spelling(last) : "<next>");
+    read.labels.push_back(last >= 0 ? prediction_label(m, last) : "next");
+    return read;
+}
+
+Matrix mean_pattern(const Trace& trace, const WordAlignmentWanted& wanted, const CancelFlag* cancel) {
+    std::vector<int> heads = wanted.heads;
+    for (int h = 0; wanted.heads.empty() && h < trace.config().heads; ++h) heads.push_back(h);
+    Matrix sum;
+    for (const int head : heads) {
+        if (stopped(cancel)) break;
+        const Matrix one = masked_pattern(trace, wanted.site, head);
+        sum = sum.size() ? Matrix(sum + one) : one;
+    }
+    return sum / static_cast<float>(heads.size());
+}
+
+std::vector<int> one_by_one(size_t count) {
+    std::vector<int> out;
+    for (size_t i = 0; i < count; ++i) out.push_back(static_cast<int>(i));
+    return out;
+}
+
+float entropy_bits(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
+    float out = 0;
+    for (Index k = 0; k < row.size(); ++k)
+        if (row[k] > 0) out -= row[k] * std::log2(row[k]);
+    return out;
+}
+
+}  // namespace
+
+Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool, const CancelFlag* cancel) {
+    const AttentionSite site = trace.config().site(wanted.site);
+    WordAlignment out;
+    out.written = choices(trace, trace.queries(wanted.site), wanted.last, pool);
+    Side rows = side_of(trace, site.stack);
+    if (!wanted.as_read) rows = chosen_side(trace, std::move(rows), out.written.back());
+    const Side columns = side_of(trace, site.key_stack());
+    out.row_of_token = wanted.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
+    out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
+    out.rows = join_labels(rows.labels, out.row_of_token);
+    out.columns = join_labels(columns.labels, out.column_of_token);
+    const Matrix mean = mean_pattern(trace, wanted, cancel);
+    if (stopped(cancel)) return Error{"Cancelled."};
+    out.weights = join_pattern(mean, out.row_of_token, out.column_of_token);
+    for (Index r = 0; r < out.weights.rows(); ++r) {
+        Index best = 0;
+        out.weights.row(r).maxCoeff(&best);
+        out.strongest.push_back(static_cast<int>(best));
+        out.entropy.push_back(entropy_bits(out.weights.row(r)));
+    }
+    return out;
+}
+
+int WordAlignment::first_token(bool row, int index) const {
+    const auto& of = row ? row_of_token : column_of_token;
+    return static_cast<int>(std::find(of.begin(), of.end(), index) - of.begin());
+}
+
+int count_crossings(const std::vector<int>& strongest) {
+    int out = 0;
+    for (size_t i = 0; i < strongest.size(); ++i)
+        for (size_t j = i + 1; j < strongest.size(); ++j) out += strongest[i] > strongest[j];
+    return out;
+}
+
+int cross_site(const ModelConfig& c, int site) {
+    if (c.site(site).kind == AttentionKind::cross) return site;
+    if (!c.decoder().cross) return -1;
+    const int first = c.sites() - c.decoder().layers;
+    return first + std::min(c.site(site).layer, c.decoder().layers - 1);
+}
+
+}  // namespace headlight
