@@ -154,6 +154,9 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--text-b", o->text_b, "--view compare: the other sentence");
     app.add_option("--model-b", o->model_b, "--view compare: the other model");
     app.add_option("--show", o->show, "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with changes and nothing else to compare, before and after")->check(CLI::IsMember({"pattern", "delta", "next"}))->capture_default_str();
+    app.add_flag("--mean", o->layer_mean, "--view alignment: the mean of the layer's heads");
+    app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
+    app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");
     app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--preset", o->preset, "column (85 mm), double-column (178 mm), slide (16:9), one that was saved in the window, or a preset file");
     for (const StyleField& field : style_fields()) add_style_option(app, *o, field);

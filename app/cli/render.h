@@ -15,6 +15,7 @@ struct RenderOptions {
     std::string output, view = "heads", size, layer = "0", preset;
     std::string lock, with, text_b, model_b, show = "pattern", format;
     bool all_heads = false, numbered = false;
+    bool layer_mean = false, hard = false, as_lines = false;  // of an alignment
     std::string animate;  // "layers", "tokens"
     int generate = 0;     // tokens that the model adds while it is animated
     double delay = 700;   // milliseconds a frame

@@ -1,6 +1,7 @@
 // From what render is asked for to a drawing.
 #include <algorithm>
 
+#include "analysis/generate.h"
 #include "cli/render.h"
 #include "views/page.h"
 
@@ -44,8 +45,19 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
     return runs;
 }
 
+/// For --view alignment without a target: the pass that has read the model's own translation.
+Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
+    const bool writes = o.view == "alignment" && trace->has_weights() && trace->config().kind == ModelKind::encoder_decoder && trace->model->has_logits() && o.input.typed.target.empty() && o.input.typed.target_ids.empty();
+    if (!writes) return trace;
+    ForwardRequest request = trace->request;
+    TRY(const Writing writing, write(trace->model, request, {}, pool, nullptr, trace.get()));
+    for (const int id : writing.ids()) append_token(*trace->model, request.inputs.back(), id);
+    return run_trace(trace->model, std::move(request), pool, nullptr, writing.trace.get());
+}
+
 /// A view as the window draws it, on a page.
-Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ThreadPool& pool) {
+Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given, ThreadPool& pool) {
+    TRY(const auto trace, with_target(o, given, pool));
     const auto row = std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
     if (!row->offered(*trace->model)) return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
     if (const char* missing = row->missing(*trace->model)) return Error{"The view " + o.view + " has nothing to show: " + missing};
@@ -61,6 +73,11 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.queries = o.figure.queries;
     s.marks = o.figure.marks;
     s.drop_sink = o.figure.drop_sink;
+    if (o.view == "alignment") s.site = std::max(0, cross_site(trace->config(), s.site));
+    s.align_words = o.figure.join_words;
+    s.align_of = o.layer_mean ? AlignOf::mean : AlignOf::head;
+    s.align_marks = o.hard ? AlignMarks::hard : AlignMarks::both;
+    s.align_lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
     prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);

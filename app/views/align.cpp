@@ -46,9 +46,13 @@ void draw_toolbar(Scene& s, Rect area) {
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(24);
     const bool roomy = area.w > ui.px(900);
-    if (const int c = ui.choice(x, y, roomy ? "Of" : "", "align/of", {"this head", "mean of the layer", "chosen heads"}, static_cast<int>(s.state.align_of)); c >= 0) s.state.align_of = static_cast<AlignOf>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Links" : "", "align/marks", {"soft", "soft, strongest marked", "hard"}, static_cast<int>(s.state.align_marks)); c >= 0) s.state.align_marks = static_cast<AlignMarks>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Rows" : "", "align/rows", {"the word being chosen", "the word being read"}, s.state.align_read ? 1 : 0); c >= 0) s.state.align_read = c == 1;
+    using Names = std::vector<std::string>;
+    const Names of = roomy ? Names{"this head", "mean of the layer", "chosen heads"} : Names{"head", "mean", "chosen"};
+    const Names links = roomy ? Names{"soft", "soft, strongest marked", "hard"} : Names{"soft", "marked", "hard"};
+    const Names rows = roomy ? Names{"the word being chosen", "the word being read"} : Names{"chosen word", "read word"};
+    if (const int c = ui.choice(x, y, roomy ? "Of" : "", "align/of", of, static_cast<int>(s.state.align_of)); c >= 0) s.state.align_of = static_cast<AlignOf>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Links" : "", "align/marks", links, static_cast<int>(s.state.align_marks)); c >= 0) s.state.align_marks = static_cast<AlignMarks>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Rows" : "", "align/rows", rows, s.state.align_read ? 1 : 0); c >= 0) s.state.align_read = c == 1;
     if (const int c = ui.choice(x, y, "", "align/words", {"tokens", "words"}, s.state.align_words ? 1 : 0); c >= 0) s.state.align_words = c == 1;
     if (const int c = ui.choice(x, y, "", "align/lines", {"map", "lines"}, s.state.align_lines ? 1 : 0); c >= 0) s.state.align_lines = c == 1;
 }
@@ -221,7 +225,7 @@ std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignment
 
 std::pair<int, int> focused_words(const Scene& s, const WordAlignment& a) {
     const auto cell = s.shown_cell();
-    if (!cell) return {0, 0};
+    if (!cell || (s.ui.on_page() && !s.state.focused())) return {-1, -1};
     const int row = a.row_of_token[static_cast<size_t>(std::min<int>(cell->first, static_cast<int>(a.row_of_token.size()) - 1))];
     if (s.state.focused()) return {row, a.column_of_token[static_cast<size_t>(std::min<int>(cell->second, static_cast<int>(a.column_of_token.size()) - 1))]};
     return {row, a.strongest[static_cast<size_t>(row)]};
@@ -269,8 +273,8 @@ void draw_alignment(Scene& s, Rect area) {
     draw_row_labels(s, l, a, coming, cell.first);
     draw_entropy(s, l, a, cell.first);
     draw_bar(s, l, a);
-    if (!ui.on_page() || s.state.locked) draw_focus(s, l, cell);
-    ui.text.draw(l.map.x, l.y(l.rows + l.coming) + ui.px(22), kCaption, ui.colors->t3, ui.text.fitted(kCaption, caption(s, l, a), area.right() - l.map.x - ui.px(12)));
+    if (cell.first >= 0) draw_focus(s, l, cell);
+    ui.text.draw_wrapped(l.map.x, l.y(l.rows + l.coming) + ui.px(12), area.right() - l.map.x - ui.px(12), kCaption, ui.colors->t3, caption(s, l, a));
 }
 
 }  // namespace headlight

@@ -84,6 +84,9 @@ void draw_pairs(Scene& s, Rect column, float y, const WordAlignment& a, std::pai
 
 }  // namespace
 
+/// Which heads count, where they are chosen; else the ranked heads.
+void draw_alignment_list(Scene& s, Rect area) { s.state.align_of == AlignOf::chosen ? draw_lines_list(s, area) : draw_head_ranking(s, area); }
+
 void draw_alignment_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = shown_alignment(s);

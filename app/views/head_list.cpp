@@ -254,9 +254,13 @@ void draw_head_list(Scene& s, Rect area) {
         return;
     }
     const View& view = views()[view_for(s.state, *s.model())];
-    if (view.list) return view.list(s, rest);
-    draw_rank_choice(s, rest, below + ui.px(22));
-    draw_ranked_heads(s, {rest.x, below + ui.px(44), rest.w, rest.bottom() - below - ui.px(44)});
+    view.list(s, rest);
+}
+
+void draw_head_ranking(Scene& s, Rect area) {
+    const float below = s.ui.px(44);
+    draw_rank_choice(s, area, area.y + s.ui.px(22));
+    draw_ranked_heads(s, {area.x, area.y + below, area.w, area.h - below});
 }
 
 }  // namespace headlight

@@ -137,6 +137,9 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
     const ImU32 color = looked_at ? color_at(colormap(s.state.colormap, ui.colors->dark), *looked_at) : back;
     ui.fill(r, looked_at && *looked_at > 0.02f ? color : back, size::corner);
     if (const float looks = s.state.hovered && cell && row.queries ? share_of_column(s, *cell, i) : 0; looks > 0.02f) ui.fill({r.x, r.bottom() + ui.px(2), r.w * looks, ui.px(3)}, ui.colors->t2);
+    const SentenceResult& sentence = *s.sentence();
+    const bool written = sentence.written && row.stack + 1 == static_cast<int>(sentence.labels.size()) && i >= sentence.written->given;
+    if (written) ui.fill({r.x, r.bottom() - ui.px(2), r.w, ui.px(2)}, faded(ui.colors->accent, 0.6f));
     if (key) ui.frame(r, ui.colors->t2, 1, size::corner);
     if (query) ui.frame(r, ui.colors->accent, 1, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->hover, 1, size::corner);

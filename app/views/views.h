@@ -61,6 +61,9 @@ struct Scene {
     bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
 };
 
+/// Heads in the order of a statistic, a weight or an effect, under the grid.
+void draw_head_ranking(Scene& scene, Rect area);
+
 /// A row of the table of views.
 struct View {
     const char* key;   // as --view and files spell it
@@ -71,7 +74,7 @@ struct View {
     const char* (*missing)(const Model& model) = [](const Model&) -> const char* { return nullptr; };  // why it says nothing of one, or null
     enum class Shows { head, layer, model } shows = Shows::head;
     std::vector<Question> (*ask)(const Scene& scene) = nullptr;
-    void (*list)(Scene& scene, Rect area) = nullptr;     // in place of the ranked heads
+    void (*list)(Scene& scene, Rect area) = draw_head_ranking;  // under the grid of heads
     void (*inspect)(Scene& scene, Rect area) = nullptr;  // in place of the inspector
     bool fills_window = false;                           // closes both panels; not a tab
     bool closes_inspector = false;
@@ -108,6 +111,7 @@ void draw_compare(Scene& scene, Rect area);
 void draw_compare_list(Scene& scene, Rect area);
 std::vector<Question> ask_compare(const Scene& scene);
 void draw_alignment(Scene& scene, Rect area);
+void draw_alignment_list(Scene& scene, Rect area);
 void draw_alignment_inspector(Scene& scene, Rect area);
 std::vector<Question> ask_alignment(const Scene& scene);
 void draw_all_heads(Scene& scene, Rect area);

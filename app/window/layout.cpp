@@ -14,13 +14,14 @@ namespace {
 /// Title and tabs above the centre.
 void draw_header(Scene& s, Rect r, const View& shown) {
     Ui& ui = s.ui;
-    const float title = ui.text.draw(r.x + ui.px(24), r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
-    float x = r.x + std::max(ui.px(168), title + ui.px(48)), tabs = 0;
+    const bool tight = r.w < ui.px(820);
+    const float title = ui.text.draw(r.x + ui.px(tight ? 16 : 24), r.middle_y(), tight ? kBody : kTitle, ui.colors->t1, view_title(s, shown));
+    float x = r.x + (tight ? title + ui.px(36) : std::max(ui.px(168), title + ui.px(48))), tabs = 0;
     int count = 0;
     for (const View& v : views())
         if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
-    const float change = ui.text.width(kBody, "Change"), room = r.right() - ui.px(24) - change - ui.px(20) - ui.text.width(kBody, "Write") - x - tabs;
-    const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(12), ui.px(28));
+    const float change = ui.text.width(kBody, "Change"), room = r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Write") - x - tabs;
+    const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(9), ui.px(28));
     for (const View& v : views()) {
         if (!v.offered(*s.model()) || v.fills_window) continue;
         const float tab = ui.text.width(kBody, v.name);

@@ -19,6 +19,12 @@ Vector log_probabilities(const Vector& logits) {
     return logits.array() - (largest + std::log((logits.array() - largest).exp().sum()));
 }
 
+/// What a pass says of the next token.
+struct Next {
+    Vector log_probability;
+    std::vector<Prediction> alternatives;
+};
+
 /// A text that may still grow.
 struct Draft {
     std::vector<WrittenToken> tokens;
@@ -37,8 +43,8 @@ public:
         Draft draft;
         for (const int id : wanted_.forced) {
             if (full(draft)) break;
-            TRY_STATUS(read(draft));
-            append(draft, id);
+            TRY(const Next next, read(draft));
+            append(draft, id, next);
             if (ends(id)) return finished(std::move(draft));
         }
         return wanted_.decoding.beams > 1 && wanted_.decoding.temperature <= 0 ? search(std::move(draft)) : walk(std::move(draft));
@@ -58,29 +64,27 @@ private:
         return {std::move(draft.tokens), ended, value, std::move(draft.trace)};
     }
 
-    /// The pass that chooses the draft's next token, in draft.trace; log p in `next_`.
-    Status read(Draft& draft) {
+    /// The pass that chooses the draft's next token, in draft.trace, and what it says.
+    Result<Next> read(Draft& draft) {
         ForwardRequest request = request_;
         for (const WrittenToken& token : draft.tokens) append_token(*model_, request.inputs.back(), token.id);
         const int last = request.inputs.back().size() - 1;
         TRY(draft.trace, run_trace(model_, std::move(request), pool_, cancel_, draft.trace ? draft.trace.get() : past_));
-        next_ = log_probabilities(logits_at(*draft.trace, last, pool_));
-        return success();
+        Next next{log_probabilities(logits_at(*draft.trace, last, pool_)), {}};
+        for (const int id : ranked_ids(next.log_probability, kAlternatives)) next.alternatives.push_back({id, std::exp(next.log_probability[id])});
+        return next;
     }
 
-    void append(Draft& draft, int id) const { append(draft, id, next_); }
-    static void append(Draft& draft, int id, const Vector& next) {
-        WrittenToken token{id, std::exp(next[id]), {}};
-        for (const int other : ranked_ids(next, kAlternatives)) token.alternatives.push_back({other, std::exp(next[other])});
-        draft.log_probability += next[id];
-        draft.tokens.push_back(std::move(token));
+    static void append(Draft& draft, int id, const Next& next) {
+        draft.tokens.push_back({id, std::exp(next.log_probability[id]), next.alternatives});
+        draft.log_probability += next.log_probability[id];
     }
 
     /// log p with −∞ where the model's rules forbid a token.
-    Vector allowed(const Draft& draft) const {
+    Vector allowed(const Draft& draft, const Next& next) const {
         constexpr float never = -std::numeric_limits<float>::infinity();
         const WritingRules& rules = model_->config.writing;
-        Vector out = next_;
+        Vector out = next.log_probability;
         const bool begins = draft.tokens.empty() && request_.inputs.back().size() == 1 && model_->config.kind == ModelKind::encoder_decoder;
         if (begins && rules.first >= 0 && rules.first < out.size()) {
             out.setConstant(never);
@@ -95,9 +99,9 @@ private:
     /// Token by token, the most probable one or a drawn one.
     Result<Writing> walk(Draft draft) {
         while (!full(draft)) {
-            TRY_STATUS(read(draft));
-            const int id = draw_token(allowed(draft), wanted_.decoding, std::uniform_real_distribution<double>(0, 1)(random_));
-            append(draft, id);
+            TRY(const Next next, read(draft));
+            const int id = draw_token(allowed(draft, next), wanted_.decoding, std::uniform_real_distribution<double>(0, 1)(random_));
+            append(draft, id, next);
             if (ends(id)) break;
         }
         return finished(std::move(draft));
@@ -111,16 +115,16 @@ private:
     };
 
     /// The most probable ways to go on from all drafts: enough that `beams` of them do not end.
-    Result<std::vector<Candidate>> candidates(std::vector<Draft>& drafts, std::vector<Vector>& next) {
+    Result<std::vector<Candidate>> candidates(std::vector<Draft>& drafts, std::vector<Next>& next) {
         const size_t kept = std::max<size_t>(2, 1 + model_->config.writing.ends.size()) * static_cast<size_t>(wanted_.decoding.beams);
         std::vector<Candidate> out;
         next.clear();
         for (size_t i = 0; i < drafts.size(); ++i) {
-            TRY_STATUS(read(drafts[i]));
-            const Vector may = allowed(drafts[i]);
+            TRY(Next one, read(drafts[i]));
+            const Vector may = allowed(drafts[i], one);
             for (const int id : ranked_ids(may, static_cast<int>(kept)))
-                if (std::isfinite(may[id])) out.push_back({i, id, drafts[i].log_probability + next_[id]});
-            next.push_back(next_);
+                if (std::isfinite(may[id])) out.push_back({i, id, drafts[i].log_probability + one.log_probability[id]});
+            next.push_back(std::move(one));
         }
         std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) { return a.log_probability > b.log_probability; });
         if (out.size() > kept) out.resize(kept);
@@ -131,7 +135,7 @@ private:
     Result<Writing> search(Draft first) {
         const auto beams = static_cast<size_t>(std::min(wanted_.decoding.beams, kMostBeams));
         std::vector<Draft> running{std::move(first)}, done;
-        std::vector<Vector> next;
+        std::vector<Next> next;
         const auto better = [this](const Draft& a, const Draft& b) { return score(a) > score(b); };
         while (!running.empty() && !full(running[0])) {
             TRY(const auto ways, candidates(running, next));
@@ -162,7 +166,6 @@ private:
     const Trace* past_;
     std::mt19937_64 random_;
     int room_ = 0;
-    Vector next_;
 };
 
 Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request, const Decoding& decoding, ThreadPool& pool) {
