@@ -4,7 +4,7 @@
 
 #include "base/embedded.h"
 #include "model/parameters.h"
-#include "views/parts.h"
+#include "views/architecture.h"
 
 namespace headlight {
 
@@ -37,7 +37,8 @@ Block position_block(const ModelConfig& c, const std::string& of) {
     else if (c.rope.dims) b.name = "rotary positions turn q and k", b.shape = std::to_string(c.rope.dims) + " of " + std::to_string(c.d_head) + " dimensions";
     else if (c.alibi) b.name = "ALiBi: scores fall with distance", b.shape = std::to_string(c.heads) + " slopes";
     else if (c.buckets.count) b.name = "bias by distance in every score", b.shape = by(c.buckets.count, c.heads);
-    b.help = "How the model knows where a token stands.";
+    b.view = "positions";
+    b.help = "How the model knows where a token stands. Opens its table.";
     return b;
 }
 
@@ -176,6 +177,9 @@ struct Anchors {
     ImVec2 top{}, cross{};  // where a stack's output leaves, where the encoder's enters
 };
 
+/// Whether the attention of a layer can stand beside the diagram: where there are several kinds.
+bool offers_maps(const Scene& s) { return s.model()->config.stacks.size() > 1 && s.state.model_config == 0 && s.sentence(); }
+
 /// One stack, bottom to top, the residual stream on its left.
 Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, int index, const std::vector<Block>& blocks, const std::vector<ParameterRow>& table, bool possible, const Block** pointed) {
     Ui& ui = s.ui;
@@ -206,6 +210,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
         const bool normed_first = i > 0 && blocks[i - 1].thin && blocks[i - 1].in_layer && c.norm_place == NormPlace::before;
         if (b.adds) branches.push_back({r, normed_first ? Rect{r.x, r.bottom() + gap, r.w, d.height(ui, blocks[i - 1])} : r, {rail, r.y - gap / 2}});
         if (b.thin && b.in_layer && c.norm_place == NormPlace::after) on_rail.push_back(r);
+        if (b.adds && b.site >= 0 && offers_maps(s) && s.state.model_maps) draw_kind_number(ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
         if (b.from_encoder) anchors.cross = {r.x, r.middle_y()};
         if (!b.in_layer) ui.stroke({rail, r.middle_y()}, {r.x, r.middle_y()}, ui.colors->l2, ui.px(1.3f));
         y -= gap;
@@ -226,7 +231,8 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     const Rect layer{area.x + ui.px(4), layer_top, column.right() + ui.px(12) - area.x - ui.px(4), layer_bottom - layer_top};
     ui.frame(layer, ui.colors->t3, 1, size::popup_corner);
     const std::string times = "× " + std::to_string(stack.layers);
-    ui.text.draw(layer.right() + ui.px(10), layer.middle_y(), kTitle, ui.colors->accent_text, times);
+    if (area.w - column.w > ui.px(100)) ui.text.draw(layer.right() + ui.px(10), layer.middle_y(), kTitle, ui.colors->accent_text, times);
+    else ui.text.draw_right(layer.right() - ui.px(6), layer.y - ui.px(12), kBody, ui.colors->accent_text, times);
     anchors.top = {rail, rail_top};
     const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder" : vision ? "a class" : c.kind == ModelKind::encoder ? "each token, read in both directions" : "the next token";
     ui.text.draw(column.x, y - d.unit(ui, 6), kCaption, ui.colors->t2, says);
@@ -270,6 +276,23 @@ const ModelConfig& gpt3() {
     return config;
 }
 
+/// What stands beside the diagram, and of which layer and head.
+void choose_maps(Scene& s, float x, float y) {
+    Ui& ui = s.ui;
+    if (const int c = ui.choice(x, y, "Beside", "model/beside", {"attention", "parameters"}, s.state.model_maps ? 0 : 1); c >= 0) s.state.model_maps = c == 0;
+    if (!s.state.model_maps) return;
+    const ModelConfig& c = s.model()->config;
+    const AttentionSite now = c.site(s.state.site);
+    std::vector<std::string> layers, heads{"mean"};
+    for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l) layers.push_back(std::to_string(l));
+    for (int h = 0; h < c.heads; ++h) heads.push_back(std::to_string(h));
+    if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0) s.state.site += l - now.layer;
+    if (const int h = ui.choice(x, y, "Head", "model/head", heads, s.state.model_mean ? 0 : s.state.head + 1); h >= 0) {
+        s.state.model_mean = h == 0;
+        if (h > 0) s.state.head = h - 1;
+    }
+}
+
 void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26);
@@ -277,6 +300,7 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     float x = draw_back(s, area, "model/back", title) + ui.px(14);
     x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, c.family_name + " · d_model " + std::to_string(c.d_model) + " · " + short_count(parameter_count(c)) + " parameters") + ui.px(32);
     if (const int choice = ui.choice(x, y, "Count", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"}, s.state.model_config); choice >= 0) s.state.model_config = choice;
+    if (offers_maps(s)) choose_maps(s, x, y);
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
 
@@ -288,7 +312,8 @@ void draw_architecture(Scene& s, Rect area) {
     if (!ui.on_page()) draw_toolbar(s, area, c);
     const auto table = parameter_table(c);
     const Rect rest{area.x + ui.px(24), area.y + ui.px(64), area.w - ui.px(48), area.h - ui.px(72)};
-    const float stack_w = std::min(ui.px(kWide + 120), rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)), table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - ui.px(24), ui.px(720));
+    const bool maps = offers_maps(s) && s.state.model_maps && rest.w > ui.px(900);
+    const float stack_w = maps ? rest.w * 0.2f : std::min(ui.px(kWide + 120), rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)), table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - ui.px(24), ui.px(maps ? 1600 : 720));
     std::vector<std::vector<Block>> stacks;
     Diagram d{1.35f};
     for (int i = 0; i < static_cast<int>(c.stacks.size()); ++i) {
@@ -309,6 +334,7 @@ void draw_architecture(Scene& s, Rect area) {
         ui.polyline(path, ui.colors->accent, ui.px(1.6f));
         ui.polygon(std::array<ImVec2, 3>{{path[3], {path[3].x - ui.px(8), path[3].y - ui.px(4)}, {path[3].x - ui.px(8), path[3].y + ui.px(4)}}}, ui.colors->accent);
     }
+    if (maps) return draw_layer_maps(s, {rest.right() - table_w, rest.y + ui.px(8), table_w, rest.h - ui.px(8)});
     if (table_w > ui.px(280)) draw_table(s, {rest.right() - table_w, rest.y, table_w, rest.h}, c, table, pointed);
 }
 

@@ -163,7 +163,7 @@ void draw_label_menu(Scene& s, Rect window) {
 
 constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
-    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 7, 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl R", "rank heads by the next statistic"},
+    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl P", "positions"}, {"← →", "in Align: step through what is written"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
     {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the numbers of the view"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},

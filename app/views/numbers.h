@@ -10,6 +10,7 @@ namespace headlight {
 std::vector<NumberTable> pattern_numbers(const Scene& scene);
 std::vector<NumberTable> layer_numbers(const Scene& scene);
 std::vector<NumberTable> alignment_numbers(const Scene& scene);
+std::vector<NumberTable> position_numbers(const Scene& scene);
 std::vector<NumberTable> steps_numbers(const Scene& scene);
 std::vector<NumberTable> delta_numbers(const Scene& scene);
 std::vector<NumberTable> lens_numbers(const Scene& scene);

@@ -77,7 +77,10 @@ void draw_fields(Scene& s, Rect r) {
         const Rect target{r.x + half + between, r.y, half, r.h};
         draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
         if (writes) ui.tooltip("second", ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}), "The model writes this. Type here to give the target yourself.");
-        if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it")) s.fields.second.set_text("");
+        if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it")) {
+            s.fields.second.set_text("");
+            s.fields.focus(s.fields.sentence);
+        }
     } else {
         draw_text_field(s, s.fields.sentence, "sentence", r, kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
     }

@@ -33,7 +33,8 @@ std::span<const View> views() {
         {.key = "compare", .name = "Compare", .digit = '7', .draw = draw_compare, .ask = ask_compare, .list = draw_compare_list, .closes_inspector = true, .second_head = true, .numbers = compare_numbers},
         {.key = "alignment", .name = "Align", .digit = '8', .draw = draw_alignment, .offered = reads_text, .missing = no_cross, .ask = ask_alignment, .list = draw_alignment_list, .inspect = draw_alignment_inspector, .lists_choices = true, .of_layer = aligns_layer, .numbers = alignment_numbers},
         {.key = "heads", .name = "All heads", .digit = '9', .draw = draw_all_heads, .shows = Shows::model, .ask = ask_all_heads, .fills_window = true, .numbers = heads_numbers},
-        {.key = "model", .name = "Model", .digit = '0', .draw = draw_architecture, .missing = no_weights, .shows = Shows::model, .fills_window = true},
+        {.key = "model", .name = "Model", .digit = '0', .draw = draw_architecture, .missing = no_weights, .shows = Shows::model, .ask = ask_architecture, .fills_window = true},
+        {.key = "positions", .name = "Positions", .digit = 'P', .draw = draw_positions, .offered = reads_text, .missing = no_weights, .shows = Shows::model, .ask = ask_positions, .fills_window = true, .numbers = position_numbers},
     };
     return table;
 }

@@ -68,7 +68,7 @@ void draw_head_ranking(Scene& scene, Rect area);
 struct View {
     const char* key;   // as --view and files spell it
     const char* name;  // the tab's text; its path is tab/NAME
-    char digit;        // the key that opens it
+    char digit;        // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
     bool (*offered)(const Model& model) = [](const Model&) { return true; };  // whether it is there for a model
     const char* (*missing)(const Model& model) = [](const Model&) -> const char* { return nullptr; };  // why it says nothing of one, or null
@@ -117,6 +117,9 @@ std::vector<Question> ask_alignment(const Scene& scene);
 void draw_all_heads(Scene& scene, Rect area);
 std::vector<Question> ask_all_heads(const Scene& scene);
 void draw_architecture(Scene& scene, Rect area);
+std::vector<Question> ask_architecture(const Scene& scene);
+void draw_positions(Scene& scene, Rect area);
+std::vector<Question> ask_positions(const Scene& scene);
 
 /// A field for a text in any script, answering to the mouse.
 void draw_text_field(Scene& scene, TextField& field, const char* path, Rect r, const char* placeholder);

@@ -47,7 +47,7 @@ void Application::handle_choices() {
     if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
     const bool typing = fields_.typed() || ImGui::GetIO().WantTextInput;
     for (const View& v : views())
-        if (answer_ && answer_->sentence && v.offered(*answer_->sentence->model) && (input_.take(v.digit, true) || (!typing && input_.take(v.digit)))) open_view(state_, v.key);
+        if (answer_ && answer_->sentence && v.offered(*answer_->sentence->model) && (input_.take(v.digit, true) || (!typing && v.digit <= '9' && input_.take(v.digit)))) open_view(state_, v.key);
     if (input_.take(GLFW_KEY_K, true)) {
         const auto names = colormap_names();
         const auto now = std::find(names.begin(), names.end(), state_.colormap);

@@ -107,7 +107,7 @@ private:
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
-    std::string shown_target_;      // what the model wrote, as it was put into the second field
+    std::string written_target_, shown_target_;  // what the model wrote for the second field, and what stands there of it
 };
 
 /// Whether the window shows a second text: a second sentence, or a target.

@@ -74,6 +74,10 @@ Status visit_workspace(ViewState& s, Visitor&& v) {
     TRY_STATUS(v.flag("align_words", s.align_words));
     TRY_STATUS(v.flag("align_read", s.align_read));
     TRY_STATUS(v.flag("align_lines", s.align_lines));
+    TRY_STATUS(v.flag("model_maps", s.model_maps));
+    TRY_STATUS(v.flag("model_mean", s.model_mean));
+    TRY_STATUS(v.integer("position_stack", s.position_stack, 0, 1));
+    TRY_STATUS(v.integer("position_count", s.position_count, 1, 128));
     TRY_STATUS(v.integer("align", s.alignment.by, 0, 1));
     TRY_STATUS(v.pairs("tied", s.alignment.by_hand));
     return success();

@@ -67,6 +67,7 @@ void Application::show_texts() {
     fields_.sentence.set_text(valid_utf8(state_.text));
     fields_.second.set_text(valid_utf8(state_.second));
     shown_target_.clear();
+    written_target_.clear();
     fields_.other.set_text(valid_utf8(state_.other_text));
     fields_.focus(fields_.sentence);
     last_text_ = typed_text();
@@ -85,9 +86,12 @@ void Application::show_written() {
     if (!s || !typed_second().empty()) return;
     const bool target = s->model->config.kind == ModelKind::encoder_decoder && s->written && s->second.empty();
     const std::string text = target ? s->written->text : "";
-    if (fields_.second.text() == text) return;
+    const bool stands = text == written_target_ && fields_.second.text() == shown_target_;
+    const bool emptying = fields_.second.focused && fields_.second.text().empty();  // to type something else
+    if (stands || emptying) return;
+    written_target_ = text;
     fields_.second.set_text(text);
-    shown_target_ = text;
+    shown_target_ = fields_.second.text();  // a field keeps one line of valid text
 }
 
 WritingAsked Application::writing_asked() {

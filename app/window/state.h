@@ -42,6 +42,9 @@ enum class ComparedShow { pattern, delta, next };
 enum class AlignOf { head, mean, chosen };
 enum class AlignMarks { soft, both, hard };
 
+/// How many positions a table of them shows.
+inline constexpr int kPositionCounts[] = {16, 32, 64, 128};
+
 /// What a picture that is saved in the window begins with: sharp enough for a screen of high resolution.
 inline FigureStyle sharp_style() {
     FigureStyle style;
@@ -77,6 +80,8 @@ struct ViewState {
     AlignOf align_of = AlignOf::head;
     AlignMarks align_marks = AlignMarks::both;
     bool align_words = false, align_read = false, align_lines = false;  // by words; rows by what is read; as lines
+    bool model_maps = true, model_mean = false;  // the diagram of an encoder–decoder: its attention beside it, the mean of all heads
+    int position_stack = 0, position_count = 64;
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
     int site = 0, head = 0;          // which attention block (ModelConfig::site), which head

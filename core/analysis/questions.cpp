@@ -50,6 +50,12 @@ void fit(WordAlignmentWanted& w, const Trace& t) {
     w.site = near(w.site, t.config().sites());
     w.heads.erase(std::remove_if(w.heads.begin(), w.heads.end(), [&](int head) { return head >= t.config().heads; }), w.heads.end());
 }
+void fit(PositionsWanted& w, const Trace& t) {
+    w.stack = near(w.stack, static_cast<int>(t.config().stacks.size()));
+    w.layer = near(w.layer, t.config().stacks[static_cast<size_t>(w.stack)].layers);
+    w.head = near(w.head, t.config().heads);
+}
+void fit(LayerPatternsWanted& w, const Trace& t) { w.head = std::min(w.head, t.config().heads - 1); }
 
 }  // namespace
 

@@ -10,8 +10,10 @@
 #include "analysis/effects.h"
 #include "analysis/flow.h"
 #include "analysis/head_map.h"
+#include "analysis/layer_patterns.h"
 #include "analysis/lens.h"
 #include "analysis/links.h"
+#include "analysis/positions.h"
 #include "analysis/steps.h"
 #include "analysis/word_alignment.h"
 
@@ -19,7 +21,7 @@ namespace headlight {
 
 /// The table of questions: each names the type of its Answer and is answered by find(runs, question, pool, cancel).
 using Question = std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted, AttributionWanted, GraphWanted, OriginsWanted,
-                              HeadMapWanted, RandomStatisticsWanted, HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted, WordAlignmentWanted>;
+                              HeadMapWanted, RandomStatisticsWanted, HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has.
 Question fitted(const Question& question, const Trace& trace);

@@ -12,7 +12,14 @@ namespace {
 
 constexpr int kQueryBlock = 64;
 
-/// The bucket of key − query (Raffel et al. 2020): near ones exactly, far ones by the logarithm of the distance.
+/// The keys that a block of one head's queries needs: those it may see, or all where its pattern was frozen.
+KeyRange visible_keys(const AttentionRule& rule, int head, int first, int last) {
+    if (rule.change(head) && rule.change(head)->frozen) return {0, rule.mask.keys};
+    return rule.mask_of(head).visible_keys(first, last);
+}
+
+}  // namespace
+
 int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
     int count = b.count, bucket = 0;
     if (!causal) {
@@ -27,14 +34,6 @@ int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
     const float share = std::log(static_cast<float>(apart) / static_cast<float>(exact)) / std::log(static_cast<float>(b.max_distance) / static_cast<float>(exact));
     return bucket + std::min(exact + static_cast<int>(share * static_cast<float>(count - exact)), count - 1);
 }
-
-/// The keys that a block of one head's queries needs: those it may see, or all where its pattern was frozen.
-KeyRange visible_keys(const AttentionRule& rule, int head, int first, int last) {
-    if (rule.change(head) && rule.change(head)->frozen) return {0, rule.mask.keys};
-    return rule.mask_of(head).visible_keys(first, last);
-}
-
-}  // namespace
 
 void PositionBias::add(int head, int first, int first_key, MatrixRef scores) const {
     for (Index r = 0; r < scores.rows(); ++r) {

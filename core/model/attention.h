@@ -20,6 +20,9 @@ struct PositionBias {
     void add(int head, int first, int first_key, MatrixRef scores) const;
 };
 
+/// The bucket of key − query (Raffel et al. 2020): near ones exactly, far ones by the logarithm of the distance.
+int bucket_of(const RelativeBuckets& buckets, int apart, bool causal);
+
 PositionBias alibi_bias(int heads, int keys);
 /// table: [buckets, heads]. Without `causal` keys on both sides have buckets of their own.
 PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n);

@@ -98,7 +98,9 @@ class Window:
         for seconds in (4, 8, 15):
             self.click(path)
             time.sleep(0.25)
-            self.key("ctrl+a")
+            for half in ("keydown", "keyup"):  # held over a frame: Dear ImGui 1.86 misses keys that are shorter
+                self.tool(half, "ctrl", half, "a")
+                time.sleep(0.1)
             self.type(text)
             try:
                 return self.wait(condition, seconds)

@@ -683,6 +683,84 @@ def a_trace_in_place_of_a_model(display):
         w.wait(lambda r: r["model"] == "gpt2" and "sentence" in r["widgets"] and not r["busy"])
     shutil.rmtree(folder)
 
+def the_translator_writes_while_one_types(display):
+    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the", "--view", "alignment") as w:
+        w.settled()
+        w.type(" mat.")
+        r = w.wait(lambda r: r["second"] == "Die Katze saß auf der Matte." and not r["busy"])
+        words = r["written"]["labels"]
+        assert r["view"] == "Align" and words[:2] == ["Die", "Katze"] and words[-1] == "</s>" and r["written"]["step"] == len(words) - 1
+        assert r["alignment"]["rows"] == words and r["alignment"]["columns"][:2] == ["The", "cat"], "rows are what is chosen"
+        assert r["alignment"]["strongest"][1] == 1, "Katze from cat"
+        w.click("tab/Align")
+        w.key("Escape")
+        w.key("Left", "Left")
+        r = w.wait(lambda r: r["written"]["step"] == len(words) - 3 and len(r["target_tokens"]) == len(words) - 2)
+        assert r["second"] == "Die Katze saß auf der Matte.", "the field shows all of it"
+        w.click("written/1")
+        r = w.wait(lambda r: r["written"]["step"] == 1 and len(r["alignment"]["rows"]) == 2)
+        w.click("writing/slider", 0.999)
+        w.wait(lambda r: r["written"]["step"] == len(words) - 1)
+        w.click("writing/slider", 0.001)
+        w.wait(lambda r: r["written"]["step"] == 0)
+        w.click("writing/play")
+        w.wait(lambda r: r["written"]["playing"] and r["written"]["step"] >= 2)
+        w.wait(lambda r: not r["written"]["playing"] and r["written"]["step"] == len(words) - 1)
+
+
+def another_word_is_forced_and_the_model_goes_on(display):
+    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the mat.", "--view", "alignment") as w:
+        first = w.wait(lambda r: r.get("written", {}).get("ended") and not r["busy"])["second"]
+        w.click("written/0")
+        w.wait(lambda r: r["written"]["step"] == 0 and "align/choice/1" in r["widgets"])
+        w.click("align/choice/1")
+        r = w.wait(lambda r: r["written"]["forced"] == 1 and not r["busy"])
+        assert r["second"] != first and r["written"]["step"] >= 1, "it goes on from there"
+        w.click("writing/release")
+        w.wait(lambda r: r["second"] == first and r["written"]["forced"] == 0)
+        w.click("second")
+        w.key("ctrl+a")
+        w.type("Die Katze schlief")
+        r = w.wait(lambda r: r["second"] == "Die Katze schlief" and r.get("target_tokens", [""])[-1] != "." and "written" not in r and not r["busy"])
+        assert r["alignment"]["rows"][0] == "Die", "a typed target is aligned too"
+        w.click("write")
+        w.wait(lambda r: r["second"] == first and "written" in r)
+        w.click("writing/method")
+        w.click("writing/method/best of drafts")
+        w.wait(lambda r: "writing/beams" in r["widgets"] and not r["busy"])
+
+
+def a_decoder_writes_on(display):
+    with Window(PROGRAM, display, "--text", "Once upon a time, Lily") as w:
+        n = len(w.settled()["tokens"])
+        w.key("Escape")
+        w.click("writing/bar")
+        r = w.wait(lambda r: len(r.get("written", {}).get("labels", [])) == 24 and len(r["tokens"]) == n + 24)
+        w.click("writing/choice/1")
+        r = w.wait(lambda r: r["written"]["forced"] == 25 and not r["busy"])
+        w.click("writing/slider", 0.5)
+        r = w.wait(lambda r: 8 < r["written"]["step"] < 16 and len(r["tokens"]) == n + r["written"]["step"])
+        step = r["written"]["step"]
+        w.click("writing/keep")
+        r = w.wait(lambda r: r["text"].startswith("Once upon a time, Lily ") and r["text"] == r["shown_text"] and not r["busy"])
+        assert len(r["tokens"]) == n + step + 24, "what was kept is part of the sentence, and it writes on"
+        w.click("writing/bar")
+        w.wait(lambda r: "written" not in r and len(r["tokens"]) == n + step)
+
+
+def the_diagram_shows_three_kinds_of_attention(display):
+    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the mat.", "--view", "model") as w:
+        w.wait(lambda r: "model/map/3" in r["widgets"] and not r["busy"])
+        places = [w.report()["widgets"][f"model/map/{i}"] for i in (1, 2, 3)]
+        assert places[0][0] + places[0][2] <= places[1][0] and places[1][0] + places[1][2] <= places[2][0], "side by side"
+        w.click("model/map/3")
+        r = w.wait(lambda r: r["view"] == "Heat map")
+        assert r["layer"] == 6 + r["layer"] % 3, "the cross-attention of the layer"
+        w.key("ctrl+p")
+        w.wait(lambda r: r["view"] == "Positions" and "positions/table" in r["widgets"] and not r["busy"])
+        w.key("Escape")
+        w.wait(lambda r: r["view"] == "Heat map")
+
 
 def masked_models_and_a_second_sentence(display):
     with Window(PROGRAM, display, "--model", REFERENCE / "bert", "--text", "the cat") as w:

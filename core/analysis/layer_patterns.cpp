@@ -1,0 +1,42 @@
+#include "analysis/layer_patterns.h"
+
+#include <algorithm>
+
+namespace headlight {
+
+namespace {
+
+constexpr Index kMostEntries = 64;
+
+Matrix pooled(const Matrix& w, Index step) {
+    Matrix out((w.rows() + step - 1) / step, (w.cols() + step - 1) / step);
+    for (Index r = 0; r < out.rows(); ++r)
+        for (Index c = 0; c < out.cols(); ++c) out(r, c) = w.block(r * step, c * step, std::min(step, w.rows() - r * step), std::min(step, w.cols() - c * step)).maxCoeff();
+    return out;
+}
+
+Matrix pattern_of(const Trace& trace, int site, int head) {
+    if (head >= 0) return masked_pattern(trace, site, head);
+    const int heads = trace.config().heads;
+    Matrix sum = masked_pattern(trace, site, 0);
+    for (int h = 1; h < heads; ++h) sum += masked_pattern(trace, site, h);
+    return sum / static_cast<float>(heads);
+}
+
+}  // namespace
+
+Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool&, const CancelFlag* cancel) {
+    std::vector<SitePattern> out;
+    for (size_t stack = 0; stack < trace.config().stacks.size(); ++stack) {
+        const int layer = std::min(wanted.layer, trace.config().stacks[stack].layers - 1);
+        for (const int site : trace.config().sites_of(static_cast<int>(stack), layer)) {
+            if (stopped(cancel)) return Error{"Cancelled."};
+            const Matrix whole = pattern_of(trace, site, wanted.head);
+            const Index step = (std::max(whole.rows(), whole.cols()) + kMostEntries - 1) / kMostEntries;
+            out.push_back({site, static_cast<int>(step), pooled(whole, step)});
+        }
+    }
+    return out;
+}
+
+}  // namespace headlight

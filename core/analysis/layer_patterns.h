@@ -1,0 +1,23 @@
+// Every kind of attention of one layer: of an encoder–decoder, encoder, masked decoder and cross.
+#pragma once
+
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headlight {
+
+/// One block's pattern; each entry is the largest of `step` × `step` cells, −1 where all of them are masked.
+struct SitePattern {
+    int site = 0, step = 1;
+    Matrix weights;
+};
+
+struct LayerPatternsWanted {
+    using Answer = std::vector<SitePattern>;  // one for each kind, in the order of the sites
+    int layer = 0, head = -1;                 // the nearest layer that a stack has; head −1: the mean of all
+    bool operator==(const LayerPatternsWanted&) const = default;
+};
+Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+}  // namespace headlight

@@ -1,0 +1,111 @@
+#include "analysis/positions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/rope.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kMostColumns = 256;
+
+PositionKind kind_of(const ModelConfig& c, const StackWeights& w) {
+    if (w.position_embedding) return c.sinusoidal ? PositionKind::sinusoidal : PositionKind::learned;
+    if (c.rope.dims) return PositionKind::rotary;
+    if (c.alibi) return PositionKind::slopes;
+    return w.relative_bias ? PositionKind::buckets : PositionKind::none;
+}
+
+/// Vectors that are added to the tokens, and their dot products (all components counted, also those that are not shown).
+void read_vectors(const ModelConfig& c, const Linear& table, int count, Positions& out) {
+    const bool picture = c.kind == ModelKind::vision;  // position 0 is the class token's
+    out.first_row = picture ? 0 : c.position_offset;
+    count = std::min<int>(count, static_cast<int>(table.out) - out.first_row);
+    Matrix whole(count, table.in);
+    for (int p = 0; p < count; ++p) table.read(out.first_row + p, 0, table.in, whole.row(p).data());
+    out.between = whole * whole.transpose();
+    const int step = static_cast<int>((table.in + kMostColumns - 1) / kMostColumns);
+    out.table.resize(count, (table.in + step - 1) / step);
+    const int half = static_cast<int>(table.in + 1) / 2;
+    for (Index i = 0; i < out.table.cols(); ++i) {
+        const int component = static_cast<int>(i) * step;
+        out.components.push_back(component);
+        out.table.col(i) = whole.col(component);
+        if (c.sinusoidal) out.waves.push_back(static_cast<float>(2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / static_cast<double>(table.in))));
+    }
+}
+
+/// Cosines of the angles that pairs turn by, and how alike a vector stays to itself when its two copies stand apart:
+/// Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
+void read_rotations(const Rope& rope, int count, Positions& out) {
+    const auto frequencies = rope_frequencies(rope, count);
+    const auto pairs = static_cast<Index>(frequencies.size());
+    out.table.resize(count, pairs);
+    std::vector<float> by_distance(static_cast<size_t>(count), 0);
+    for (Index i = 0; i < pairs; ++i) {
+        const double frequency = frequencies[static_cast<size_t>(i)];
+        out.components.push_back(static_cast<int>(i));
+        out.waves.push_back(static_cast<float>(frequency > 0 ? 2 * M_PI / frequency : std::numeric_limits<double>::infinity()));
+        for (int p = 0; p < count; ++p) {
+            const double cosine = std::cos(p * frequency);
+            out.table(p, i) = static_cast<float>(cosine);
+            by_distance[static_cast<size_t>(p)] += static_cast<float>(cosine / static_cast<double>(pairs));
+        }
+    }
+    out.between.resize(count, count);
+    for (int m = 0; m < count; ++m)
+        for (int n = 0; n < count; ++n) out.between(m, n) = by_distance[static_cast<size_t>(std::abs(m - n))];
+}
+
+/// One row a head, one column a distance; the square is one head's, NaN where a key is never seen.
+void spread_bias(const Matrix& by_distance, int head, int count, Positions& out) {
+    const int first = 1 - count;  // distance of column 0 of `by_distance`
+    const int last = out.causal ? 0 : count - 1;
+    out.table = by_distance.leftCols(last - first + 1);
+    for (int d = first; d <= last; ++d) out.distances.push_back(d);
+    out.between = Matrix::Constant(count, count, std::numeric_limits<float>::quiet_NaN());
+    for (int q = 0; q < count; ++q)
+        for (int k = 0; k < count && k - q <= last; ++k) out.between(q, k) = by_distance(head, k - q - first);
+}
+
+void read_slopes(const ModelConfig& c, int head, int count, Positions& out) {
+    const PositionBias bias = alibi_bias(c.heads, count);
+    Matrix by_distance(c.heads, 2 * count - 1);
+    for (int h = 0; h < c.heads; ++h) {
+        const float slope = count > 1 ? bias.by_key(h, 1) - bias.by_key(h, 0) : 0;
+        out.slopes.push_back(slope);
+        for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * static_cast<float>(d);
+    }
+    spread_bias(by_distance, head, count, out);
+}
+
+}  // namespace
+
+Positions positions_of(const Model& model, const PositionsWanted& wanted) {
+    const ModelConfig& c = model.config;
+    const auto stack = static_cast<size_t>(wanted.stack);
+    const StackWeights& w = model.weights.stacks[stack];
+    const int count = std::max(1, std::min(wanted.count, c.context));
+    Positions out;
+    out.kind = kind_of(c, w);
+    out.causal = c.stacks[stack].causal;
+    switch (out.kind) {
+        case PositionKind::sinusoidal:
+        case PositionKind::learned: read_vectors(c, w.position_embedding, count, out); break;
+        case PositionKind::rotary: read_rotations(c.rope_of(c.stacks[stack], wanted.layer), count, out); break;
+        case PositionKind::slopes: read_slopes(c, wanted.head, count, out); break;
+        case PositionKind::buckets:
+            spread_bias(bucket_bias(c.buckets, w.relative_bias, out.causal, c.heads, count).by_distance, wanted.head, count, out);
+            for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
+            break;
+        case PositionKind::none: break;
+    }
+    return out;
+}
+
+Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) { return positions_of(*trace.model, wanted); }
+
+}  // namespace headlight

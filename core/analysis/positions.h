@@ -1,0 +1,42 @@
+// How a model knows where a token stands: tables of positions, rotations, biases by distance.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headlight {
+
+/// sinusoidal, learned: a vector is added to each token. rotary: pairs of components of q and k are turned (RoPE).
+/// slopes, buckets: a number is added to each score by distance (ALiBi; T5).
+enum class PositionKind { none, sinusoidal, learned, rotary, slopes, buckets };
+
+struct Positions {
+    PositionKind kind = PositionKind::none;
+    Matrix table;                 // vectors: [positions, components]; rotary: cosines of the angles, [positions, pairs]; biases: [heads, distances]
+    Matrix between;               // [positions, positions]: dot products; rotary: mean cosine of the difference of angles; biases: of one head
+    std::vector<float> waves;     // sinusoidal, rotary: positions until a column comes round again
+    std::vector<int> components;  // which component each column is: wide tables are thinned
+    std::vector<int> distances;   // biases: key − query of each column
+    std::vector<int> buckets;     // T5: the bucket of each of them
+    std::vector<float> slopes;    // ALiBi: of each head
+    bool causal = true;           // biases: keys after the query are never seen
+    int first_row = 0;            // of the model's table that position 0 reads
+
+    /// Whether rows of the table are heads and columns distances.
+    bool by_distance() const { return kind == PositionKind::slopes || kind == PositionKind::buckets; }
+};
+
+struct PositionsWanted {
+    using Answer = Positions;
+    int stack = 0, layer = 0, head = 0;
+    int count = 64;               // positions, within the context
+    bool operator==(const PositionsWanted&) const = default;
+};
+Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+/// The same from a model alone.
+Positions positions_of(const Model& model, const PositionsWanted& wanted);
+
+}  // namespace headlight
