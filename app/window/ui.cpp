@@ -134,7 +134,9 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     if (h.clicked) ImGui::OpenPopup(popup.c_str());
     int chosen = -1;
     if (const int step = take_step(path); step != 0) chosen = std::clamp(current + step, 0, static_cast<int>(items.size()) - 1);
-    ImGui::SetNextWindowPos({r.x, r.bottom() + px(4)});
+    const float high = px(size::row) * static_cast<float>(items.size()) + px(8), below_it = r.bottom() + px(4);
+    const bool fits = below_it + high <= ImGui::GetIO().DisplaySize.y;
+    ImGui::SetNextWindowPos({r.x, fits ? below_it : std::max(px(4), r.y - px(4) - high)});
     if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
         ImDrawList* below = list;
         use_list(ImGui::GetWindowDrawList());
