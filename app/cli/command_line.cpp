@@ -32,7 +32,8 @@ std::span<const Verb> verbs() {
          "headlight heads --random-repeat 48 --sort induction --json\n"
          "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --effect-on ball --sort effect", declare_heads},
         {"generate", "continue a text, translate it, or fill its masks", "headlight generate --text 'Once upon a time' --tokens 40\n"
-         "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7", declare_generate},
+         "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7\n"
+         "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4", declare_generate},
         {"compare", "two runs, or one before and after changes: how far apart each head's patterns are",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
          "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'forbid:16>10' --json\n"

@@ -14,7 +14,7 @@
 namespace headlight {
 
 void add_model_option(CLI::App& app, InputOptions& o) {
-    app.add_option("--model", o.model, "Hugging Face folder, .gguf file, the built-in 'stories', or a name that 'headlight models' lists")->capture_default_str();
+    app.add_option("--model", o.model, "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name that 'headlight models' lists")->capture_default_str();
 }
 
 void add_input_options(CLI::App& app, InputOptions& o) {

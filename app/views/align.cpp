@@ -158,7 +158,7 @@ void draw_entropy(Scene& s, const Layout& l, const WordAlignment& a, int lit) {
     Ui& ui = s.ui;
     const float x = l.map.right() + ui.px(16), wide = ui.px(28), most = std::log2(std::max(2.0f, static_cast<float>(l.columns)));
     const int step = label_step(l.h, ui.px(16));
-    ui.text.draw(x, l.map.y - ui.px(14), kCaption, ui.colors->t3, "H, bits");
+    ui.text.draw(x + ui.px(l.turned ? 22 : 0), l.map.y - ui.px(14), kCaption, ui.colors->t3, "H, bits");
     for (int r = 0; r < l.rows; ++r) {
         const float y = l.y(r) + l.h / 2, value = a.entropy[static_cast<size_t>(r)], high = std::clamp(l.h - 1, 1.0f, ui.px(8));
         ui.bar({x, y - high / 2, wide, high}, value / most, r == lit ? ui.colors->accent : ui.colors->t3);

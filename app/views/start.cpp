@@ -11,13 +11,17 @@ struct Sample {
     std::string text, why;
 };
 
-const std::vector<Sample>& samples() {
-    static const std::vector<Sample> list = [] {
-        std::vector<Sample> out;
-        for (const Json& s : Json::parse(embedded_file("assets/sentences.json"))) out.push_back({s["text"].get<std::string>(), s["why"].get<std::string>()});
-        return out;
-    }();
-    return list;
+/// Sentences to read, or to translate.
+std::vector<Sample> read_samples(bool to_translate) {
+    std::vector<Sample> out;
+    for (const Json& s : Json::parse(embedded_file("assets/sentences.json")))
+        if (s.value("translate", false) == to_translate) out.push_back({s["text"].get<std::string>(), s["why"].get<std::string>()});
+    return out;
+}
+
+const std::vector<Sample>& samples(const Scene& scene) {
+    static const std::vector<Sample> to_read = read_samples(false), to_translate = read_samples(true);
+    return scene.model() && scene.model()->config.kind == ModelKind::encoder_decoder ? to_translate : to_read;
 }
 
 bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample) {
@@ -73,10 +77,11 @@ void draw_start_sentences(Scene& s, Rect area) {
     float y = area.y + ui.px(54);
     ui.text.draw(left, y, kBody, ui.colors->t1, "Sentences to start from");
     y += ui.px(26);
-    for (size_t i = 0; i < samples().size(); ++i) {
+    const auto& offered = samples(s);
+    for (size_t i = 0; i < offered.size(); ++i) {
         if (y + high > area.bottom() - ui.px(40)) return;
-        if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, samples()[i])) {
-            s.fields.sentence.set_text(samples()[i].text);
+        if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
+            s.fields.sentence.set_text(offered[i].text);
             s.fields.focus(s.fields.sentence);
         }
         y += high + gap;

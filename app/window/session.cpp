@@ -90,7 +90,7 @@ void Application::show_written() {
     const bool emptying = fields_.second.focused && fields_.second.text().empty();  // to type something else
     if (stands || emptying) return;
     written_target_ = text;
-    fields_.second.set_text(text);
+    fields_.second.set_text(text, fields_.second.focused);  // its beginning is seen
     shown_target_ = fields_.second.text();  // a field keeps one line of valid text
 }
 
@@ -123,7 +123,7 @@ bool Application::take_answer() {
         state_.path_typed.clear();
         auto& recent = state_.recent_models;
         recent.erase(std::remove(recent.begin(), recent.end(), answer_->model_path), recent.end());
-        if (answer_->model_path != "stories") recent.insert(recent.begin(), answer_->model_path);
+        if (answer_->model_path.find('/') != std::string::npos) recent.insert(recent.begin(), answer_->model_path);
         if (recent.size() > 8) recent.resize(8);
     }
     if (failed) state_.model_menu = true;

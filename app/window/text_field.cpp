@@ -34,9 +34,9 @@ std::string cleaned(std::string_view what) {
 
 }  // namespace
 
-void TextField::set_text(std::string text) {
+void TextField::set_text(std::string text, bool caret_at_end) {
     text_ = cleaned(text);
-    caret_ = anchor_ = text_.size();
+    caret_ = anchor_ = caret_at_end ? text_.size() : 0;
     layout_ = nullptr;
 }
 

@@ -19,7 +19,7 @@ public:
     static constexpr size_t kMaxBytes = 400'000;
 
     const std::string& text() const { return text_; }
-    void set_text(std::string text);
+    void set_text(std::string text, bool caret_at_end = true);
     bool focused = true;
 
     /// Edits by what was pressed and typed; takes what it used. `clipboard` reads and `copy` writes the system's clipboard.

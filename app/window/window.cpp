@@ -8,7 +8,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("file", o.file, "a workspace (.headlight.json), a model folder, a .gguf file or a trace (.safetensors)")
         ->option_text("[FILE]")
         ->check([](const std::string& path) { return std::filesystem::exists(path) ? std::string() : "There is no verb and no file \"" + path.substr(0, 60) + "\""; });
-    app.add_option("--model", o.model, "model folder or .gguf file, or the built-in 'stories'");
+    app.add_option("--model", o.model, "model folder or .gguf file, or the built-in 'stories' or 'translator'");
     app.add_option("--trace", o.file, "a trace file in place of a model");
     o.text_option = app.add_option("--text", o.text, "the sentence to start with");
     auto* pair = app.add_option("--pair", o.second, "the second sentence to start with, for BERT-like models");
