@@ -5,6 +5,21 @@
 
 namespace headlight {
 
+/// A block of the diagram.
+struct Block {
+    std::string name, shape;
+    std::vector<std::string> rows;  // beginnings of the rows of the parameter table that it stands for
+    const char* view = nullptr;     // what a click opens
+    int site = -1;                  // … on which attention block
+    bool in_layer = false, thin = false;
+    bool adds = false;              // its output is added to the residual stream
+    bool from_encoder = false;
+    const char* help = "";
+};
+
+/// The blocks of one stack, from the bottom to the top.
+std::vector<Block> blocks_of(const ModelConfig& config, int stack);
+
 /// The number of a kind of attention, in the diagram and over its map.
 void draw_kind_number(Ui& ui, ImVec2 at, int number);
 

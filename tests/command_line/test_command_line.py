@@ -530,6 +530,50 @@ def header_of(path):
     return json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
 
 
+def the_translator_translates():
+    for english, german in (("The cat sat on the mat.", "Die Katze saß auf der Matte."), ("I have never seen him.", "Ich habe ihn nie gesehen."), ("She wants to buy a new car.", "Sie will ein neues Auto kaufen.")):
+        assert run("generate", "--model", "translator", "--text", english).out.strip() == german
+    steps = json.loads(run("generate", "--model", "translator", "--text", "The cat sat on the mat.", "--json").out)
+    assert steps["ended"] and steps["text"] == "Die Katze saß auf der Matte." and len(steps["steps"]) == len(steps["ids"]) + 1
+    assert all(0 < s["p"] <= 1 and s["alternatives"][0]["p"] >= s["alternatives"][1]["p"] for s in steps["steps"])
+    beams = json.loads(run("generate", "--model", "translator", "--text", "I think that she is very tired.", "--beams", "4", "--json").out)
+    greedy = json.loads(run("generate", "--model", "translator", "--text", "I think that she is very tired.", "--json").out)
+    assert beams["score"] >= greedy["score"] - 1e-4
+    run("generate", "--model", "translator", "--text", "x", "--beams", "4", "--temperature", "1", status=2)
+    run("generate", "--model", "translator", "--text", "x", "--beams", "99", status=2)
+    run("generate", "--model", MODELS / "bert", "--text", "the [MASK]", "--json", status=1)
+
+
+def an_alignment_is_drawn_and_written():
+    table = FOLDER / "alignment.json"
+    run("render", "--model", "translator", "--text", "The cat sat on the mat.", "--view", "alignment", "--layer", "cross.2", "--mean", "-o", table)
+    tables = json.loads(table.read_text())
+    tables = tables if isinstance(tables, list) else tables["tables"]
+    first = tables[0]
+    assert first["row_labels" if "row_labels" in first else "rows"][:2] == ["Die", "Katze"], first.keys()
+    for end, more in (("svg", []), ("pdf", ["--as-lines", "--join-words"]), ("png", ["--hard"])):
+        out = FOLDER / f"alignment.{end}"
+        run("render", "--model", "translator", "--text", "The cat sat on the mat.", "--view", "alignment", *more, "-o", out)
+        assert out.stat().st_size > 2000
+    run("render", "--model", "translator", "--text", "The cat sat.", "--target", "Die Katze", "--view", "alignment", "-o", FOLDER / "alignment.csv")
+    rows = {line.split(",")[2] for line in (FOLDER / "alignment.csv").read_text().splitlines()[1:]}
+    assert "Katze" in rows and len(rows) <= 6, rows
+    for family in ("bart", "t5"):
+        run("render", "--model", MODELS / family, "--text", "The cat sat.", "--target", "Die Katze", "--view", "alignment", "-o", FOLDER / f"{family}.svg")
+    refused = run("render", "--text", "The cat", "--view", "alignment", "-o", FOLDER / "no.svg", status=1)
+    assert "encoder and a decoder" in refused.err, refused.err
+
+
+def positions_of_every_kind_are_drawn():
+    for model in ("translator", "stories", MODELS / "llama", MODELS / "bloom", MODELS / "t5", MODELS / "bert"):
+        out = FOLDER / "positions.svg"
+        run("render", "--model", model, "--text", "The cat", "--view", "positions", "-o", out)
+        assert out.stat().st_size > 20_000, model
+    run("render", "--model", "translator", "--text", "The cat", "--view", "positions", "-o", FOLDER / "positions.csv")
+    first = (FOLDER / "positions.csv").read_text().splitlines()[1].split(",")
+    assert first[0] == "positions" and float(first[-1]) == 0, "sin 0"
+
+
 def every_kind_of_model_by_hand():
     out = FOLDER / "kind.safetensors"
     run("trace", "--model", MODELS / "bert", "--text", "the cat", "--pair", "the mat", "-o", out)

@@ -1,0 +1,11 @@
+// The tokens under the sentence.
+#pragma once
+
+#include "views/parts.h"
+
+namespace headlight {
+
+/// Source and target side by side, or the one sequence alone; returns where they end.
+float draw_tokens(Scene& scene, float left, float right, float y, float high);
+
+}  // namespace headlight
