@@ -13,16 +13,30 @@ namespace headlight {
 
 namespace {
 
+/// The head of cross-attention that tells the target's words apart best by where they look.
+std::pair<int, int> best_aligned_head(const Trace& trace) {
+    const ModelConfig& c = trace.config();
+    std::pair<int, int> best{cross_site(c, 0), 0};
+    float most = -1;
+    for (int site = best.first; site < c.sites(); ++site)
+        for (int head = 0; head < c.heads; ++head)
+            if (const float bits = alignment_bits(trace.pattern(site, head)); bits > most) {
+                most = bits;
+                best = {site, head};
+            }
+    return best;
+}
+
 /// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
-/// read from another, the heads in between come first.
+/// read from another, the one that aligns them best.
 std::pair<int, int> most_telling_head(const SentenceResult& s) {
     const ModelConfig& c = s.model->config;
+    if (c.decoder().cross) return best_aligned_head(*s.trace);
     const auto score = [&](size_t index) {
         const HeadSummary& h = s.heads[index];
         const float induction = h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
-        const bool preferred = c.stacks.size() == 1 || c.site(static_cast<int>(index) / c.heads).kind == AttentionKind::cross;
         const bool copies = c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
-        return preferred ? copies ? induction : -h.statistics[0] : -1e9f;
+        return copies ? induction : -h.statistics[0];
     };
     size_t best = 0;
     for (size_t i = 1; i < s.heads.size(); ++i)

@@ -96,6 +96,12 @@ int count_crossings(const std::vector<int>& strongest) {
     return out;
 }
 
+float alignment_bits(const Matrix& pattern) {
+    float rows = 0;
+    for (Index r = 0; r < pattern.rows(); ++r) rows += entropy_bits(pattern.row(r));
+    return entropy_bits(pattern.colwise().mean()) - rows / static_cast<float>(pattern.rows());
+}
+
 int cross_site(const ModelConfig& c, int site) {
     if (c.site(site).kind == AttentionKind::cross) return site;
     if (!c.decoder().cross) return -1;

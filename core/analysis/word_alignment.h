@@ -34,6 +34,10 @@ Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted
 /// Pairs of rows whose strongest columns stand in the other order: 0 where the target keeps the source's order.
 int count_crossings(const std::vector<int>& strongest);
 
+/// How much a query tells of where it looks: the entropy of the mean row less the mean entropy of the rows, in bits (their
+/// mutual information where all queries are alike probable). High where rows are sharp and differ, as in an alignment.
+float alignment_bits(const Matrix& pattern);
+
 /// The cross-attention block of a model that is nearest to a block, or −1 where it has none.
 int cross_site(const ModelConfig& config, int site);
 

@@ -42,6 +42,7 @@ def hold(what, fine, note=""):
 
 def open_translator():
     model = MarianMTModel.from_pretrained(FOLDER, dtype=torch.float32, attn_implementation="eager").eval()
+    model.generation_config.forced_eos_token_id = None  # see compare_families
     return model, MarianTokenizer.from_pretrained(FOLDER)
 
 

@@ -156,6 +156,17 @@ TEST_CASE("word alignment: crossings are pairs of links in the other order") {
     CHECK(cross_site(translator()->config, 5) == 8);   // decoder 2
 }
 
+TEST_CASE("word alignment: bits are the rows' mutual information with the columns") {
+    CHECK(alignment_bits(Matrix::Identity(4, 4)) == doctest::Approx(2));      // four rows, four places
+    CHECK(alignment_bits(Matrix::Constant(4, 4, 0.25f)) == doctest::Approx(0));
+    Matrix same = Matrix::Zero(4, 4);
+    same.col(2).setOnes();
+    CHECK(alignment_bits(same) == doctest::Approx(0));                        // sharp, but all look at one word
+    Matrix two(2, 2);
+    two << 0.75f, 0.25f, 0.25f, 0.75f;
+    CHECK(alignment_bits(two) == doctest::Approx(1 - 0.8112781).epsilon(1e-4));
+}
+
 TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the mean of all") {
     ThreadPool pool(1);
     const auto input = *read_typed(*translator(), {"The cat sat.", "", "Die Katze", {}, {}, {}, nullptr});
