@@ -118,11 +118,6 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
     return r.w;
 }
 
-/// What the model wrote, in place of what its decoder read, where an alignment is shown.
-bool shows_written(const Scene& s) {
-    return s.sentence()->written && s.sentence()->labels.size() > 1 && views()[view_for(s.state, *s.model())].lists_choices;
-}
-
 void draw_written_chips(Scene& s, float left, float right, float y, float high) {
     const auto n = static_cast<int>(s.sentence()->written->labels.size());
     int first = 0;
@@ -136,6 +131,10 @@ void draw_written_chips(Scene& s, float left, float right, float y, float high) 
 }
 
 }  // namespace
+
+bool shows_written(const Scene& s) {
+    return s.sentence()->written && s.sentence()->labels.size() > 1 && views()[view_for(s.state, *s.model())].lists_choices;
+}
 
 float draw_tokens(Scene& s, float left, float right, float y, float high) {
     if (s.sentence()->labels.size() == 1) return draw_chips(s, chip_row(s, 0), s.state.first_chip, left, right, y, high);

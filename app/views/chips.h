@@ -5,6 +5,9 @@
 
 namespace headlight {
 
+/// Whether what the model wrote stands there in place of what its decoder read: where a view lists the choices.
+bool shows_written(const Scene& scene);
+
 /// Source and target side by side, or the one sequence alone; returns where they end.
 float draw_tokens(Scene& scene, float left, float right, float y, float high);
 

@@ -165,9 +165,10 @@ void draw_sentence_bar(Scene& s, Rect area) {
     ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, count_text(s));
     if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.state.settings_menu)) s.state.settings_menu = !s.state.settings_menu;
     if (s.sentence()) {
-        const float next_left = area.right() - ui.px(92) - next_room(s);
+        const bool writes = shows_written(s);  // the next tokens stand in the inspector then
+        const float next_left = area.right() - ui.px(92) - (writes ? 0 : next_room(s));
         const float end = draw_tokens(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
-        draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
+        if (!writes) draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
     } else {
         const bool picture = s.model() && s.model()->config.kind == ModelKind::vision;
         if (!picture) ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2, s.answer && !s.answer->text_error.empty() ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - ui.px(110)) : "or choose one below");
