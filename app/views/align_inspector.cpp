@@ -44,7 +44,7 @@ float draw_alternatives(Scene& s, Rect column, float y, int step, size_t most, c
     const auto choices = choices_at(s, step);
     for (size_t i = 0; i < std::min(most, choices.size()); ++i, y += s.ui.px(26)) {
         const bool on = is_written(s, step, choices[i].id);
-        if (draw_choice(s, column, y, path + std::to_string(i), prediction_label(*s.model(), choices[i].id), choices[i].probability, on)) s.state.force(s.sentence()->written->writing, step, choices[i].id);
+        if (draw_choice(s, column, y, path + std::to_string(i), prediction_label(*s.model(), choices[i].id), choices[i].probability, on)) go_on_from(s, step, choices[i].id);
     }
     return y;
 }

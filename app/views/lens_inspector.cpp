@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "views/lens.h"
+#include "views/writing.h"
 
 namespace headlight {
 
@@ -11,7 +12,7 @@ namespace {
 /// Puts a predicted token behind what the model wrote, behind the text, or in the place of the mask that it was predicted for.
 void accept(Scene& s, int position, int id) {
     const Model& m = *s.model();
-    if (s.sentence()->written) return s.state.force(s.sentence()->written->writing, s.sentence()->step, id);
+    if (s.sentence()->written) return go_on_from(s, s.sentence()->step, id);
     std::string bytes = (*m.target_tokenizer()).bytes(id);
     if (!is_valid_utf8(bytes)) {
         s.state.notice = "This token is part of a character and cannot stand in the text alone.";

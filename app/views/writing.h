@@ -12,6 +12,9 @@ bool offers_writing(const Scene& scene);
 std::vector<Prediction> choices_at(const Scene& scene, int step);
 bool is_written(const Scene& scene, int step, int id);
 
+/// Puts a token in the place of the one at a step; the model goes on from there, also where the target was typed.
+void go_on_from(Scene& scene, int step, int id);
+
 /// Steps back and forth; the last step is "everything".
 void take_writing_step(Scene& scene, int by);
 

@@ -133,7 +133,7 @@ void draw_others(Scene& s, Rect row) {
         const float text = ui.text.draw(x + ui.px(10), r.middle_y(), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, label);
         ui.text.draw(x + text + ui.px(18), r.middle_y(), kCaptionMono, ui.colors->t3, share);
         ui.tooltip(path, h, "Goes on from “" + label + "”");
-        if (h.clicked) s.state.force(s.sentence()->written->writing, shown_step(s), choices[i].id);
+        if (h.clicked) go_on_from(s, shown_step(s), choices[i].id);
         x += w + ui.px(6);
     }
 }
@@ -157,6 +157,13 @@ std::vector<Prediction> choices_at(const Scene& s, int step) {
 bool is_written(const Scene& s, int step, int id) {
     const auto& tokens = s.sentence()->written->writing.tokens;
     return step < static_cast<int>(tokens.size()) && tokens[static_cast<size_t>(step)].id == id;
+}
+
+void go_on_from(Scene& s, int step, int id) {
+    s.state.force(s.sentence()->written->writing, step, id);
+    if (s.sentence()->second.empty()) return;
+    s.fields.second.set_text("");
+    s.fields.leave();
 }
 
 void take_writing_step(Scene& s, int by) {
@@ -196,7 +203,8 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     draw_slider(s, {area.x + ui.px(152), y - ui.px(1), area.w - ui.px(152) - pad - buttons - ui.px(16), ui.px(2)});
     draw_play(s, area.right() - pad, y);
     const float below = area.y + ui.px(88);
-    choose_decoding(s, area.x + pad, below);
+    if (!s.sentence()->second.empty()) ui.text.draw(area.x + pad, below, kCaption, ui.colors->t2, ui.text.fitted(kCaption, "You typed this target; the model says how probable each of its tokens is. Choose another and it goes on by itself.", area.w - 2 * pad));
+    else choose_decoding(s, area.x + pad, below);
     if (!s.state.forced.empty()) {
         const std::string many = std::to_string(s.state.forced.size()) + (s.state.forced.size() == 1 ? " token" : " tokens") + " held";
         const float w = ui.text.width(kCaption, "Let it choose");

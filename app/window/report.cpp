@@ -92,6 +92,7 @@ void Application::write_report() {
             root["model"] = answer_->sentence->model->name;
             root["milliseconds"] = answer_->sentence->milliseconds;
             root["shown_text"] = answer_->sentence->text;
+            root["shown_second"] = answer_->sentence->second;
             const SentenceResult& s = *answer_->sentence;
             for (const Change& change : state_.intervention.changes) root["change_list"].push_back(change_name(s.model->config, change));
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];

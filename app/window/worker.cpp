@@ -123,21 +123,27 @@ Result<ModelInput> Worker::read_input(const Model& model, const std::string& tex
     return read_typed(model, typed);
 }
 
-/// Whether the model writes on behind what was typed.
+/// Whether the model writes behind what was typed.
 bool Worker::writes(const WorkRequest& r) const {
     if (recorded_ || !model_->has_logits() || !model_->tokenizer) return false;
     const ModelKind kind = model_->config.kind;
-    return (kind == ModelKind::encoder_decoder && r.second.empty()) || (kind == ModelKind::decoder && r.writing.continues);
+    return kind == ModelKind::encoder_decoder || (kind == ModelKind::decoder && r.writing.continues);
 }
 
-/// What it writes, with what the person changed; what was written last where nothing that matters is new.
-Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r, const std::vector<Sequence>& inputs) {
+/// What it writes, with what the person changed; what was written last where nothing that matters is new. A target that was
+/// typed is what it is made to write, so that each of its tokens has a probability and alternatives too.
+Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r, std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
+    WritingWanted wanted = r.writing.wanted;
+    if (model_->config.kind == ModelKind::encoder_decoder) wanted.length = kLongestTarget;
+    if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
+        wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
+        target.ids.resize(1);
+        target.tokens.resize(1);
+    }
     ForwardRequest request{inputs, r.intervention};
     auto& changes = request.intervention.changes;  // a pattern from another text is made to the measure of one pass
     changes.erase(std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }), changes.end());
-    WritingWanted wanted = r.writing.wanted;
-    if (model_->config.kind == ModelKind::encoder_decoder) wanted.length = kLongestTarget;
     const SentenceResult* last = state_.sentence.get();
     const bool same = last && last->written && last->model == model_ && last->text == r.text && last->intervention == r.intervention && last->written->wanted == wanted;
     if (same) return last->written;

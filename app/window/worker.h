@@ -77,7 +77,7 @@ struct PredictedTokens {
     std::vector<NextToken> tokens;  // most probable first
 };
 
-/// What the model wrote, and how much of it was read by the pass that is shown: that pass chooses tokens[step].
+/// What the model wrote, or was made to write, and how much of it was read by the pass that is shown: that pass chooses tokens[step].
 struct WrittenText {
     WritingWanted wanted;             // as it was carried out
     Writing writing;
@@ -182,7 +182,7 @@ private:
     void see_to_sweep(const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs, const WrittenText* written, std::shared_ptr<const Trace>& unchanged);
     bool writes(const WorkRequest& request) const;
-    Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request, const std::vector<Sequence>& inputs);
+    Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request, std::vector<Sequence>& inputs);
     void report_focus(const WorkRequest& request);
     void publish();
 

@@ -48,7 +48,7 @@ bool Worker::read_other(const WorkRequest& r) {
     see_to_other_model(*r.other);
     const bool failed = !other_model_ && !other_opener_.opening();
     const WrittenText* written = state_.sentence->written.get();
-    const std::string second = written && model_->config.stacks.size() > 1 ? written->text : r.second;  // B reads the target that A wrote
+    const std::string second = r.second.empty() && written && model_->config.stacks.size() > 1 ? written->text : r.second;  // B reads the target that A wrote
     const bool same = state_.other && state_.other->model == other_model_ && state_.other->text == r.other->text && state_.other->second == second;
     if (same || (!other_model_ && !failed)) return true;
     auto s = std::make_shared<SentenceResult>();

@@ -255,7 +255,8 @@ TEST_CASE("worker: the translator writes its target; a step reads a part of it; 
     r.writing = {};
     r.second = "Die Katze";
     const auto typed = answer(r, any);
-    CHECK(!typed->sentence->written);
+    CHECK(typed->sentence->written->labels == std::vector<std::string>{"Die", "Katze"});  // made to write it: each token has its probability
+    CHECK(typed->sentence->written->writing.tokens[1].probability > 0.5f);
     CHECK(typed->sentence->trace->output().size() == 3);
     r.second.clear();
     Change ablate;

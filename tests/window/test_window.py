@@ -721,8 +721,20 @@ def another_word_is_forced_and_the_model_goes_on(display):
         w.click("second")
         w.key("ctrl+a")
         w.type("Die Katze schlief")
-        r = w.wait(lambda r: r["second"] == "Die Katze schlief" and r.get("target_tokens", [""])[-1] != "." and "written" not in r and not r["busy"])
-        assert r["alignment"]["rows"][0] == "Die", "a typed target is aligned too"
+        r = w.wait(lambda r: r["second"] == "Die Katze schlief" and r["shown_second"] == "Die Katze schlief" and not r["busy"])
+        labels = r["written"]["labels"]
+        assert r["alignment"]["rows"][0] == "Die" and r["alignment"]["rows"][:-1] == labels and not r["written"]["ended"], "a typed target is aligned and stepped through too"
+        w.click("written/1")
+        w.wait(lambda r: r["written"]["step"] == 1 and not r["busy"])
+        w.click("align/choice/1")
+        r = w.wait(lambda r: r["written"]["ended"] and r["written"]["forced"] == 2 and not r["busy"])
+        assert r["second"].startswith("Die ") and r["second"] != "Die Katze schlief", "the model goes on from what was typed"
+        w.click("writing/release")
+        w.wait(lambda r: r["second"] == first)
+        w.click("second")
+        w.key("ctrl+a")
+        w.type("Die Katze")
+        w.wait(lambda r: r["shown_second"] == "Die Katze" and not r["busy"])
         w.click("write")
         w.wait(lambda r: r["second"] == first and "written" in r)
         w.click("writing/method")
