@@ -8,11 +8,11 @@ namespace headlight {
 
 namespace {
 
-/// Which step of the writing a query of the decoder is, or −1.
+/// Which step of the writing a query of the decoder is, the one behind the last token too; or −1.
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;
-    return step >= 0 && step < static_cast<int>(written->writing.tokens.size()) ? step : -1;
+    return step >= 0 && step <= static_cast<int>(written->writing.tokens.size()) ? step : -1;
 }
 
 /// "label ▬▬▬ 0.97": a row that can be pressed.
@@ -41,8 +41,12 @@ float draw_rule(Ui& ui, Rect area, float y) {
 /// The alternatives of a step; a click goes on from one.
 float draw_alternatives(Scene& s, Rect column, float y, int step, size_t most, const std::string& title, const char* path) {
     y = draw_heading(s.ui, column, y, title, "p");
-    const auto choices = choices_at(s, step);
-    for (size_t i = 0; i < std::min(most, choices.size()); ++i, y += s.ui.px(26)) {
+    auto choices = choices_at(s, step);
+    choices.resize(std::min(most, choices.size()));
+    const auto& tokens = s.sentence()->written->writing.tokens;
+    const bool listed = std::any_of(choices.begin(), choices.end(), [&](const Prediction& p) { return is_written(s, step, p.id); });
+    if (!listed && step < static_cast<int>(tokens.size())) choices.push_back({tokens[static_cast<size_t>(step)].id, tokens[static_cast<size_t>(step)].probability});
+    for (size_t i = 0; i < choices.size(); ++i, y += s.ui.px(26)) {
         const bool on = is_written(s, step, choices[i].id);
         if (draw_choice(s, column, y, path + std::to_string(i), prediction_label(*s.model(), choices[i].id), choices[i].probability, on)) go_on_from(s, step, choices[i].id);
     }
@@ -111,7 +115,8 @@ void draw_alignment_inspector(Scene& s, Rect area) {
         y = draw_alternatives(s, column, y, step, low ? 4 : 5, "Alternatives at this step", "align/choice/");
         ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Click one to continue from it.");
         y = draw_rule(ui, area, y + ui.px(20));
-        const int unsure = least_certain(s.sentence()->written->writing);
+        const Writing& writing = s.sentence()->written->writing;
+        const int unsure = writing.tokens.empty() ? step : least_certain(writing);
         if (!low && unsure != step) {
             y = draw_alternatives(s, column, y, unsure, 4, "Least certain: step " + std::to_string(unsure) + ", " + s.sentence()->written->labels[static_cast<size_t>(unsure)], "align/unsure/");
             y = draw_rule(ui, area, y);
