@@ -15,14 +15,6 @@ Matrix pooled(const Matrix& w, Index step) {
     return out;
 }
 
-Matrix pattern_of(const Trace& trace, int site, int head) {
-    if (head >= 0) return masked_pattern(trace, site, head);
-    const int heads = trace.config().heads;
-    Matrix sum = masked_pattern(trace, site, 0);
-    for (int h = 1; h < heads; ++h) sum += masked_pattern(trace, site, h);
-    return sum / static_cast<float>(heads);
-}
-
 }  // namespace
 
 Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool&, const CancelFlag* cancel) {
@@ -31,7 +23,7 @@ Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWan
         const int layer = std::min(wanted.layer, trace.config().stacks[stack].layers - 1);
         for (const int site : trace.config().sites_of(static_cast<int>(stack), layer)) {
             if (stopped(cancel)) return Error{"Cancelled."};
-            const Matrix whole = pattern_of(trace, site, wanted.head);
+            const Matrix whole = mean_pattern(trace, site, wanted.head < 0 ? std::vector<int>() : std::vector{wanted.head});
             const Index step = (std::max(whole.rows(), whole.cols()) + kMostEntries - 1) / kMostEntries;
             out.push_back({site, static_cast<int>(step), pooled(whole, step)});
         }

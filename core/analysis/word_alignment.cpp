@@ -34,18 +34,6 @@ Side chosen_side(const Trace& trace, Side read, int last) {
     return read;
 }
 
-Matrix mean_pattern(const Trace& trace, const WordAlignmentWanted& wanted, const CancelFlag* cancel) {
-    std::vector<int> heads = wanted.heads;
-    for (int h = 0; wanted.heads.empty() && h < trace.config().heads; ++h) heads.push_back(h);
-    Matrix sum;
-    for (const int head : heads) {
-        if (stopped(cancel)) break;
-        const Matrix one = masked_pattern(trace, wanted.site, head);
-        sum = sum.size() ? Matrix(sum + one) : one;
-    }
-    return sum / static_cast<float>(heads.size());
-}
-
 std::vector<int> one_by_one(size_t count) {
     std::vector<int> out;
     for (size_t i = 0; i < count; ++i) out.push_back(static_cast<int>(i));
@@ -72,9 +60,8 @@ Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted
     out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);
     out.columns = join_labels(columns.labels, out.column_of_token);
-    const Matrix mean = mean_pattern(trace, wanted, cancel);
     if (stopped(cancel)) return Error{"Cancelled."};
-    out.weights = join_pattern(mean, out.row_of_token, out.column_of_token);
+    out.weights = join_pattern(mean_pattern(trace, wanted.site, wanted.heads), out.row_of_token, out.column_of_token);
     for (Index r = 0; r < out.weights.rows(); ++r) {
         Index best = 0;
         out.weights.row(r).maxCoeff(&best);

@@ -113,6 +113,13 @@ Matrix masked_pattern(const Trace& trace, int site, int head) {
     return w;
 }
 
+Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads) {
+    for (int h = 0, all = heads.empty() ? trace.config().heads : 0; h < all; ++h) heads.push_back(h);
+    Matrix sum = masked_pattern(trace, site, heads[0]);
+    for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, site, heads[i]);
+    return sum / static_cast<float>(heads.size());
+}
+
 Matrix without_first_key(Matrix weights) {
     for (Index q = 0; q < weights.rows(); ++q) {
         weights(q, 0) = -1;

@@ -74,6 +74,9 @@ struct Trace {
 /// The pattern of one head with −1 where the mask hides the key.
 Matrix masked_pattern(const Trace& trace, int site, int head);
 
+/// The mean of those of some heads of a block; of all where none are named.
+Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
+
 /// A masked pattern for display without the first key, on which heads rest when they have nothing to look at: hidden, and
 /// each row's rest made to sum to 1. Nothing is computed anew.
 Matrix without_first_key(Matrix weights);
