@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/writing.h"
+
 namespace headlight {
 
 namespace {
@@ -111,10 +113,7 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
     ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono, now ? ui.colors->accent_text : to_come ? ui.colors->t3 : ui.colors->t1, label);
     ui.tooltip(path, h, "“" + label + "”, p = " + decimals(w.writing.tokens[static_cast<size_t>(i)].probability, 3) + ". Click goes to the step that chose it.");
     if (h.hovered && s.answer->picture && !to_come && query < s.queries()) s.point_at(std::pair{query, s.heaviest_key(query)});
-    if (h.clicked) {
-        s.state.step = i == w.steps() ? -1 : i;
-        s.state.locked.reset();
-    }
+    if (h.clicked) go_to_writing_step(s, i);
     return r.w;
 }
 

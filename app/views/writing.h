@@ -15,7 +15,8 @@ bool is_written(const Scene& scene, int step, int id);
 /// Puts a token in the place of the one at a step; the model goes on from there, also where the target was typed.
 void go_on_from(Scene& scene, int step, int id);
 
-/// Steps back and forth; the last step is "everything".
+/// Shows a step, or one so many further; the last step is "everything".
+void go_to_writing_step(Scene& scene, int step);
 void take_writing_step(Scene& scene, int by);
 
 /// Puts what a decoder wrote, up to the step, into the sentence.

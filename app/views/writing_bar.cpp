@@ -102,10 +102,8 @@ void draw_slider(Scene& s, Rect track) {
     const Rect area{track.x - ui.px(10), track.y - ui.px(14), track.w + ui.px(20), ui.px(28)};
     const Hit h = ui.control("writing/slider", area);
     if (h.pressed && n > 0) {
-        s.state.step = std::clamp(static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))), 0, n);
-        if (s.state.step == n) s.state.step = -1;
+        go_to_writing_step(s, static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))));
         s.state.playing = false;
-        s.state.locked.reset();
     }
     if (const int by = ui.take_step("writing/slider")) take_writing_step(s, by);
     const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
@@ -166,11 +164,13 @@ void go_on_from(Scene& s, int step, int id) {
     s.fields.leave();
 }
 
-void take_writing_step(Scene& s, int by) {
-    const int n = last_step(s), now = std::clamp(shown_step(s) + by, 0, n);
-    s.state.step = now == n ? -1 : now;
+void go_to_writing_step(Scene& s, int step) {
+    const int n = last_step(s);
+    s.state.step = step >= n ? -1 : std::max(step, 0);
     s.state.locked.reset();
 }
+
+void take_writing_step(Scene& s, int by) { go_to_writing_step(s, shown_step(s) + by); }
 
 void keep_written(Scene& s) {
     const WrittenText& w = *s.sentence()->written;

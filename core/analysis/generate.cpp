@@ -12,8 +12,6 @@ namespace {
 
 bool contains(const std::vector<int>& ids, int id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
-Vector logits_at(const Trace& trace, int position, ThreadPool& pool) { return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose(); }
-
 Vector log_probabilities(const Vector& logits) {
     const float largest = logits.maxCoeff();
     return logits.array() - (largest + std::log((logits.array() - largest).exp().sum()));

@@ -21,9 +21,9 @@ std::vector<int> ranked_ids(const Vector& values, int count) {
     return order;
 }
 
-Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) {
-    return probabilities(unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose());
-}
+Vector logits_at(const Trace& trace, int position, ThreadPool& pool) { return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose(); }
+
+Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) { return probabilities(logits_at(trace, position, pool)); }
 
 std::vector<int> predicting_positions(const Trace& trace) {
     const ModelConfig& c = trace.config();

@@ -20,6 +20,7 @@ Vector probabilities(const Vector& logits);
 std::vector<int> ranked_ids(const Vector& values, int count);
 
 /// Of the tokens at a position of the output sequence.
+Vector logits_at(const Trace& trace, int position, ThreadPool& pool);
 Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool);
 
 /// Where a model predicts: a decoder after its last token, an encoder at every mask token, a vision model at its class

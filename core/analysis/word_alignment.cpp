@@ -16,14 +16,12 @@ struct Side {
 
 Side side_of(const Trace& trace, int stack) { return {trace.request.inputs[static_cast<size_t>(stack)].tokens, token_labels(trace, stack)}; }
 
-/// What the queries choose: the tokens that follow them, and the last query's choice.
-std::vector<int> choices(const Trace& trace, const Sequence& queries, int last, ThreadPool& pool) {
-    std::vector<int> out(queries.ids.begin() + 1, queries.ids.end());
-    if (last < 0 && trace.model->has_logits() && trace.has_weights()) last = predictions(trace, queries.size() - 1, 1, pool)[0].id;
-    out.push_back(last);
-    return out;
+/// What the last query chooses where nobody says; −1: not known.
+int most_probable_last(const Trace& trace, const Sequence& queries, ThreadPool& pool) {
+    return trace.model->has_logits() && trace.has_weights() ? predictions(trace, queries.size() - 1, 1, pool)[0].id : -1;
 }
 
+/// The tokens that follow the queries, and the last query's choice.
 Side chosen_side(const Trace& trace, Side read, int last) {
     const Model& m = *trace.model;
     read.tokens.erase(read.tokens.begin());
@@ -52,9 +50,8 @@ float entropy_bits(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
 Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool, const CancelFlag* cancel) {
     const AttentionSite site = trace.config().site(wanted.site);
     WordAlignment out;
-    out.written = choices(trace, trace.queries(wanted.site), wanted.last, pool);
     Side rows = side_of(trace, site.stack);
-    if (!wanted.as_read) rows = chosen_side(trace, std::move(rows), out.written.back());
+    if (!wanted.as_read) rows = chosen_side(trace, std::move(rows), wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.site), pool));
     const Side columns = side_of(trace, site.key_stack());
     out.row_of_token = wanted.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
     out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());

@@ -15,7 +15,6 @@ struct WordAlignment {
     Matrix weights;                                  // [rows, columns], each row sums to 1; −1: masked
     std::vector<int> strongest;                      // of each row: the hard alignment; of equal columns the first
     std::vector<float> entropy;                      // of each row, in bits; log2(columns) at most
-    std::vector<int> written;                        // ids of the tokens that the rows' queries choose; −1: not known
 
     int first_token(bool row, int index) const;
 };
