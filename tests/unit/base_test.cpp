@@ -1,6 +1,7 @@
 #include <atomic>
 #include <set>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "helpers.h"
@@ -20,6 +21,24 @@ TEST_CASE("a pool runs every tile once, whatever the number of threads") {
                 for (const auto& s : seen) REQUIRE(s == 1);
             }
     }
+}
+
+TEST_CASE("what is thrown behind the barrier becomes a sentence") {
+    const auto message = [](auto&& thrower) {
+        const Status status = guarded([&]() -> Status {
+            thrower();
+            return success();
+        });
+        return status ? "" : status.error().message;
+    };
+    CHECK(message([] {}) == "");
+    CHECK(message([] { throw std::bad_alloc(); }).find("not enough memory") != std::string::npos);
+    CHECK(message([] { throw 3; }).find("could not finish") != std::string::npos);
+    abort_on_failed_check(false);
+    const std::string broken = message([] { HEADLIGHT_CHECK(1 + 1 == 3); });
+    abort_on_failed_check(true);
+    CHECK(broken.find("base_test.cpp:") != std::string::npos);
+    CHECK(broken.find("1 + 1 == 3") != std::string::npos);
 }
 
 TEST_CASE("UTF-8: invalid bytes become U+FFFD one by one, valid text stays") {

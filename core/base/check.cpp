@@ -1,0 +1,45 @@
+#include "base/check.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace headlight {
+
+namespace {
+#if defined(HEADLIGHT_SANITIZED)
+std::atomic<bool> aborts{true};
+#else
+std::atomic<bool> aborts{false};
+#endif
+}  // namespace
+
+void abort_on_failed_check(bool on) { aborts = on; }
+
+void fail_check(const char* condition, const char* file, int line) {
+    const char* slash = std::strrchr(file, '/');
+    const std::string text = std::string(slash ? slash + 1 : file) + ":" + std::to_string(line) + ": " + condition;
+    if (aborts) {
+        std::fprintf(stderr, "headlight: check failed at %s\n", text.c_str());
+        std::abort();
+    }
+    throw CheckFailed(text);
+}
+
+Error caught_error() {
+    try {
+        throw;
+    } catch (const CheckFailed& failed) {
+        return Error{std::string("Headlight made a mistake (") + failed.what() + "); what was open is kept: please report this line."};
+    } catch (const std::bad_alloc&) {
+        return Error{"There is not enough memory for this: use a shorter text or a smaller model, or close other programs."};
+    } catch (const std::exception& other) {
+        return Error{std::string("Headlight could not finish this (") + other.what() + "); what was open is kept: please report this line."};
+    } catch (...) {
+        return Error{"Headlight could not finish this, for a reason it does not know; what was open is kept."};
+    }
+}
+
+}  // namespace headlight
