@@ -36,11 +36,11 @@ std::span<const Verb> verbs() {
          "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4", declare_generate},
         {"compare", "two runs, or one before and after changes: how far apart each head's patterns are",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
-         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'forbid:16>10' --json\n"
+         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'mask:16>10' --json\n"
          "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' --json", declare_compare},
         {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
-         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads 1.2,3.0 --change 'forbid:16>10' -o report.html", declare_report},
+         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads 1.2,3.0 --change 'mask:16>10' -o report.html", declare_report},
         {"info", "configuration, shapes and parameters of a model", "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
         {"models", "the models found on this computer", "headlight models\nheadlight models --json", declare_models},
         {"completions", "what Tab completes, for a shell to read", "headlight completions bash", declare_completions},

@@ -38,7 +38,7 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
         s.compared_what = o.model_b.empty() ? Compared::sentences : Compared::models;
     }
     if (!o.with.empty()) {
-        TRY(const Change named, parse_ablation(trace->config(), o.with));
+        TRY(const HeadPlace named, parse_head(trace->config(), o.with, "--with"));
         s.compared = {named.site, named.head};
         s.compared_what = Compared::heads;
     }

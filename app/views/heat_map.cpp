@@ -96,11 +96,11 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     }
 }
 
-/// Rows without any allowed key: what they show is not the mask's doing.
-void draw_blind(Scene& s, const MapLayout& l) {
+/// Fully masked rows are uniform (MaskPlan): a frame says that this is not the head's doing.
+void draw_fully_masked(Scene& s, const MapLayout& l) {
     const bool rows = s.state.queries == Axis::rows;
     s.ui.clip(l.map);
-    for (const int q : blind_queries(s)) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
+    for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.state.head)) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
     s.ui.unclip();
 }
 
@@ -187,14 +187,6 @@ void draw_painted(Scene& s, const MapLayout& l) {
 
 }  // namespace
 
-std::vector<int> blind_queries(const Scene& s) {
-    std::vector<int> out;
-    const MaskPlan& mask = s.sentence()->trace->rule(s.site()).mask_of(s.state.head);
-    for (int q = 0; q < s.queries(); ++q)
-        if (mask.seen[static_cast<size_t>(q)].size() == 0) out.push_back(q);
-    return out;
-}
-
 const std::vector<std::string>& map_labels(const Scene& s, bool down) { return down == (s.state.queries == Axis::rows) ? s.query_labels() : s.key_labels(); }
 
 MapLayout arrange_map(Scene& s, Rect area) {
@@ -246,7 +238,7 @@ void draw_heat_map(Scene& s, Rect area) {
     }
     draw_cells(s, l);
     draw_painted(s, l);
-    draw_blind(s, l);
+    draw_fully_masked(s, l);
     draw_block(s, l);
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44)) draw_values(s, l);

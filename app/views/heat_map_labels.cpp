@@ -86,9 +86,8 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
     const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
-    const bool masked = s.sentence()->trace->rule(s.site()).mask.hides_any();
-    const auto blind = blind_queries(s);
-    const std::string nothing = blind.empty() ? "" : blind.size() == 1 ? " Row " + std::to_string(blind[0]) + " may see nothing: it attends to all keys alike, as in transformers." : " " + std::to_string(blind.size()) + " rows may see nothing: they attend to all keys alike, as in transformers.";
+    const bool masked = s.sentence()->trace->rule(s.site()).mask_of(s.state.head).hides_any();
+    const std::string nothing = fully_masked_note(*s.sentence()->trace, s.site(), s.state.head);
     const std::string sums = s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";
     const std::string left = sums + (s.state.queries == Axis::rows ? "row" : "column") + (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
                              (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.") + nothing;

@@ -28,7 +28,7 @@ void fill_row(const Trace& trace, CellReport& r) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
     for (const int key : order)
-        if (static_cast<int>(r.row.size()) < kRowKeys && rule.mask_of(c.head).allows(c.query, key)) r.row.push_back({key, row(0, key)});
+        if (static_cast<int>(r.row.size()) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key))) r.row.push_back({key, row(0, key)});
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {

@@ -155,7 +155,7 @@ Result<Graph> find(const Trace& trace, const GraphWanted& w, ThreadPool& pool, c
         const int first = tile % blocks * kBlock;
         const Matrix rows = mean_pattern(trace, g.sites[l], w.carriers, first, std::min(kBlock, n - first));
         for (Index i = 0; i < rows.rows(); ++i)
-            g.links[l][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(g.sites[l]).mask.seen[static_cast<size_t>(first + i)], w.share, kMostLinks);
+            g.links[l][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), KeyRange{0, static_cast<int>(rows.cols())}, w.share, kMostLinks);
     });
     if (stopped(cancel)) return Error{"Cancelled."};
     return g;

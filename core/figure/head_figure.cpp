@@ -123,7 +123,8 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
 
 std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
     std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " + kScaleNames[static_cast<int>(o.scale)] + " scale.";
-    if (trace.rule(o.site).mask.hides_any()) out += " Hatched: masked.";
+    if (trace.rule(o.site).mask_of(o.head).hides_any()) out += " Hatched: masked.";
+    out += fully_masked_note(trace, o.site, o.head);
     if (o.drop_sink) out += " First key left out, rows renormalised.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
@@ -131,6 +132,12 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
 }
 
 }  // namespace
+
+std::string fully_masked_note(const Trace& trace, int site, int head) {
+    const auto rows = fully_masked_rows(trace, site, head);
+    if (rows.empty()) return "";
+    return rows.size() == 1 ? " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention." : " " + std::to_string(rows.size()) + " rows are fully masked: they fall back to uniform attention.";
+}
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
     const AttentionSite site = trace->config().site(o.site);

@@ -31,7 +31,7 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     Grid g;
     std::istringstream parts(wanted);
     for (std::string part; std::getline(parts, part, ',');) {
-        TRY(const Change named, parse_ablation(c, part));
+        TRY(const HeadPlace named, parse_head(c, part, "--only-heads"));
         g.heads.push_back(named.site * c.heads + named.head);
         g.names.push_back(head_name(c, named.site, named.head));
     }

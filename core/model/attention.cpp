@@ -12,10 +12,10 @@ namespace {
 
 constexpr int kQueryBlock = 64;
 
-/// The keys that a block of one head's queries needs: those it may see, or all where its pattern was frozen.
-KeyRange visible_keys(const AttentionRule& rule, int head, int first, int last) {
+/// The keys that a block of one head's queries needs: those it may weigh, or all where its pattern was frozen.
+KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.change(head) && rule.change(head)->frozen) return {0, rule.mask.keys};
-    return rule.mask_of(head).visible_keys(first, last);
+    return rule.mask_of(head).weighed(first, last);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
     for (Index r = 0; r < scores.rows(); ++r) {
         auto row = scores.row(r).array();
         const KeyRange& seen = mask.seen[static_cast<size_t>(first + r)];
-        if (seen.size() == 0) {
+        if (mask.fully_masked(static_cast<int>(first + r))) {
             row.setConstant(1.0f / static_cast<float>(mask.keys));
             continue;
         }
@@ -129,7 +129,7 @@ void finish_pattern(const AttentionRule& rule, int head, int first, int first_ke
 }  // namespace
 
 void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern) {
-    const KeyRange keys = visible_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
+    const KeyRange keys = needed_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
     auto visible = pattern.middleCols(keys.begin, keys.size());
     pattern.leftCols(keys.begin).setZero();
     pattern.rightCols(pattern.cols() - keys.end).setZero();
@@ -164,7 +164,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
     pool.run(rule.heads * blocks, [&](int tile) {
         static thread_local std::vector<float, Eigen::aligned_allocator<float>> scratch;  // aligned: Eigen adds up in an order that depends on it
         const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
-        const KeyRange keys = visible_keys(rule, head, first, first + rows);
+        const KeyRange keys = needed_keys(rule, head, first, first + rows);
         scratch.resize(std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
         Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
         const Index at = head * width, shared = rule.kv_head(head) * width;

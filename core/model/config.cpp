@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <charconv>
 #include <cmath>
 
 #include "io/mapped_file.h"
@@ -45,6 +46,20 @@ std::string site_text(const ModelConfig& config, int site, const char* between) 
 
 std::string site_name(const ModelConfig& config, int site) { return site_text(config, site, " "); }
 std::string site_path(const ModelConfig& config, int site) { return site_text(config, site, "."); }
+std::string head_path(const ModelConfig& config, int site, int head) { return site_path(config, site) + "." + std::to_string(head); }
+
+Result<HeadPlace> parse_head(const ModelConfig& config, const std::string& text, const std::string& option) {
+    const size_t dot = text.rfind('.');
+    const std::string layer = text.substr(0, dot), number = dot == std::string::npos ? "" : text.substr(dot + 1);
+    int head = 0;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), head);
+    const bool whole = read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
+    const int last = config.sites() - 1;
+    for (int site = 0; whole && site <= last; ++site)
+        if (const std::string path = site_path(config, site); (path == layer || path == "decoder." + layer) && head < config.heads) return HeadPlace{site, head};
+    return Error{"There is no head \"" + text.substr(0, 40) + "\": heads go from " + head_path(config, 0, 0) + " to " + head_path(config, last, config.heads - 1) + "; correct " + option + "."};
+}
+
 std::string head_name(const ModelConfig& config, int site, int head) { return site_name(config, site) + "." + std::to_string(head); }
 
 Result<ModelConfig> parse_config(const Json& root, const std::string& name) {

@@ -137,6 +137,17 @@ struct ModelConfig {
 std::string site_name(const ModelConfig& config, int site);
 /// The same as options and tables spell it: "0", "encoder.0", "cross.0".
 std::string site_path(const ModelConfig& config, int site);
+/// A head by the number of its block and its own.
+struct HeadPlace {
+    int site = 0, head = 0;
+    bool operator==(const HeadPlace&) const = default;
+};
+/// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option` is what the error
+/// asks to correct.
+Result<HeadPlace> parse_head(const ModelConfig& config, const std::string& text, const std::string& option);
+/// As parse_head reads it.
+std::string head_path(const ModelConfig& config, int site, int head);
+
 /// "0.3", "cross 0.3": how people call a head.
 std::string head_name(const ModelConfig& config, int site, int head);
 

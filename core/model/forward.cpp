@@ -2,8 +2,6 @@
 // encoder–decoder models are the same lines with norms in other places.
 #include "model/forward.h"
 
-#include "model/rules.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -67,8 +65,7 @@ struct Pass {
     const StackActivations* past = nullptr;
     Index kept = 0;                           // rows taken from it
     int layers_kept = 0;                      // layers taken from it whole
-    int first_site = 0;                       // number of the stack's first self-attention block
-    const Intervention* intervention = nullptr;
+    std::span<const LayerRules> rules;        // of each layer
 
     const ModelConfig& config() const { return model.config; }
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
@@ -198,35 +195,30 @@ struct Turns {
     const RopeTable& of(const ModelConfig& c, const Rope& rope) const { return &rope == &c.local_rope ? local : usual; }
 };
 
-bool skips(const Pass& p, ChangeKind kind, int site) {
-    const auto& changes = p.intervention->changes;
-    return std::any_of(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == kind && c.site == site; });
-}
-
 /// One layer on the fresh rows of the residual stream; returns what leaves it.
-Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& turns, LayerActivations& layer) {
+Matrix run_layer(const Pass& p, int l, Matrix resid, const Turns& turns, LayerActivations& layer) {
     const ModelConfig& c = p.config();
     const LayerWeights& w = p.weights.layers[static_cast<size_t>(l)];
     const LayerActivations* past = p.kept ? p.past->layers[static_cast<size_t>(l)].get() : nullptr;
-    const int site = p.first_site + l;
+    const LayerRules& rules = p.rules[static_cast<size_t>(l)];
     const bool after = c.norm_place == NormPlace::after;
     const auto enters = [&](const Norm& norm, const Matrix& x) { return after || !norm ? x : p.norm(norm, x); };
     const auto leaves = [&](const Norm& norm, Matrix x) { return after ? p.norm(norm, x) : x; };
 
     const Rope& rope = c.rope_of(p.stack, l);
-    layer.self.rule = rules.self(l);
+    layer.self.rule = rules.self;
     Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
-    if (skips(p, ChangeKind::skip_attention, site)) added.setZero();
+    if (rules.self->skipped) added.setZero();
     Matrix mid = leaves(w.self.norm, resid + added);
     added.resize(0, 0);
     if (p.stack.cross) {
-        layer.cross.rule = rules.cross(l);
+        layer.cross.rule = rules.cross;
         added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
-        if (skips(p, ChangeKind::skip_attention, site + p.stack.layers)) added.setZero();
+        if (rules.cross->skipped) added.setZero();
         mid = leaves(w.cross.norm, mid + added);
     }
-    const bool no_mlp = skips(p, ChangeKind::skip_mlp, site);
-    Matrix post = leaves(w.mlp_norm, no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    layer.no_mlp = rules.no_mlp;
+    Matrix post = leaves(w.mlp_norm, rules.no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
     layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
     return post;
 }
@@ -235,12 +227,11 @@ Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const C
     auto a = std::make_shared<StackActivations>();
     if (p.layers_kept) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_kept);
     Matrix resid = p.layers_kept ? p.past->layers[static_cast<size_t>(p.layers_kept)]->resid_pre : embed(p);
-    Rules rules(p.config(), p.stack, p.weights, p.input, *p.intervention, p.first_site, p.source ? static_cast<int>(p.source->rows()) : 0);
     const Turns turns(p);
     for (int l = p.layers_kept; l < p.stack.layers; ++l) {
         if (stopped(cancel)) return Error{"Cancelled."};
         auto layer = std::make_shared<LayerActivations>();
-        resid = run_layer(p, l, std::move(resid), rules, turns, *layer);
+        resid = run_layer(p, l, std::move(resid), turns, *layer);
         a->layers.push_back(std::move(layer));
     }
     const Matrix* past_normalized = p.kept ? &p.past->normalized : nullptr;
@@ -274,22 +265,19 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     return y;
 }
 
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
+Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
     Activations a;
     for (size_t s = 0; s < model.config.stacks.size(); ++s) {
-        const Index kept = reuse.past ? reuse.rows[s] : 0;
-        const int layers_kept = reuse.past ? reuse.layers[s] : 0;
-        const bool same_tokens = reuse.past && kept == inputs[s].size() && kept == reuse.past->stacks[s]->normalized.rows();
-        if (same_tokens && layers_kept == model.config.stacks[s].layers) {
+        const StackReuse kept = reuse.past ? reuse.stacks[s] : StackReuse{};
+        if (kept.whole) {
             a.stacks.push_back(reuse.past->stacks[s]);
             continue;
         }
         Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
         if (reuse.past) pass.past = reuse.past->stacks[s].get();
-        pass.kept = layers_kept == model.config.stacks[s].layers ? kept : 0;  // rows are kept through all layers, or layers with all their rows
-        pass.layers_kept = same_tokens ? layers_kept : 0;
-        pass.first_site = s == 0 ? 0 : model.config.stacks[0].layers;
-        pass.intervention = &intervention;
+        pass.kept = kept.rows;
+        pass.layers_kept = kept.layers;
+        pass.rules = rules[s];
         if (pass.stack.cross) {
             pass.source = &a.stacks[s - 1]->normalized;
             pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];

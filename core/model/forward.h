@@ -36,6 +36,9 @@ struct AttentionActivations {
 struct LayerActivations {
     Matrix resid_pre;  // [n, d_model]
     AttentionActivations self, cross;
+    bool no_mlp = false;  // its MLP was left out
+
+    LayerRules rules() const { return {self.rule, cross.rule, no_mlp}; }
 };
 
 struct StackActivations {
@@ -55,16 +58,22 @@ struct Intervention {
     bool operator==(const Intervention&) const = default;
 };
 
-/// What of an earlier pass holds for this one too.
-struct Reuse {
-    const Activations* past = nullptr;
-    std::vector<int> rows;    // per stack: under a causal mask, rows before the first token that differs; all: it is taken over whole
-    std::vector<int> layers;  // per stack, where the tokens are the same: layers before the first change that differs
+/// What of a stack of an earlier pass holds for this one too: all of it, its first rows through all layers, or its first
+/// layers with all their rows.
+struct StackReuse {
+    bool whole = false;
+    int rows = 0, layers = 0;
 };
 
-/// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary: the caller has checked).
-/// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+struct Reuse {
+    const Activations* past = nullptr;
+    std::vector<StackReuse> stacks;
+};
+
+/// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary: the caller has checked) under
+/// the rules of each layer of each stack (attention_rules). Only what is not reused is computed. Returns an error only when
+/// `cancel` was set; it is read between layers.
+Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                             const Reuse& reuse = {});
 
 /// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.

@@ -1,5 +1,8 @@
 #include "trace/trace.h"
 
+#include "model/rules.h"
+#include "trace/reuse.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -94,23 +97,30 @@ Matrix Trace::results(int site, int query, ThreadPool& pool) const {
     return out;
 }
 
+void mark_masked(const MaskPlan& mask, int query, std::span<float> weights) {
+    const KeyRange range = mask.weighed(query);
+    const auto hide = [&](int from, int to) {
+        for (int k = from; k < to; ++k)
+            if (float& w = weights[static_cast<size_t>(k)]; w == 0) w = -1;
+    };
+    hide(0, range.begin);
+    hide(range.end, static_cast<int>(weights.size()));
+    for (int k = range.begin; mask.has_holes(query) && k < range.end; ++k)
+        if (mask.is_hole(query, k)) hide(k, k + 1);
+}
+
 Matrix masked_pattern(const Trace& trace, int site, int head) {
     Matrix w = trace.pattern(site, head);
     const MaskPlan& mask = trace.rule(site).mask_of(head);
-    for (Index q = 0; q < w.rows(); ++q) {
-        const auto query = static_cast<int>(q);
-        const KeyRange& seen = mask.seen[static_cast<size_t>(q)];
-        const auto hide = [&](Index from, Index to) {  // a frozen pattern may weigh what the mask hides
-            for (Index k = from; k < to; ++k)
-                if (w(q, k) == 0) w(q, k) = -1;
-        };
-        if (seen.size() == 0) continue;
-        hide(0, seen.begin);
-        hide(seen.end, w.cols());
-        for (int k = seen.begin; mask.has_holes(query) && k < seen.end; ++k)
-            if (mask.is_hole(query, k)) hide(k, k + 1);
-    }
+    for (Index q = 0; q < w.rows(); ++q) mark_masked(mask, static_cast<int>(q), {w.row(q).data(), static_cast<size_t>(w.cols())});
     return w;
+}
+
+std::vector<int> fully_masked_rows(const Trace& trace, int site, int head) {
+    std::vector<int> out;
+    for (int q = 0; q < trace.query_count(site); ++q)
+        if (trace.rule(site).mask_of(head).fully_masked(q) && !trace.rule(site).freezes(head, q)) out.push_back(q);
+    return out;
 }
 
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads) {
@@ -130,53 +140,9 @@ Matrix without_first_key(Matrix weights) {
     return weights;
 }
 
-namespace {
-
-/// Rows of one stack that cannot have changed since `past`.
-int unchanged_rows(const Trace& past, const ForwardRequest& request, size_t stack, bool source_changed) {
-    const Sequence &before = past.request.inputs[stack], &now = request.inputs[stack];
-    const Intervention& intervention = request.intervention;
-    if (source_changed || past.request.intervention.mask != intervention.mask) return 0;
-    if (before == now) return now.size();
-    if (past.request.intervention != intervention) return 0;
-    const ModelConfig& c = past.model->config;
-    const bool mean = std::any_of(intervention.changes.begin(), intervention.changes.end(), [](const Change& change) { return change.kind == ChangeKind::mean || change.kind == ChangeKind::allow; });
-    const bool later_tokens_matter = !c.stacks[stack].causal || !intervention.mask.follows_causality() || mean;
-    if (later_tokens_matter || c.rope.depends_on_length(std::max(before.size(), now.size()))) return 0;
-    const auto differs = std::mismatch(before.ids.begin(), before.ids.end(), now.ids.begin(), now.ids.end());
-    return static_cast<int>(differs.first - before.ids.begin());
-}
-
-/// Layers of a stack before the first that a change concerns which one of the two requests has and the other has not.
-int unchanged_layers(const ModelConfig& c, size_t stack, const Intervention& before, const Intervention& now) {
-    int first = c.stacks[stack].layers;
-    const auto note = [&](const Change& change, const std::vector<Change>& others) {
-        if (std::find(others.begin(), others.end(), change) != others.end()) return;
-        if (change.site < 0) first = 0;
-        else if (c.site(change.site).stack == static_cast<int>(stack)) first = std::min(first, c.site(change.site).layer);
-    };
-    for (const Change& change : before.changes) note(change, now.changes);
-    for (const Change& change : now.changes) note(change, before.changes);
-    return before.mask == now.mask ? first : 0;
-}
-
-Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& request) {
-    if (!past || past->model.get() != &model) return {};
-    Reuse reuse{&past->activations, {}, {}};
-    bool source_changed = false;
-    for (size_t s = 0; s < request.inputs.size(); ++s) {
-        const int layers = source_changed ? 0 : unchanged_layers(model.config, s, past->request.intervention, request.intervention);
-        reuse.rows.push_back(unchanged_rows(*past, request, s, source_changed));
-        reuse.layers.push_back(layers);
-        source_changed = source_changed || !(past->request.inputs[s] == request.inputs[s]) || layers < model.config.stacks[s].layers;
-    }
-    return reuse;
-}
-
-}  // namespace
-
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
-    TRY(Activations activations, forward(*model, request.inputs, request.intervention, pool, cancel, reusable(past, *model, request)));
+    TRY(const auto rules, attention_rules(*model, request.inputs, request.intervention, cancel));
+    TRY(Activations activations, forward(*model, request.inputs, rules, pool, cancel, reusable(past, *model, request, rules)));
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }
 

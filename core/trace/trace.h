@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,15 @@ struct Trace {
     const AttentionWeights& weights(int site) const;
 };
 
-/// The pattern of one head with −1 where the mask hides the key.
+/// Puts −1 where a row of weights is 0 because the mask hides the key: everywhere that a view calls a cell masked. A fully masked
+/// row has no such cell (MaskPlan), and a frozen pattern may weigh what the mask hides.
+void mark_masked(const MaskPlan& mask, int query, std::span<float> weights);
+
+/// The pattern of one head with such marks.
 Matrix masked_pattern(const Trace& trace, int site, int head);
+
+/// Queries of a head that may see nothing, so that their rows are uniform (MaskPlan).
+std::vector<int> fully_masked_rows(const Trace& trace, int site, int head);
 
 /// The mean of those of some heads of a block; of all where none are named.
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
@@ -82,8 +90,7 @@ Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
 Matrix without_first_key(Matrix weights);
 
 /// Runs the request; its sequences have been checked. An error means that `cancel` was set.
-/// With `past`, what cannot have changed since that trace is taken from it: rows before the first changed token under a
-/// causal mask, and a whole stack whose sequence is the same.
+/// With `past`, what cannot have changed since that trace is taken from it (trace/reuse.h).
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                                const Trace* past = nullptr);
 

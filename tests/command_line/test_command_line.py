@@ -224,7 +224,7 @@ def reports_are_read_anywhere():
     changed = FOLDER / "changed.html"
     run("report", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red", "--heads", "1.2,3.0", "--change", "forbid:16>3-10", "-o", changed)
     html = changed.read_text(encoding="utf-8")
-    assert "forbid:16&gt;3-10" in html and "before" in html and html.count("<svg") == 3 and "Head 3.0" in html
+    assert "mask:16&gt;3-10" in html and "before" in html and html.count("<svg") == 3 and "Head 3.0" in html
     run("report", "--model", MODELS / "marian", "--text", "the cat", "--target", "Die", "-o", FOLDER / "marian.html")
     run("report", "--text", "x", "--heads", "9.9", "-o", FOLDER / "no.html", status=1)
     assert not (FOLDER / "no.html").exists()

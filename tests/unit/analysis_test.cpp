@@ -297,13 +297,13 @@ TEST_CASE("workspace: everything that is looked at comes back, nothing else does
     s.compared_what = Compared::sentences;
     s.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
     s.intervention.mask = *Mask::parse("window:4");
-    for (const char* text : {"forbid:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5", "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"}) s.intervention.changes.push_back(*parse_change(model->config, text));
+    for (const char* text : {"mask:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5", "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"}) s.intervention.changes.push_back(*parse_change(model->config, text));
     note_changes(s, model->config);
     REQUIRE(save_workspace(s, path));
     ViewState before;
     before.dark = false;
     before.recent_texts = {"mine"};
-    before.changes = {"forbid:1>0"};
+    before.changes = {"mask:1>0"};
     auto back = open_workspace(path, before);
     REQUIRE(back);
     CHECK((back->text == s.text && back->other_text == "B" && back->view_name == "compare" && back->model_path == "some model"));
