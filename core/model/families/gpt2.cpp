@@ -11,7 +11,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     r.widths(c, {"n_embd"}, 768, {"n_head"}, 12);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"n_layer"}, 12);
-    s.d_mlp = r.mlp_width({"n_inner"}, 4 * int64_t{c.d_model});
+    s.d_mlp = r.mlp_width({or_null("n_inner")}, 4 * int64_t{c.d_model});
     s.vocab = c.vocab = r.vocabulary(50257);
     c.context = r.context({"n_positions"}, 1024);
     c.learned_positions = c.decodes_matrices = true;
