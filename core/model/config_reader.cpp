@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+
 namespace headlight {
 
 template <class T>
@@ -180,9 +182,12 @@ Linear Binder::table(const std::string& name, int64_t rows, int64_t width) {
     return {};
 }
 
+int64_t Binder::inner() const { return int64_t{c_.heads} * c_.d_head; }
+
 void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
     if (!qkv) return;
-    const int64_t inner = int64_t{c_.heads} * c_.d_head, d = c_.d_head;
+    const int64_t inner = this->inner(), d = c_.d_head;
+    HEADLIGHT_CHECK(qkv.out == 3 * inner);
     Linear* const parts[] = {&into.q, &into.k, &into.v};
     for (int64_t p = 0; p < 3; ++p) {
         Linear& part = *parts[p];

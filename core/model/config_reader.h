@@ -81,6 +81,8 @@ public:
     /// An embedding table, name.weight[rows, width].
     Linear table(const std::string& name, int64_t rows, int64_t width);
     const float* vector(const std::string& name, std::vector<int64_t> shape);
+    /// Width of all heads of the only stack together.
+    int64_t inner() const;
     /// q, k and v out of one matrix: one after another, or (`by_head`) in turn for each head.
     void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
     /// q, k, v and o by their names under `at`.

@@ -1,6 +1,5 @@
 // Configurations, tokenizers and GGUF headers that say something of the wrong type, or nothing.
-#include <cstring>
-
+#include "base/check.h"
 #include "helpers.h"
 #include "io/gguf.h"
 #include "model/gguf_model.h"
@@ -186,6 +185,48 @@ TEST_CASE("tokenizer files: values of another type are refused, null where the l
     CHECK(!flags(R"({"do_lower_case":"false"})"));
     CHECK(!flags(R"({"do_lower_case":null})"));
     CHECK(!flags(R"(["do_lower_case"])"));
+}
+
+TEST_CASE("head_dim counts in the classes that read it alone, so that fused projections are cut where they end") {
+    for (const char* family : {"gpt2", "gpt_neox", "bloom", "modernbert", "bert", "roberta", "albert", "electra", "distilbert", "opt", "marian", "bart"}) {
+        CAPTURE(family);
+        Json config = *read_json(kTests / "reference/models" / family / "config.json");
+        const auto plain = parse_config(config, "x");
+        REQUIRE(plain);
+        for (const Json& other : {Json(6), Json(16384), Json("x"), Json()}) {
+            config["head_dim"] = other;
+            const auto same = parse_config(config, "x");
+            CHECK((same && *same == *plain));
+        }
+    }
+    for (const char* family : {"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "vit"}) {
+        CAPTURE(family);
+        const auto read = parse_config({{"model_type", family}, {"head_dim", 48}}, "x");
+        CHECK((read && read->d_head(0) == 48));
+        CHECK(problem_of({{"model_type", family}, {"head_dim", "48"}}) != "");
+    }
+    CHECK(says(problem_of({{"model_type", "gpt2"}, {"n_embd", 100}, {"n_head", 12}, {"head_dim", 12}}), "divide"));
+}
+
+TEST_CASE("a GPT-2 with a head_dim of its own gives the numbers of one without") {
+    TemporaryFolder folder;
+    for (const char* file : {"model.safetensors", "tokenizer.json"}) fs::copy(kTests / "reference/models/gpt2" / file, folder.path / file);
+    Json config = *read_json(kTests / "reference/models/gpt2/config.json");
+    config["head_dim"] = 6;
+    write_bytes(folder.path / "config.json", config.dump());
+    const auto model = Model::open(folder.path);
+    REQUIRE(model);
+    ThreadPool pool(1);
+    CHECK(trace_of(*model, {1, 5, 9}, pool)->normalized() == trace_of(reference_model("gpt2"), {1, 5, 9}, pool)->normalized());
+}
+
+TEST_CASE("a slice of a matrix ends where the matrix ends") {
+    abort_on_failed_check(false);
+    const float weight[6] = {}, bias[3] = {};
+    const Linear matrix = Linear::of_floats(weight, bias, 2, 3, WeightLayout::out_in);
+    CHECK(matrix.columns(1, 2).out == 2);
+    for (const auto& [first, count] : {std::pair(0, 4), {2, 2}, {-1, 2}, {4, 0}, {1, -1}}) CHECK_THROWS_AS((void)matrix.columns(first, count), CheckFailed);
+    abort_on_failed_check(true);
 }
 
 TEST_CASE("GGUF: tensors that share bytes or a name are refused") {

@@ -59,8 +59,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         if (l > 0) w.self.norm = b.norm(at + "attn_norm");
-        b.split_qkv(w.self, b.linear(at + "attn.Wqkv", d, 3 * d, c.attention_bias), false);
-        w.self.o = b.linear(at + "attn.Wo", d, d, c.output_bias);
+        b.split_qkv(w.self, b.linear(at + "attn.Wqkv", d, 3 * b.inner(), c.attention_bias), false);
+        w.self.o = b.linear(at + "attn.Wo", b.inner(), d, c.output_bias);
         w.mlp_norm = b.norm(at + "mlp_norm");
         const Linear both = b.linear(at + "mlp.Wi", d, 2 * m, c.mlp_bias);
         if (both) {
