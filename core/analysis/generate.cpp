@@ -42,6 +42,8 @@ public:
         for (const int id : wanted_.forced) {
             if (full(draft)) break;
             TRY(const Next next, read(draft));
+            if (id < 0 || id >= next.log_probability.size())
+                return Error{"The token " + std::to_string(id) + " to write is none of " + model_->name + "'s " + std::to_string(next.log_probability.size()) + "; choose another."};
             append(draft, id, next);
             if (ends(id)) return finished(std::move(draft));
         }

@@ -122,7 +122,7 @@ Entry read_entry(Reader& r) {
     return e;
 }
 
-Result<std::monostate> place(Entry& e, std::span<const std::byte> data, uint64_t alignment, const std::string& name) {
+Status place(Entry& e, std::span<const std::byte> data, uint64_t alignment, const std::string& name) {
     const auto size = static_cast<uint64_t>(e.tensor.dtype->size(element_count(e.tensor.shape)));
     if (e.offset % alignment != 0) return Error{name + ": tensor " + e.name.substr(0, 60) + " does not begin at a multiple of " + std::to_string(alignment) + "; download the file again."};
     if (e.offset > data.size() || size > data.size() - e.offset)
@@ -161,10 +161,13 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
     if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
         return Error{name + ": general.alignment is " + wanted.dump().substr(0, 20) + ", which is no power of two; download the file again."};
     const size_t header = 4 + r.at(), start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
+    std::vector<ByteRange> ranges;
     for (Entry& e : table) {
         TRY_STATUS(place(e, bytes.subspan(start), alignment, name));
-        out.tensors[e.name] = std::move(e.tensor);
+        ranges.emplace_back(e.offset, e.offset + e.tensor.bytes.size());
+        if (!out.tensors.emplace(e.name, std::move(e.tensor)).second) return Error{name + ": two tensors are called " + e.name.substr(0, 60) + "; download the file again."};
     }
+    TRY_STATUS(check_apart(std::move(ranges), name));
     return out;
 }
 

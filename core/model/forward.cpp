@@ -2,6 +2,7 @@
 // encoder–decoder models are the same lines with norms in other places.
 #include "model/forward.h"
 
+#include "base/check.h"
 #include "model/rules.h"
 
 #include <algorithm>
@@ -274,7 +275,8 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     return y;
 }
 
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
+Result<Activations> forward(const Model& model, const CheckedSequences& inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
+    HEADLIGHT_CHECK(&inputs.model() == &model);
     Activations a;
     for (size_t s = 0; s < model.config.stacks.size(); ++s) {
         const Index kept = reuse.past ? reuse.rows[s] : 0;

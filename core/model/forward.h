@@ -2,28 +2,15 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "base/matrix.h"
 #include "base/threads.h"
 #include "model/attention.h"
 #include "model/change.h"
-#include "model/model.h"
+#include "model/sequence.h"
 
 namespace headlight {
-
-/// What one stack of layers reads: tokens, or the patches of a picture behind a class token.
-struct Sequence {
-    std::vector<int> ids;                    // patches: their numbers, from 0 for the class token
-    std::vector<std::string> tokens;         // as the vocabulary spells them
-    std::vector<int> types;                  // token types; empty: all 0
-    std::shared_ptr<const Picture> picture;  // vision models only
-
-    int size() const { return static_cast<int>(ids.size()); }
-    bool operator==(const Sequence& o) const { return ids == o.ids && types == o.types && picture == o.picture; }
-};
 
 /// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k, z and
 /// what the block adds from patterns and v.
@@ -62,9 +49,9 @@ struct Reuse {
     std::vector<int> layers;  // per stack, where the tokens are the same: layers before the first change that differs
 };
 
-/// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary: the caller has checked).
+/// Runs the model on one sequence per stack, which were checked for this model.
 /// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+Result<Activations> forward(const Model& model, const CheckedSequences& inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                             const Reuse& reuse = {});
 
 /// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.

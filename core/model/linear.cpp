@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -246,6 +248,7 @@ Linear Linear::of_floats(const float* weight, const float* bias, int64_t in, int
 }
 
 Linear Linear::columns(int64_t first, int64_t count) const {
+    HEADLIGHT_CHECK(!group && first >= 0 && count >= 0 && first <= out && count <= out - first);
     Linear part = *this;
     part.weight = layout == WeightLayout::in_out ? weight + first * static_cast<int64_t>(sizeof(float)) : row(first);
     part.bias = bias ? bias + first : nullptr;

@@ -113,7 +113,7 @@ Result<Normalizer> make_bert(const Json& d, const std::string& name) {
     TRY(const bool clean, json_boolean(d, "clean_text", true, name));
     TRY(const bool chinese, json_boolean(d, "handle_chinese_chars", true, name));
     TRY(const bool lower, json_boolean(d, "lowercase", true, name));
-    TRY(const bool accents, json_boolean(d, "strip_accents", lower, name));
+    TRY(const bool accents, json_boolean(d, or_null("strip_accents"), lower, name));
     return make_bert_normalizer(clean, chinese, accents, lower);
 }
 

@@ -113,12 +113,12 @@ Result<std::vector<SpecialToken>> template_token(const Json& table, const std::s
     if (entry == table.end() || !entry->is_object() || !entry->contains("ids") || !(*entry)["ids"].is_array())
         return Error{name + ": the template's special token \"" + key.substr(0, 40) + "\" is not described; download it again."};
     const Json& ids = (*entry)["ids"];
-    const Json tokens = entry->value("tokens", Json::array());
+    TRY(const Json tokens, json_list(*entry, "tokens", name));
     std::vector<SpecialToken> out;
     for (size_t i = 0; i < ids.size(); ++i) {
         if (!ids[i].is_number_unsigned() || ids[i].get<uint64_t>() >= 100'000'000) return Error{name + ": a template id is no token id; download it again."};
-        const bool named = tokens.is_array() && i < tokens.size() && tokens[i].is_string();
-        out.push_back({named ? tokens[i].get<std::string>() : key, ids[i].get<int>()});
+        if (i < tokens.size() && !tokens[i].is_string()) return wrong_type(name, "tokens", "a list of strings", tokens);
+        out.push_back({i < tokens.size() ? tokens[i].get<std::string>() : key, ids[i].get<int>()});
     }
     return out;
 }
@@ -135,6 +135,7 @@ Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::
         TRY(const int64_t type, json_integer(part[kind], "type_id", 0, 0, 1 << 20, name));
         slot.type = static_cast<int>(type);
         if (kind == std::string_view("Sequence")) {
+            if (id != "A" && id != "B") return Error{name + ": the template names the sequence \"" + id.substr(0, 40) + "\", which is neither A nor B; download it again."};
             slot.text = id == "B" ? 1 : 0;
         } else {
             TRY(slot.tokens, template_token(*table, id, name));

@@ -68,6 +68,7 @@ Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
     if (pattern == d.end() || !pattern->is_object()) return Error{name + ": a pattern is missing; download the file again."};
     TRY(const std::string literal, json_string(*pattern, "String", "", name));
     TRY(const std::string expression, json_string(*pattern, "Regex", "", name));
+    if (!pattern->contains("String") && !pattern->contains("Regex")) return Error{name + ": a pattern is neither a String nor a Regex; download the file again."};
     auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
     if (!regex) return Error{name + ": a pattern is no regular expression (" + regex.error().message + "); download the file again."};
     return *regex;

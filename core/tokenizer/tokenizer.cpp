@@ -76,6 +76,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text,
     TRY(parts.post_processor, make_post_processor(part("post_processor"), name));
     TRY(parts.model, make_model(part("model"), byte_level, name));
     TRY(parts.added, read_added_tokens(part("added_tokens"), name));
+    TRY_STATUS(json_object(root, or_null("decoder"), name));
     const bool word_piece = uses(part("decoder"), "WordPiece") || dynamic_cast<const WordPiece*>(parts.model.get());
     parts.spelling = byte_level ? Spelling::byte_level : word_piece ? Spelling::word_piece : Spelling::metaspace;
     return std::make_shared<const Tokenizer>(std::move(parts));

@@ -57,7 +57,8 @@ TEST_CASE("JSON: nesting, types and ranges are checked") {
     CHECK(!parse_json(std::string(100000, '['), "x"));
     const Json j = *parse_json("{\"n\": 5, \"s\": \"5\", \"big\": 18446744073709551615, \"none\": null}", "x");
     CHECK(*json_integer(j, "n", 1, 0, 10, "x") == 5);
-    CHECK(*json_integer(j, "none", 7, 0, 10, "x") == 7);
+    CHECK(*json_integer(j, or_null("none"), 7, 0, 10, "x") == 7);
+    CHECK(!json_integer(j, "none", 7, 0, 10, "x"));
     CHECK(*json_integer(j, "missing", 7, 0, 10, "x") == 7);
     CHECK(!json_integer(j, "s", 1, 0, 10, "x"));
     CHECK(!json_integer(j, "n", 1, 6, 10, "x"));

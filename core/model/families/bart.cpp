@@ -32,7 +32,6 @@ ModelConfig read_common(ConfigReader& r) {
     if (r.boolean({"scale_embedding"}, false)) c.embed_scale = std::sqrt(static_cast<float>(c.d_model));
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     c.logits_bias = true;
-    c.end_id = r.integer({"eos_token_id"}, -1, -1, 1 << 23);
     return c;
 }
 
@@ -42,8 +41,9 @@ Result<ModelConfig> read_marian(const Json& root, const std::string& file) {
     c.sinusoidal = true;
     c.stacks[0].vocab = r.vocabulary(58101);
     c.shared_embedding = r.boolean({"share_encoder_decoder_embeddings"}, true);
-    c.stacks[1].vocab = c.vocab = r.vocabulary(c.stacks[0].vocab, {"decoder_vocab_size"});
-    c.start_id = r.integer({"decoder_start_token_id", "pad_token_id"}, 58100, 0, 1 << 23);
+    c.stacks[1].vocab = c.vocab = r.vocabulary(c.stacks[0].vocab, {or_null("decoder_vocab_size")});
+    c.start_id = r.integer({"decoder_start_token_id", or_null("pad_token_id")}, 58100, 0, 1 << 23);
+    c.end_id = 0;
     return r.finish(c);
 }
 
@@ -54,6 +54,7 @@ Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     c.position_offset = kBartOffset;
     c.stacks[0].vocab = c.stacks[1].vocab = c.vocab = r.vocabulary(50265);
     c.start_id = r.integer({"decoder_start_token_id"}, 2, 0, 1 << 23);
+    c.end_id = 2;
     return r.finish(c);
 }
 
