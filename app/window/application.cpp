@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -43,7 +44,7 @@ Status Application::open_window() {
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only delay the next key
-    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); });
+    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); }, Texture::most_side());
     ask_worker();  // the model opens while the fonts load
 
     ImGui::CreateContext();
@@ -251,7 +252,17 @@ bool Application::settled() const {
     return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
+/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the same.
 Status Application::run() {
+    const Status ended = guarded([this] { return draw_until_closed(); });
+    if (!ended && options_.screenshot.empty()) static_cast<void>(guarded([this] {
+        remember();
+        return success();
+    }));
+    return ended;
+}
+
+Status Application::draw_until_closed() {
     const double deadline = glfwGetTime() + 120;
     while (!glfwWindowShouldClose(window_)) {
         wait_for_events();
@@ -296,6 +307,7 @@ Status Application::run() {
             write_report();
         }
     }
+    glfwHideWindow(window_);  // closed at once, whatever still ends behind it
     remember();
     return success();
 }

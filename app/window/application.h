@@ -25,6 +25,7 @@ private:
     explicit Application(const WindowOptions& options) : options_(options) {}
 
     Status open_window();
+    Status draw_until_closed();
     void install_callbacks();
     Status apply_options();
     void show_texts();
