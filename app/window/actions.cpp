@@ -10,6 +10,7 @@
 #include "views/page.h"
 #include "views/writing.h"
 #include "window/application.h"
+#include "window/beside.h"
 #include "window/workspace.h"
 
 namespace headlight {
@@ -85,16 +86,6 @@ ViewPage Application::page_to_save() const {
 }
 
 namespace {
-
-/// work(), which returns a Result, on a thread of its own; the window wakes at its end. What it throws becomes the sentence.
-template <class Work>
-auto beside(Work work) {
-    return std::async(std::launch::async, [work = std::move(work)] {
-        auto done = guarded(work);
-        glfwPostEmptyEvent();
-        return done;
-    });
-}
 
 /// Views with a figure of their own are drawn by it, the others as they stand in the window.
 Result<Drawing> draw_page(const ViewPage& page) {

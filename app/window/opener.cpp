@@ -36,12 +36,12 @@ void Opener::want(const std::string& path, uint64_t attempt) {
     opening->path = path;
     opening->name = model_name(path);
     opening->attempt = attempt;
-    hold(opening);
     opening->thread = std::thread([this, o = opening.get()] {
         o->result = guarded([&] { return open(*o); });
         o->done = true;
         done_();
     });
+    hold(std::move(opening));
 }
 
 void Opener::give_up() {

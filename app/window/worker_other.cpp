@@ -1,4 +1,5 @@
 // The worker's other run: another text, or another model, beside the one that is shown.
+#include "base/check.h"
 #include "trace/trace_file.h"
 #include "window/worker.h"
 
@@ -63,8 +64,13 @@ Status Worker::read_other(const WorkRequest& r) {
     auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, r.other->text, second);
     if (!input) state_.other_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
-        TRY(auto trace, run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr));
-        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel()));
+        auto described = guarded([&]() -> Result<SentenceResult> {
+            TRY(auto trace, run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr));
+            return describe_trace(std::move(trace), pool_, &mailbox_.cancel());
+        });
+        if (!described && described.error().cancelled) return described.error();
+        if (described) *s = *std::move(described);
+        else state_.other_error = described.error().message;
         s->text = r.other->text;
         s->second = second;
     }

@@ -302,7 +302,8 @@ TEST_CASE("a pass names the first stage whose numbers are not finite") {
     const std::pair<const char*, const char*> cases[] = {
         {"transformer.wpe.weight", "embeddings are"}, {"transformer.h.1.attn.c_attn.bias", "layer 1's queries"},     {"transformer.h.2.attn.c_proj.bias", "layer 2's outputs"},
         {"transformer.h.0.mlp.c_fc.weight", "layer 0's outputs"}, {"transformer.ln_f.bias", "final norm's outputs"}};
-    for (const auto& [tensor, first] : cases) {
+    for (const auto& one : cases) {
+        const std::string tensor = one.first, first = one.second;
         CAPTURE(tensor);
         const auto trace = run_trace(with_nan("gpt2", tensor, folder), request_of({5, 9, 20}), pool);
         REQUIRE(!trace);
