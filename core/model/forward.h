@@ -50,11 +50,13 @@ struct Reuse {
 };
 
 /// Runs the model on one sequence per stack, which were checked for this model.
-/// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
+/// Only rows after those reused are computed, and each stage is checked once for what is not finite: the error names the first.
+/// `cancel` is read between the tiles of each layer.
 Result<Activations> forward(const Model& model, const CheckedSequences& inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                             const Reuse& reuse = {});
 
-/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.
+/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws Failure where
+/// they are not finite.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
 
 /// [rows, d_model]: z of some rows through the output matrix; and what the block adds: the same, through the norm behind it

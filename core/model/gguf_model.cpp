@@ -157,7 +157,7 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     c.rope.neighbours = row->neighbours;
     c.decodes_matrices = false;
     c.gain_offset = 0;  // Gemma's files hold 1 + the gain
-    if (c.rope.dims) TRY_STATUS(complete_rope(c.rope, c.d_head, file, prefix, name));
+    if (c.rope.dims) TRY_STATUS(complete_rope(c.rope, c.stacks[0].d_head, file, prefix, name));
     return c;
 }
 
