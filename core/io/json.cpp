@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/quoted.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -32,9 +33,7 @@ const Json* find(const Json& object, const char* key) {
 }
 
 Error wrong_type(const std::string& name, const char* key, const char* wanted, const Json& got) {
-    std::string shown = got.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (shown.size() > 40) shown = shown.substr(0, 40) + "…";
-    return Error{name + ": \"" + key + "\" must be " + wanted + ", not " + shown + "; correct the file or download it again."};
+    return Error{name + ": \"" + key + "\" must be " + wanted + ", not " + shortened(got.dump(-1, ' ', false, Json::error_handler_t::replace)) + "; correct the file or download it again."};
 }
 
 }  // namespace
@@ -49,7 +48,9 @@ Result<Json> parse_json(std::string_view text, const std::string& name) {
 
 Result<Json> read_json(const std::filesystem::path& path) {
     TRY(auto file, MappedFile::open(path));
-    return parse_json(file->text(), display_path(path));
+    auto value = parse_json(file->text(), display_path(path));
+    TRY_STATUS(file->check_unchanged());
+    return value;
 }
 
 Result<int64_t> json_integer(const Json& object, const char* key, int64_t fallback, int64_t low, int64_t high, const std::string& name) {

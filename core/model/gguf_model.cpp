@@ -6,6 +6,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -58,7 +60,7 @@ Result<const ArchitectureRow*> architecture(const Gguf& file, const std::string&
         if (wanted == row.name) return &row;
         known += (known.empty() ? "" : ", ") + std::string(row.name);
     }
-    return Error{name + ": the architecture \"" + wanted.get<std::string>().substr(0, 40) + "\" is not one that Headlight opens from GGUF; it opens " + known + "."};
+    return Error{name + ": the architecture " + in_quotes(wanted.get<std::string>()) + " is not one that Headlight opens from GGUF; it opens " + known + "."};
 }
 
 /// "layers.12.mlp" → "layers.#.mlp", and the number.
@@ -114,7 +116,7 @@ Json gemma2_scalar(const Json& config) {
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     TRY(const ArchitectureRow* row, architecture(file, name));
     if (const Json& parts = file.value("split.count"); parts.is_number() && parts.get<double>() > 1)
-        return Error{name + " is one of " + parts.dump() + " parts; join them to one file first (llama-gguf-split --merge)."};
+        return Error{name + " is one of " + shortened(parts.dump()) + " parts; join them to one file first (llama-gguf-split --merge)."};
     const std::string prefix = std::string(row->name) + ".";
     Json config{{"model_type", row->model_type}, {"tie_word_embeddings", !file.tensors.count("output.weight")}, {"rope_scaling", rope_scaling(file, prefix)}};
     for (const auto& [ours, theirs] : row->keys)
