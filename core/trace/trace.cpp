@@ -177,6 +177,7 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
 
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
     TRY(Activations activations, forward(*model, request.inputs, request.intervention, pool, cancel, reusable(past, *model, request)));
+    TRY_STATUS(model->store.check_unchanged());
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }
 
