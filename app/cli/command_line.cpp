@@ -1,5 +1,6 @@
 #include "cli/command_line.h"
 
+#include <algorithm>
 #include <clocale>
 #include <csignal>
 #include <iostream>
@@ -7,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "window/window.h"
@@ -63,9 +65,8 @@ std::string example_block(const char* examples) {
 }
 
 int fail(const std::string& message, int status) {
-    std::string line = message;
-    for (char& c : line)
-        if (c == '\n' || c == '\r') c = ' ';
+    std::string line = printable(message);
+    std::replace(line.begin(), line.end(), '\n', ' ');
     std::cerr << "headlight: " << line << "\n";
     return status;
 }
@@ -108,7 +109,7 @@ Result<int> parse_and_run(int argc, char** argv) {
     } catch (const CLI::Success& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        return fail(std::string(e.what()) + " (headlight --help lists what can be asked)", 2);
+        return fail(shortened(e.what(), 250) + " (headlight --help lists what can be asked)", 2);
     }
     TRY_STATUS(dispatch(app, window, size, runs));
     return 0;

@@ -79,7 +79,7 @@ std::string as_json(const Comparison& c) {
 Status run(const CompareOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const Comparison c, compare(o, pool));
-    return print(o.json ? as_json(c) : as_csv(c));
+    return o.json ? print_json(as_json(c)) : print(as_csv(c));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/generate.h"
+#include "base/quoted.h"
 #include "cli/render.h"
 #include "views/page.h"
 
@@ -17,7 +18,7 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
     int query = 0, key = 0;
     const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
     if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
-        return Error{"There is no cell " + text + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
+        return Error{"There is no cell " + in_quotes(text) + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
     return std::optional(std::pair{query, key});
 }
 

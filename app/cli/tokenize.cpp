@@ -35,7 +35,7 @@ std::function<Status()> declare_tokenize(CLI::App& app) {
         for (size_t number = 1; std::getline(std::cin, line); ++number) {
             if (line.empty()) continue;
             TRY(const std::string answer, tokenize_line(*tokenizer, line, number));
-            TRY_STATUS(print(answer));
+            TRY_STATUS(print_json(answer));
         }
         return success();
     };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "views/changes.h"
 #include "window/application.h"
@@ -215,7 +216,7 @@ void Application::remember() {
     }
     if (answer_ && !answer_->model_error.empty() && answer_->sentence) state_.model_path = answer_->sentence->model->path.string();
     const Status saved = save_settings(state_, settings_path());
-    if (!saved) fprintf(stderr, "headlight: settings were not remembered: %s\n", saved.error().message.c_str());
+    if (!saved) fprintf(stderr, "headlight: settings were not remembered: %s\n", printable(saved.error().message).c_str());
 }
 
 /// What was open stays where the file cannot be used.

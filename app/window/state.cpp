@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/output_file.h"
 #include "window/remembered.h"
@@ -28,7 +29,7 @@ void restore_changes(ViewState& s, const ModelConfig& config) {
     }
     s.intervention = std::move(wanted);
     s.changes_wait = false;
-    if (!refused.empty()) s.notice = "A remembered change does not fit this model and was left out: " + refused.substr(0, 60);
+    if (!refused.empty()) s.notice = "A remembered change does not fit this model and was left out: " + shortened(refused);
 }
 
 fs::path settings_path() {

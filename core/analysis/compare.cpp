@@ -1,5 +1,7 @@
 #include "analysis/compare.h"
 
+#include "base/quoted.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -150,7 +152,7 @@ Result<int> find_token(const Model& model, const std::string& label) {
     char* end = nullptr;
     const long id = std::strtol(label.c_str(), &end, 10);
     if (end != label.c_str() && !*end && id >= 0 && id < model.config.vocab) return static_cast<int>(id);
-    return Error{"No token of " + model.name + " reads \"" + label.substr(0, 40) + "\"; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
+    return Error{"No token of " + model.name + " reads " + in_quotes(label) + "; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
 }
 
 }  // namespace headlight

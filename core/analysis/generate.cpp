@@ -218,7 +218,9 @@ const char* why_silent(const Model& model) {
 Result<Writing> write(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
     TRY_STATUS(check_writes(*model));
     if (model->config.kind == ModelKind::encoder) return Error{model->name + " fills masks and does not write on; use a decoder or an encoder–decoder."};
-    return Writer(model, request, wanted, pool, cancel, past).write();
+    TRY(Writing writing, Writer(model, request, wanted, pool, cancel, past).write());
+    TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
+    return writing;
 }
 
 Result<std::vector<int>> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool) {

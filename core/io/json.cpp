@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "base/utf8.h"
+#include "base/quoted.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -39,7 +39,9 @@ Result<Json> parse_json(std::string_view text, const std::string& name) {
 
 Result<Json> read_json(const std::filesystem::path& path) {
     TRY(auto file, MappedFile::open(path));
-    return parse_json(file->text(), display_path(path));
+    auto value = parse_json(file->text(), display_path(path));
+    TRY_STATUS(file->check_unchanged());
+    return value;
 }
 
 const Json* json_find(const Json& object, JsonKey key) {
@@ -48,9 +50,8 @@ const Json* json_find(const Json& object, JsonKey key) {
 }
 
 Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got) {
-    std::string shown = got.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (shown.size() > 40) shown = valid_utf8(shown.substr(0, 40)) + "…";
-    return Error{name + ": \"" + key.substr(0, 80) + "\" must be " + wanted + ", not " + shown + "; correct the file or download it again."};
+    const std::string shown = shortened(got.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown + "; correct the file or download it again."};
 }
 
 Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high, const std::string& name) {
@@ -58,7 +59,7 @@ Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t 
     const bool too_big = value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
     const int64_t number = too_big ? INT64_MAX : value.get<int64_t>();
     if (number < low || number > high)
-        return Error{name + ": \"" + key.substr(0, 80) + "\" is " + value.dump() + ", outside " + std::to_string(low) + " … " + std::to_string(high) +
+        return Error{name + ": " + in_quotes(key) + " is " + value.dump() + ", outside " + std::to_string(low) + " … " + std::to_string(high) +
                      "; correct the file or download it again."};
     return number;
 }

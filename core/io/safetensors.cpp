@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/quoted.h"
 #include "io/json.h"
 #include "io/output_file.h"
 
@@ -35,7 +36,7 @@ Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> da
     StoredTensor tensor;
     TRY(const std::string type, json_string(entry, "dtype", "", what));
     tensor.dtype = find_dtype(type);
-    if (!tensor.dtype) return Error{what + " has the unknown dtype \"" + type.substr(0, 20) + "\"; save it as F32, F16 or BF16."};
+    if (!tensor.dtype) return Error{what + " has the unknown dtype " + in_quotes(type) + "; save it as F32, F16 or BF16."};
     TRY(tensor.shape, read_shape(entry, what));
     const auto offsets = entry.find("data_offsets");
     const bool usable = offsets != entry.end() && offsets->is_array() && offsets->size() == 2 && (*offsets)[0].is_number_unsigned() && (*offsets)[1].is_number_unsigned();
@@ -98,7 +99,7 @@ Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const st
             continue;
         }
         uint64_t begin = 0, end = 0;
-        TRY(out.tensors[key], read_entry(entry, data, name + ": tensor " + key.substr(0, 100), begin, end));
+        TRY(out.tensors[key], read_entry(entry, data, name + ": tensor " + shortened(key), begin, end));
         ranges.emplace_back(begin, end);
     }
     TRY_STATUS(check_apart(std::move(ranges), name));

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -16,7 +18,7 @@ constexpr ChangeRow kAblations[] = {{ChangeKind::zero, "zero", "its z is 0"},
 
 bool is_self(const ModelConfig& c, int site) { return c.site(site).kind != AttentionKind::cross; }
 
-Error unusable(const std::string& text, const std::string& helps) { return Error{"The change \"" + text.substr(0, 60) + "\" cannot be used; " + helps}; }
+Error unusable(const std::string& text, const std::string& helps) { return Error{"The change " + in_quotes(text) + " cannot be used; " + helps}; }
 
 /// "3.5" or "cross.0.2" to site and head.
 bool read_head(const ModelConfig& c, const std::string& text, int& site, int& head) {
@@ -91,7 +93,7 @@ Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
     const std::string how = colon == std::string::npos ? "zero" : text.substr(colon + 1);
     Change change;
     if (!read_head(c, text.substr(0, colon), change.site, change.head))
-        return Error{"There is no head \"" + text.substr(0, 40) + "\": heads go from " + site_path(c, 0) + ".0 to " + site_path(c, c.sites() - 1) + "." + std::to_string(c.heads(c.sites() - 1) - 1) + "; correct --ablate."};
+        return Error{"There is no head " + in_quotes(text) + ": heads go from " + site_path(c, 0) + ".0 to " + site_path(c, c.sites() - 1) + "." + std::to_string(c.heads(c.sites() - 1) - 1) + "; correct --ablate."};
     for (const ChangeRow& row : kAblations)
         if (how == row.name) {
             change.kind = row.kind;

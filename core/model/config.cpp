@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/quoted.h"
 #include "io/mapped_file.h"
 #include "model/families.h"
 
@@ -90,7 +91,7 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     TRY(const std::string type, json_string(root, "model_type", "", name));
     if (type.empty()) return Error{name + " does not say its model_type; add it, \"gpt2\" for example."};
     const Family* family = find_family(type);
-    if (!family) return Error{name + ": the model_type \"" + type.substr(0, 40) + "\" is not one that Headlight opens; it opens " + family_list() + "."};
+    if (!family) return Error{name + ": the model_type " + in_quotes(type) + " is not one that Headlight opens; it opens " + family_list() + "."};
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;

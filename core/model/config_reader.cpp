@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/quoted.h"
 
 namespace headlight {
 
@@ -57,7 +58,7 @@ Activation ConfigReader::activation_named(const std::string& label) {
         if (label == name) return activation;
         known += (known.empty() ? "" : ", ") + std::string(name);
     }
-    fail(file_ + ": the activation \"" + label.substr(0, 40) + "\" is not one that Headlight computes; it knows " + known + ".");
+    fail(file_ + ": the activation " + in_quotes(label) + " is not one that Headlight computes; it knows " + known + ".");
     return Activation::gelu;
 }
 
@@ -96,7 +97,7 @@ Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double sh
     r.theta = positive(object, "rope_theta", theta);
     const std::string type = keep(json_string(object, json_find(object, "rope_type") ? "rope_type" : "type", "default", file_), std::string("default"));
     const auto kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return type == k.first; });
-    if (kind == std::end(kinds)) fail(file_ + ": the rotary scaling \"" + type.substr(0, 40) + "\" is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
+    if (kind == std::end(kinds)) fail(file_ + ": the rotary scaling " + in_quotes(type) + " is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
     else r.scaling = kind->second;
     share = keep(json_number(object, or_null("partial_rotary_factor"), share, file_), share);
     if (share <= 0 || share > 1) fail(file_ + ": the share of a head that turns (partial_rotary_factor or rotary_pct) must be above 0 and at most 1; correct the file or download it again.");

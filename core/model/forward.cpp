@@ -2,6 +2,7 @@
 // encoder–decoder models are the same lines with norms in other places.
 #include "model/forward.h"
 
+#include "model/sinusoids.h"
 #include <algorithm>
 #include <cmath>
 
@@ -120,6 +121,7 @@ Matrix embed(const Pass& p) {
     x *= c.embed_scale;
     const bool project_first = w.embed_project && c.wide_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
+    if (c.sinusoidal) x += sinusoids(x.cols(), p.kept, count);
     if (w.position_embedding) {
         const auto rows = position_rows(p);
         x += look_up(w.position_embedding, count, [&](Index i) { return rows[static_cast<size_t>(p.kept + i)]; });

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -58,7 +60,7 @@ Result<const ArchitectureRow*> architecture(const Gguf& file, const std::string&
         if (wanted == row.name) return &row;
         known += (known.empty() ? "" : ", ") + std::string(row.name);
     }
-    return Error{name + ": the architecture \"" + wanted.get<std::string>().substr(0, 40) + "\" is not one that Headlight opens from GGUF; it opens " + known + "."};
+    return Error{name + ": the architecture " + in_quotes(wanted.get<std::string>()) + " is not one that Headlight opens from GGUF; it opens " + known + "."};
 }
 
 /// "layers.12.mlp" → "layers.#.mlp", and the number.
@@ -141,7 +143,7 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     TRY(const ArchitectureRow* row, architecture(file, name));
     if (const Json& parts = file.value("split.count"); !parts.is_null() && parts != 1)
-        return Error{name + " is one of " + parts.dump().substr(0, 20) + " parts; join them to one file first (llama-gguf-split --merge)."};
+        return Error{name + " is one of " + shortened(parts.dump()) + " parts; join them to one file first (llama-gguf-split --merge)."};
     const std::string prefix = std::string(row->name) + ".";
     Json config{{"model_type", row->model_type}, {"tie_word_embeddings", !file.tensors.count("output.weight")}, {"rope_scaling", rope_scaling(file, prefix)}};
     for (const auto& [ours, theirs] : row->keys)

@@ -67,7 +67,10 @@ std::vector<SpecialToken> specials(const TokenModel& model, std::initializer_lis
     return out;
 }
 
-TokenizerPair alone(TokenizerParts parts) { return {std::make_shared<const Tokenizer>(std::move(parts)), nullptr}; }
+Result<TokenizerPair> alone(TokenizerParts parts, const std::string& name) {
+    TRY(auto tokenizer, Tokenizer::make(std::move(parts), name));
+    return TokenizerPair{std::move(tokenizer), nullptr};
+}
 
 Result<TokenizerPair> open_json(const fs::path& folder) {
     TRY(const auto file, MappedFile::open(folder / "tokenizer.json"));
@@ -94,7 +97,7 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, c
         if (s == "</s>" || s == "<unk>" || s == "<pad>") parts.added.push_back({.id = id, .content = s, .special = true});
     }
     parts.post_processor = surround({}, {{"</s>", end}});
-    return std::make_shared<const Tokenizer>(std::move(parts));
+    return Tokenizer::make(std::move(parts), name);
 }
 
 Result<TokenizerPair> open_marian(const fs::path& folder) {
@@ -122,7 +125,7 @@ Result<TokenizerPair> open_sentence_piece(const fs::path& path, const Hints& hin
     if (m.vocabulary().id_of("[CLS]") >= 0) parts.post_processor = surround(specials(m, {"[CLS]"}), specials(m, {"[SEP]"}));
     else if (hints.model_type == "t5" || hints.is_class("T5") || path.filename() == "spiece.model") parts.post_processor = surround({}, specials(m, {"</s>"}));
     else parts.post_processor = surround(hints.flag("add_bos_token", true) ? specials(m, {"<s>", "<bos>"}) : std::vector<SpecialToken>{}, hints.flag("add_eos_token", false) ? specials(m, {"</s>"}) : std::vector<SpecialToken>{});
-    return alone(std::move(parts));
+    return alone(std::move(parts), name);
 }
 
 Result<TokenizerPair> open_byte_level(const fs::path& folder, const Hints& hints) {
@@ -141,7 +144,7 @@ Result<TokenizerPair> open_byte_level(const fs::path& folder, const Hints& hints
     } else if (hints.model_type == "opt") {
         parts.post_processor = surround(specials(m, {"</s>"}), {});
     }
-    return alone(std::move(parts));
+    return alone(std::move(parts), display_path(folder));
 }
 
 Result<TokenizerPair> open_word_piece(const fs::path& folder, const Hints& hints) {
@@ -158,13 +161,14 @@ Result<TokenizerPair> open_word_piece(const fs::path& folder, const Hints& hints
     if (lines.empty()) return Error{name + " is empty; download it again."};
     const bool lower = hints.flag("do_lower_case", true);
     TokenizerParts parts;
-    TRY(parts.model, WordPiece::make(Vocabulary::from_list(std::move(lines)), "[UNK]", "##", "", 100, name));
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(std::move(lines), name));
+    TRY(parts.model, WordPiece::make(std::move(vocabulary), "[UNK]", "##", "", 100, name));
     parts.normalizer = make_bert_normalizer(true, hints.flag("tokenize_chinese_chars", true), hints.flag("strip_accents", lower), lower);
     parts.pre_tokenizer = make_bert_pre_tokenizer();
     parts.post_processor = surround(specials(*parts.model, {"[CLS]"}), specials(*parts.model, {"[SEP]"}));
     parts.added = usual_specials(*parts.model);
     parts.spelling = Spelling::word_piece;
-    return alone(std::move(parts));
+    return alone(std::move(parts), name);
 }
 
 }  // namespace

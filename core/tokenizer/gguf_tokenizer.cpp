@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/sentence_piece.h"
 #include "tokenizer/word_piece.h"
@@ -118,12 +119,13 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
     if (!pre.is_null() && !pre.is_string()) return wrong_type(e.name, "tokenizer.ggml.pre", "a string", pre);
     const std::string split = pre.is_string() ? pre.get<std::string>() : "default";
     const auto* row = std::find_if(std::begin(kSplits), std::end(kSplits), [&](const SplitRow& r) { return split == r.name; });
-    if (row == std::end(kSplits)) return Error{e.name + ": the split pattern \"" + split.substr(0, 40) + "\" is not one that Headlight knows; open the model's Hugging Face folder instead."};
+    if (row == std::end(kSplits)) return Error{e.name + ": the split pattern " + in_quotes(split) + " is not one that Headlight knows; open the model's Hugging Face folder instead."};
     BpeOptions options;
     options.byte_level = true;
     options.ignore_merges = row->pattern == kLlama3Split;
     TokenizerParts parts;
-    TRY(parts.model, Bpe::from_merges(Vocabulary::from_list(e.tokens), lines, options, e.name));
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
+    TRY(parts.model, Bpe::from_merges(std::move(vocabulary), lines, options, e.name));
     TRY(parts.pre_tokenizer, make_regex_split(row->pattern));
     if (row->digits_apart) {
         const PreTokenizer whole = parts.pre_tokenizer;
@@ -143,7 +145,8 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
 
 Result<TokenizerParts> make_bert(const Entries& e) {
     TokenizerParts parts;
-    TRY(parts.model, WordPiece::make(Vocabulary::from_list(e.tokens), "[UNK]", "", "▁", 100, e.name));
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
+    TRY(parts.model, WordPiece::make(std::move(vocabulary), "[UNK]", "", "▁", 100, e.name));
     parts.normalizer = make_bert_normalizer(true, true, true, true);
     parts.pre_tokenizer = make_bert_pre_tokenizer();
     TRY(auto first, e.token("cls_token_id"));
@@ -176,9 +179,9 @@ Result<std::shared_ptr<const Tokenizer>> gguf_tokenizer(const Gguf& file, const 
     for (const auto& row : kKinds)
         if (kind == row.name) {
             TRY(TokenizerParts parts, row.make(entries));
-            return std::make_shared<const Tokenizer>(std::move(parts));
+            return Tokenizer::make(std::move(parts), name);
         }
-    return Error{name + ": the tokenizer \"" + kind.substr(0, 40) + "\" is not one that Headlight reads from GGUF; open the model's Hugging Face folder instead."};
+    return Error{name + ": the tokenizer " + in_quotes(kind) + " is not one that Headlight reads from GGUF; open the model's Hugging Face folder instead."};
 }
 
 }  // namespace headlight

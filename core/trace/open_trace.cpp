@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -185,7 +186,7 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
     auto model = std::make_shared<Model>();
     TRY(model->config, read_config(in));
     const auto called = in.file.metadata.find("model");
-    model->name = (called == in.file.metadata.end() ? "model" : valid_utf8(called->second.substr(0, 100))) + " (trace)";
+    model->name = (called == in.file.metadata.end() ? "model" : printable(shortened(called->second))) + " (trace)";
     const auto mask = in.file.metadata.find("mask");
     const bool own_mask = (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
     Trace t;

@@ -200,6 +200,7 @@ Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> mode
     HEADLIGHT_CHECK(model);
     TRY(const CheckedSequences inputs, check_sequences(*model, request.inputs));
     TRY(Activations activations, forward(*model, inputs, request.intervention, pool, cancel, reusable(past, *model, request)));
+    TRY_STATUS(model->store.check_unchanged());
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }
 

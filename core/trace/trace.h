@@ -83,8 +83,8 @@ Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
 /// each row's rest made to sum to 1. Nothing is computed anew.
 Matrix without_first_key(Matrix weights);
 
-/// Runs the request. Fails where the model cannot read its sequences (check_sequences), as forward() does, and, saying so, when
-/// `cancel` was set.
+/// Runs the request. Fails where the model cannot read its sequences (check_sequences), as forward() does, where the model's file
+/// changed on the disk while it was read, and, saying so, when `cancel` was set.
 /// With `past`, what cannot have changed since that trace is taken from it: rows before the first changed token under a
 /// causal mask, and a whole stack whose sequence is the same.
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program as a person types it: exit statuses, messages, files. Ends with 'N passed, N failed'."""
+"""The program as a person types it: exit statuses, messages, files. PROGRAM [test…]. Ends with 'N passed, N failed'."""
 import csv
 import json
 import os
@@ -7,6 +7,7 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -436,6 +437,74 @@ def bad_input_of_every_kind():
     assert "256" in r.err and len(r.err.splitlines()) == 1
 
 
+def no_file_speaks_to_the_terminal():
+    folder = FOLDER / "speaks\x1b]0;x\x07"
+    shutil.copytree(MODELS / "bert", folder)
+    described = json.loads((folder / "tokenizer.json").read_text())
+    described["normalizer"] = {"type": "\x1b]0;owned\x07"}
+    (folder / "tokenizer.json").write_text(json.dumps(described))
+    said = run("trace", "--model", folder, "--text", "hello", "-o", FOLDER / "t.safetensors", status=1).err
+    assert "␛]0;owned␇" in said and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), said
+    table = run("info", "--model", folder).out
+    assert "␛]0;x␇" in table and "\x1b" not in table
+    raw = run("tokenize", text_in=json.dumps({"text": "a\x1b]0;x\x07\x7f\x9b"}).encode()).out
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", raw), raw
+    written = FOLDER / "labels.csv"
+    run("render", "--text", "a\x1b]0;x\x07 cat", "--view", "head", "--layer", "0", "--head", "0", "-o", written)
+    assert "␛" in written.read_text() and "\x1b" not in written.read_text()
+
+
+def an_error_repeats_little_of_what_it_was_given():
+    long = "x" * 20000
+    for words in (["render", "--text", "a", "-o", "f.png", "--mask", long], ["render", "--text", "a", "-o", "f.png", "--change", long], ["render", "--text", "a", "-o", "f.png", "--ablate", long],
+                  ["render", "--text", "a", "-o", "f.png", "--cell", long], ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--layer", long], ["render", "--text", "a", "-o", "f.png", "--preset", long],
+                  ["render", "--text", "a", "-o", "f.png", "--tokens", long], ["trace", "--text", "a", "-o", "f.safetensors", "--capture", long], ["heads", "--text", "a", "--effect-on", long],
+                  ["info", "--model", long], ["render", "--text", "a", "-o", long], ["render", "--text", "a", "-o", "f.png", "--view", long], [long], ["--size", long], ["render", "--" + long]):
+        for status in (1, 2):
+            try:
+                said = run(*words, status=status).err
+                break
+            except AssertionError as e:
+                if status == 2 or "status" not in str(e):
+                    raise
+        assert len(said) < 700 and long[:300] not in said, (words[:4], len(said))
+
+
+def an_interrupted_save_leaves_nothing_beside_the_file():
+    folder = FOLDER / "saves"
+    folder.mkdir()
+    out = folder / "heads.svg"
+    command = [str(PROGRAM), "render", "--text", "The cat sat on the mat. " * 3, "--view", "head", "--all-heads", "-o", str(out)]
+    begin = time.time()
+    subprocess.run(command, check=True, capture_output=True)
+    whole = time.time() - begin
+    files = set(os.listdir(folder))
+    for i in range(12):
+        p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * (0.3 + 0.06 * i))
+        p.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3])
+        p.wait()
+        assert set(os.listdir(folder)) == files, set(os.listdir(folder)) - files
+
+
+def a_model_that_changes_on_the_disk_is_said():
+    """Cut while it is generated from: one sentence and status 1, no signal."""
+    folder = FOLDER / "cut"
+    shutil.copytree(MODELS / "gpt2", folder)
+    weights = folder / "model.safetensors"
+    whole = weights.read_bytes()
+    said = 0
+    for delay in (0.05, 0.1, 0.15, 0.2, 0.3):
+        weights.write_bytes(whole)
+        p = subprocess.Popen([str(PROGRAM), "generate", "--model", str(folder), "--ids", "1,2,3", "--tokens", "200", "--beams", "8", "--ids-out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(delay)
+        os.truncate(weights, 4096)
+        message = p.communicate()[1].decode()
+        assert p.returncode in (0, 1), (p.returncode, message)
+        said += "changed on the disk; open it again." in message
+    assert said, "never cut in the middle"
+
+
 def an_unwritable_folder_keeps_the_old_file():
     if os.geteuid() == 0:
         return
@@ -718,6 +787,7 @@ def help_examples_run():
 
 def main():
     tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser", "chunks_of", "pixels_of", "cells_of")]
+    tests = [t for t in tests if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
     failed = 0
     for t in tests:
         begin = time.time()

@@ -58,25 +58,12 @@ Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-/// Sines of all positions in the first half of the components, cosines in the second (Vaswani et al. 2017, section 3.5).
-Linear sinusoids(Binder& b) {
-    const ModelConfig& c = b.config();
-    float* table = b.store().make(int64_t{c.context} * c.d_model);
-    const int half = (c.d_model + 1) / 2;
-    for (int64_t p = 0; p < c.context; ++p)
-        for (int i = 0; i < c.d_model; ++i) {
-            const double angle = static_cast<double>(p) / std::pow(10000.0, 2.0 * (i % half) / c.d_model);
-            table[p * c.d_model + i] = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
-        }
-    return Linear::of_floats(table, nullptr, c.d_model, c.context, WeightLayout::out_in);
-}
-
 StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& shared) {
     const ModelConfig& c = b.config();
     const std::string in = stack.name + ".";
     StackWeights s;
     s.token_embedding = b.table(shared.empty() ? in + "embed_tokens" : shared, stack.vocab, c.d_model);
-    s.position_embedding = c.sinusoidal ? sinusoids(b) : b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
+    if (!c.sinusoidal) s.position_embedding = b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
     if (c.embed_norm) s.embed_norm = b.norm(in + "layernorm_embedding");
     for (int l = 0; l < stack.layers; ++l) {
         const std::string at = in + "layers." + std::to_string(l) + ".";
