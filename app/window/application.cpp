@@ -31,6 +31,7 @@ Status Application::open_window() {
         return Error{"There is no display to open a window on (" + glfw_message +
                      "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot FILE.png' draws the window."};
     TRY_STATUS(apply_options());
+    if (remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -61,6 +62,7 @@ Status Application::open_window() {
 }
 
 Application::~Application() {
+    end_signals_.reset();
     worker_.reset();
     pictures_ = {};
     colors_.reset();
@@ -143,7 +145,10 @@ void Application::wait_for_events() {
     if (saving_.valid() || looking_.valid() || previewing_.valid()) wait = 0.05;
     if (worker_->opening() || (answer_ && answer_->sweep && !answer_->sweep->ended())) wait = 0.1;
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
-    if (wait > 0) {
+    const auto save = seconds_to_remembering();
+    if (save && (wait == 0 || *save < wait)) {
+        glfwWaitEventsTimeout(std::max(*save, 1e-3));
+    } else if (wait > 0) {
         glfwWaitEventsTimeout(wait);
         frames_wanted_ = std::max(frames_wanted_, 1);
     } else {
@@ -253,7 +258,8 @@ bool Application::settled() const {
 
 Status Application::run() {
     const double deadline = glfwGetTime() + 120;
-    while (!glfwWindowShouldClose(window_)) {
+    while (!glfwWindowShouldClose(window_) && !(end_signals_ && end_signals_->received())) {
+        see_to_remembering();
         wait_for_events();
         take_answer();
         reload_shaders();
@@ -264,11 +270,13 @@ Status Application::run() {
         if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);
         if (frames_wanted_ <= 0) continue;
         --frames_wanted_;
+        save_clock_.touch(glfwGetTime());
         handle_keys();
         ask_worker();
         wait_for_answer();
         const double begin = glfwGetTime();
         draw_frame();
+        if (!state_.label_edits.empty() && remembers()) write_labels();
         ask_worker();
         if (!options_.screenshot.empty()) {
             if (settled() && !take_answer()) return take_screenshot();
@@ -296,7 +304,7 @@ Status Application::run() {
             write_report();
         }
     }
-    remember();
+    end_remembering();
     return success();
 }
 
