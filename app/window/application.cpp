@@ -33,6 +33,7 @@ Status Application::open_window() {
         return Error{"There is no display to open a window on (" + glfw_message +
                      "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot FILE.png' draws the window."};
     TRY_STATUS(apply_options());
+    if (remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -63,6 +64,7 @@ Status Application::open_window() {
 }
 
 Application::~Application() {
+    end_signals_.reset();
     worker_.reset();
     pictures_ = {};
     colors_.reset();
@@ -145,7 +147,10 @@ void Application::wait_for_events() {
     if (saving_.valid() || looking_.valid() || previewing_.valid()) wait = 0.05;
     if (worker_->opening() || (answer_ && answer_->sweep && !answer_->sweep->ended())) wait = 0.1;
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
-    if (wait > 0) {
+    const auto save = seconds_to_remembering();
+    if (save && (wait == 0 || *save < wait)) {
+        glfwWaitEventsTimeout(std::max(*save, 1e-3));
+    } else if (wait > 0) {
         glfwWaitEventsTimeout(wait);
         frames_wanted_ = std::max(frames_wanted_, 1);
     } else {
@@ -278,7 +283,7 @@ bool Application::settled() const {
 Status Application::run() {
     const Status ended = guarded([this] { return draw_until_closed(); });
     if (!ended && options_.screenshot.empty()) static_cast<void>(guarded([this] {
-        remember();
+        end_remembering();
         return success();
     }));
     return ended;
@@ -286,7 +291,8 @@ Status Application::run() {
 
 Status Application::draw_until_closed() {
     const double deadline = glfwGetTime() + 120;
-    while (!glfwWindowShouldClose(window_)) {
+    while (!glfwWindowShouldClose(window_) && !(end_signals_ && end_signals_->received())) {
+        see_to_remembering();
         wait_for_events();
         take_answer();
         reload_shaders();
@@ -297,11 +303,13 @@ Status Application::draw_until_closed() {
         if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);
         if (frames_wanted_ <= 0) continue;
         --frames_wanted_;
+        save_clock_.touch(glfwGetTime());
         handle_keys();
         ask_worker();
         wait_for_answer();
         const double begin = glfwGetTime();
         TRY_STATUS(draw_safely());
+        if (!state_.label_edits.empty() && remembers()) write_labels();
         ask_worker();
         if (!options_.screenshot.empty()) {
             if (settled() && !take_answer()) return take_screenshot();
@@ -330,7 +338,7 @@ Status Application::draw_until_closed() {
         }
     }
     glfwHideWindow(window_);  // closed at once, whatever still ends behind it
-    remember();
+    end_remembering();
     return success();
 }
 

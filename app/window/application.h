@@ -6,6 +6,9 @@
 #include <optional>
 #include <tuple>
 
+#include "session/end_signals.h"
+#include "session/recovery.h"
+#include "session/saver.h"
 #include "views/page.h"
 #include "window/window.h"
 
@@ -35,7 +38,15 @@ private:
     WritingAsked writing_asked();
     bool aligns() const;
     void note_state();
-    void remember();
+    ViewState remembered_state();
+    bool remembers() const { return options_.screenshot.empty() && options_.frames == 0; }
+    void begin_remembering(const ViewState& found);
+    void offer_left_workspace();
+    void see_to_remembering();
+    void write_labels();
+    void save_now();
+    std::optional<double> seconds_to_remembering() const;
+    void end_remembering();
     void open_workspace_file(const std::string& path);
     std::optional<OtherRun> other_run() const;
     std::vector<TextField*> shown_fields();
@@ -63,8 +74,6 @@ private:
     void update_preview();
     void save_workspace_file();
     void finish_saving();
-    void note_cut();
-
     void draw_frame();
     Status draw_safely();
     void draw_parts(Scene& scene, Rect window);
@@ -78,6 +87,13 @@ private:
     void write_report();
 
     WindowOptions options_;
+    std::unique_ptr<EndSignals> end_signals_;
+    std::optional<Recovery> recovery_;
+    std::unique_ptr<Saver> saver_;
+    std::optional<Saver::Snapshot> saved_;  // the last one that was handed over
+    SaveClock save_clock_;
+    std::string save_error_;        // said already
+    double shown_since_ = 0;        // when a picture was first seen
     GLFWwindow* window_ = nullptr;
     ViewState state_;
     Fields fields_;

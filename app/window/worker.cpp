@@ -52,6 +52,17 @@ size_t byte_of_code_point(std::string_view text, int index) {
     return at;
 }
 
+/// How far the tokens that were kept reach in the text and in the second one, which begins after a separator (a token of no text).
+std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span> kept) {
+    int text = 0, second = 0;
+    bool in_second = false;
+    for (const Span& span : kept) {
+        if (span.end == 0 && text > 0) in_second = !r.second.empty();
+        (in_second ? second : text) = std::max(in_second ? second : text, span.end);
+    }
+    return {in_second ? r.text.size() : byte_of_code_point(r.text, text), byte_of_code_point(r.second, second)};
+}
+
 }  // namespace
 
 Worker::Worker(int threads, std::function<void()> done, int map_side)
@@ -194,6 +205,7 @@ Status Worker::show_recorded(const WorkRequest& r) {
     described.intervention = r.intervention;
     described.asked = r.writing;
     described.bytes_read = r.text.size();
+    described.second_read = r.second.size();
     state_.text_error.clear();
     state_.sentence = std::make_shared<const SentenceResult>(std::move(described));
     state_.picture = nullptr;
@@ -213,7 +225,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
     if (!input) state_.text_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
-        const size_t bytes_read = in_all > kept ? byte_of_code_point(r.text, input->offsets.back().end) : r.text.size();
+        const auto read = in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
         std::shared_ptr<const Trace> unchanged;
         std::shared_ptr<const WrittenText> written;
         int step = 0;
@@ -228,7 +240,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
         s->step = step;
         compare_with_own(*s, std::move(unchanged), pool_);
         s->tokens_in_all = in_all;
-        s->bytes_read = bytes_read;
+        std::tie(s->bytes_read, s->second_read) = read;
     } else if (model_->tokenizer && model_->config.mask_id >= 0) {
         s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
     }

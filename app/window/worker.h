@@ -109,7 +109,7 @@ struct SentenceResult {
     std::string mask;                              // how the model spells its mask token, if it has one
     std::vector<PredictedTokens> predictions;      // one for each place where the model predicts
     size_t tokens_in_all = 0;                      // before the context's cut
-    size_t bytes_read = 0;                         // of the text, up to the last token kept
+    size_t bytes_read = 0, second_read = 0;        // of both texts, up to the last token kept
     double milliseconds = 0;                       // tokenizing, forward pass, summaries
 
     const std::vector<std::string>& query_labels(int site) const { return labels[static_cast<size_t>(model->config.site(site).stack)]; }

@@ -19,6 +19,17 @@ namespace headlight {
 namespace fs = std::filesystem;
 
 namespace {
+/// Waits until the disk has it, so that a rename never puts an empty file in the place of a full one. Where a file system cannot say,
+/// nothing is to be waited for.
+int sync(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno; }
+
+void sync_folder(const fs::path& folder) {
+    const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    sync(descriptor);
+    close(descriptor);
+}
+
 Error cannot_write(const fs::path& path, int code) {
     return Error{display_path(path) + " cannot be written (" + std::strerror(code) + "): choose another folder or free some space."};
 }
@@ -150,10 +161,12 @@ void OutputFile::write(const void* data, size_t size) {
 Status OutputFile::commit() {
     if (!file_) return cannot_write(target_, EBADF);
     if (std::fflush(file_) != 0 && !failed_) failed_ = errno;
+    if (!failed_ && !temporary_.empty()) failed_ = sync(fileno(file_));
     if (std::fclose(std::exchange(file_, nullptr)) != 0 && !failed_) failed_ = errno;
     if (!failed_ && !temporary_.empty() && std::rename(temporary_.c_str(), target_.c_str()) != 0) failed_ = errno;
     if (failed_) return cannot_write(target_, failed_);
     forget_temporary(temporary_);
+    if (!temporary_.empty()) sync_folder(target_.parent_path());
     temporary_.clear();
     return success();
 }

@@ -2,12 +2,12 @@
 // encoder–decoder models are the same lines with norms in other places.
 #include "model/forward.h"
 
-#include "model/sinusoids.h"
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
 #include "model/rules.h"
+#include "model/sinusoids.h"
 
 namespace headlight {
 

@@ -18,7 +18,7 @@ Status check_spelling(std::string_view spelling, const std::string& name) {
     return Error{name + ": the token " + in_quotes(spelling) + " is longer than 4,096 bytes, which no tokenizer's is; download the file again."};
 }
 
-Result<std::string> json_spelling(const Json& object, const char* key, const std::string& fallback, const std::string& name) {
+Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback, const std::string& name) {
     TRY(std::string spelling, json_string(object, key, fallback, name));
     TRY_STATUS(check_spelling(spelling, name));
     return spelling;

@@ -61,6 +61,6 @@ protected:
 Status check_spelling(std::string_view spelling, const std::string& name);
 
 /// object[key] as (part of) a token's spelling, or `fallback`.
-Result<std::string> json_spelling(const Json& object, const char* key, const std::string& fallback, const std::string& name);
+Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback, const std::string& name);
 
 }  // namespace headlight

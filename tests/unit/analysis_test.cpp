@@ -323,31 +323,6 @@ TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep t
     CHECK(answer(r, [&](const WorkAnswer& a) { return a.sentence->text == r.text && !a.sweep; }));
 }
 
-TEST_CASE("settings: saved and read back; a broken file is set aside") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "deeper" / "settings.json";
-    ViewState s;
-    s.text = "naïve 😀";
-    s.dark = false;
-    s.site = 3;
-    s.recent_models = {"/a b/c"};
-    REQUIRE(save_settings(s, path));
-    const ViewState back = load_settings(path);
-    CHECK(back.text == s.text);
-    CHECK(!back.dark);
-    CHECK(back.site == 3);
-    CHECK(!back.choose_head);
-    CHECK(back.recent_models == s.recent_models);
-    for (const char* broken : {"", "{", "[]", "{\"dark\": 5}", "{\"width\": -3}"}) {
-        write_bytes(path, broken);
-        const ViewState fresh = load_settings(path);
-        CHECK(fresh.dark);
-        CHECK(!fresh.notice.empty());
-        CHECK(!std::filesystem::exists(path));
-        CHECK(std::filesystem::exists(path.string() + ".broken"));
-    }
-}
-
 TEST_CASE("workspace: everything that is looked at comes back, nothing else does; foreign and broken files are refused") {
     const TemporaryFolder folder;
     const auto path = folder.path / "a b é.headlight.json";
@@ -379,12 +354,14 @@ TEST_CASE("workspace: everything that is looked at comes back, nothing else does
     back->changes = {"ablate:99.0"};
     restore_changes(*back, model->config);
     CHECK((back->intervention.changes.empty() && !back->notice.empty()));
-    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}", "{\"format\": \"headlight-workspace\", \"version\": 99}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
+    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}", "{\"format\": \"headlight-workspace\", \"version\": 99}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
         write_bytes(path, broken);
         const auto refused = open_workspace(path, {});
         CHECK_MESSAGE(!refused, broken);
         if (!refused) CHECK(refused.error().message.find("headlight.json") != std::string::npos);
     }
+    write_bytes(path, "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"graph_share\": 7}");
+    CHECK((open_workspace(path, {})->site == 0 && open_workspace(path, {})->graph_share == 1));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");
     s.model_path = "model";  // beside the file, wherever that is moved
