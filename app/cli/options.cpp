@@ -7,6 +7,8 @@
 #include <iterator>
 
 #include "analysis/patch.h"
+#include "base/quoted.h"
+#include "base/utf8.h"
 #include "io/mapped_file.h"
 #include "model/library.h"
 #include "model/parameters.h"
@@ -90,7 +92,7 @@ void clear_changes(InputOptions& o) {
 Result<std::pair<int, int>> parse_size(const std::string& text) {
     int width = 0, height = 0, used = 0;
     if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(text.size()) || width < 16 || height < 16 || width > 30000 || height > 30000)
-        return Error{"The size \"" + text.substr(0, 40) + "\" is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
+        return Error{"The size " + in_quotes(text) + " is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
     return std::pair{width, height};
 }
 
@@ -98,7 +100,7 @@ Result<int> parse_site(const ModelConfig& config, const std::string& text) {
     const std::string wanted = config.stacks.size() > 1 && text.find('.') == std::string::npos ? "decoder." + text : text;
     for (int site = 0; site < config.sites(); ++site)
         if (site_path(config, site) == wanted) return site;
-    return Error{"There is no layer \"" + text.substr(0, 40) + "\": the layers are " + site_path(config, 0) + " … " + site_path(config, config.sites() - 1) + "; correct --layer."};
+    return Error{"There is no layer " + in_quotes(text) + ": the layers are " + site_path(config, 0) + " … " + site_path(config, config.sites() - 1) + "; correct --layer."};
 }
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
@@ -174,7 +176,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
     TRY_STATUS(check_sequences(*model, input.sequences));
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)
-        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << model->name << " reads the first " << kept << ".\n";
+        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << printable(model->name) << " reads the first " << kept << ".\n";
     TRY_STATUS(check_places(request.intervention, input.sequences, model->config.context));
     request.inputs = std::move(input.sequences);
     if (needs_patching(request.intervention)) {
@@ -193,6 +195,12 @@ Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
     return open_trace(o.trace);
 }
 
+Status print_raw(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        return Error{"Standard output cannot be written: check the disk's free space, or the program that reads it."};
+    return success();
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool& pool) {
@@ -202,10 +210,19 @@ Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool
     return run_trace(std::move(model), std::move(request), pool);
 }
 
-Status print(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        return Error{"Standard output cannot be written: check the disk's free space, or the program that reads it."};
-    return success();
+Status print(const std::string& text) { return print_raw(printable(text)); }
+
+Status print_json(const std::string& json) {
+    std::string out;
+    for (size_t at = 0; at < json.size();) {
+        const CodePoint c = decode_utf8(json, at);
+        at += static_cast<size_t>(c.length);
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
+        if (c.value != '\n' && control_picture(c.value) != c.value) out += escape;
+        else append_utf8(out, c.value);
+    }
+    return print_raw(out);
 }
 
 }  // namespace headlight

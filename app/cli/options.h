@@ -55,7 +55,9 @@ Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, Thre
 /// A file's text, or standard input's for "-".
 Result<std::string> read_text(const std::string& file);
 
-/// Writes to standard output and says when that failed (a full disk, a closed pipe).
+/// Writes to standard output and says when that failed (a full disk, a closed pipe). Control characters of a text become pictures, so that
+/// no model's file speaks to the terminal; those of JSON become escapes.
 Status print(const std::string& text);
+Status print_json(const std::string& json);
 
 }  // namespace headlight

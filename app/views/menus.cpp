@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/utf8.h"
 #include "model/parameters.h"
 #include "views/sheet.h"
 
@@ -156,8 +157,10 @@ void draw_label_menu(Scene& s, Rect window) {
     if (!std::exchange(s.state.label_wanted, false)) return;
     auto& labels = s.state.head_labels[s.model()->name];
     const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
-    if (s.state.label_typed.empty()) labels.erase(head);
-    else labels[head] = s.state.label_typed.substr(0, 100);
+    const std::string label = valid_utf8(s.state.label_typed.substr(0, 100));
+    if (label.empty()) labels.erase(head);
+    else labels[head] = label;
+    s.state.label_edits.push_back({s.model()->name, head, label});
     s.state.labelling = false;
 }
 

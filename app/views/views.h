@@ -61,6 +61,9 @@ struct Scene {
     bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
 };
 
+/// What a person should know just now: what was said last, else how much of a long text is read.
+std::string shown_notice(const Scene& scene);
+
 /// Heads in the order of a statistic, a weight or an effect, under the grid.
 void draw_head_ranking(Scene& scene, Rect area);
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "views/all_heads.h"
 #include "views/numbers.h"
 #include "views/page.h"
 #include "views/writing.h"
 #include "window/application.h"
+#include "window/beside.h"
 #include "window/workspace.h"
 
 namespace headlight {
@@ -20,7 +22,8 @@ void Application::move_head(int layers, int heads) {
     const ModelConfig& c = answer_->sentence->model->config;
     const bool aligned = views()[view_for(state_, *answer_->sentence->model)].lists_choices;  // stays within cross-attention
     state_.site = std::clamp(state_.site + layers, aligned ? cross_site(c, 0) : 0, c.sites() - 1);
-    state_.head = std::clamp(state_.head + heads, 0, c.heads - 1);
+    state_.head += heads;
+    fit_head(state_, c);
     state_.choose_head = false;
 }
 
@@ -57,11 +60,15 @@ void Application::handle_choices() {
 
 /// The first table of what is shown, for a spreadsheet.
 void Application::copy_numbers() {
-    const auto tables = answer_ && answer_->picture ? shown_numbers(make_scene()) : std::vector<NumberTable>();
-    if (tables.empty()) {
-        state_.notice = "This view has no numbers to copy.";
+    const auto found = guarded([this]() -> Result<std::vector<NumberTable>> {
+        if (!answer_ || !answer_->picture) return std::vector<NumberTable>();
+        return shown_numbers(make_scene());
+    });
+    if (!found || found->empty()) {
+        state_.notice = found ? "This view has no numbers to copy." : found.error().message;
         return;
     }
+    const auto& tables = *found;
     glfwSetClipboardString(window_, as_tsv(tables[0]).c_str());
     state_.notice = "Copied “" + tables[0].name + "”: " + std::to_string(tables[0].values.rows()) + " × " + std::to_string(tables[0].values.cols()) + " numbers" + (tables.size() > 1 ? "; the view's other tables can be saved." : ".");
 }
@@ -99,10 +106,7 @@ void Application::save_picture() {
     if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
     saving_path_ = state_.save_path;
     state_.save_result = "saving…";
-    saving_ = std::async(std::launch::async, [page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
-        struct Wake {
-            ~Wake() { glfwPostEmptyEvent(); }
-        } wake;
+    saving_ = beside([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
         if (is_numbers_path(path)) return write_view_numbers(path, page);
         TRY(const Drawing drawing, draw_page(page));
         return write_page(path, drawing);
@@ -131,10 +135,7 @@ void Application::update_preview() {
     const auto now = std::tuple(page.style, page.answer, page.view, state_.preview_box);
     if (previewed_ == now) return;
     previewed_ = now;
-    previewing_ = std::async(std::launch::async, [page, box = state_.preview_box]() -> Result<RgbImage> {
-        struct Wake {
-            ~Wake() { glfwPostEmptyEvent(); }
-        } wake;
+    previewing_ = beside([page, box = state_.preview_box]() -> Result<RgbImage> {
         TRY(const Drawing drawing, draw_page(page));
         return draw_image(drawing, box.first, box.second);
     });
@@ -209,7 +210,7 @@ void Application::open_dropped(const std::string& path) {
     const std::string end = fs::path(path).extension().string();
     const bool picture = end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
     if (!picture) return choose_model(state_, path);
-    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) fields_.sentence.set_text(path);
+    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) fields_.sentence.replace_text(path);
     else state_.notice = "A picture needs a vision model: open a ViT first, then drop the picture again.";
 }
 
@@ -268,6 +269,8 @@ void Application::handle_keys() {
         };
         TextField& typed = fields_.typed() ? *fields_.typed() : fields_.sentence;
         typed.handle(input_, clipboard, [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
+        while (fields_.typed() && input_.take(GLFW_KEY_Z, true)) fields_.undo();
+        while (fields_.typed() && (input_.take(GLFW_KEY_Y, true) || input_.take(GLFW_KEY_Z, true, true))) fields_.redo();
     }
     for (const auto& path : input_.dropped) open_dropped(path);
     if (typed_text() != last_text_) {

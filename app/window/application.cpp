@@ -3,10 +3,12 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -31,6 +33,7 @@ Status Application::open_window() {
         return Error{"There is no display to open a window on (" + glfw_message +
                      "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot FILE.png' draws the window."};
     TRY_STATUS(apply_options());
+    if (remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -43,7 +46,7 @@ Status Application::open_window() {
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only delay the next key
-    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); });
+    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); }, Texture::most_side());
     ask_worker();  // the model opens while the fonts load
 
     ImGui::CreateContext();
@@ -61,6 +64,7 @@ Status Application::open_window() {
 }
 
 Application::~Application() {
+    end_signals_.reset();
     worker_.reset();
     pictures_ = {};
     colors_.reset();
@@ -143,7 +147,10 @@ void Application::wait_for_events() {
     if (saving_.valid() || looking_.valid() || previewing_.valid()) wait = 0.05;
     if (worker_->opening() || (answer_ && answer_->sweep && !answer_->sweep->ended())) wait = 0.1;
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
-    if (wait > 0) {
+    const auto save = seconds_to_remembering();
+    if (save && (wait == 0 || *save < wait)) {
+        glfwWaitEventsTimeout(std::max(*save, 1e-3));
+    } else if (wait > 0) {
         glfwWaitEventsTimeout(wait);
         frames_wanted_ = std::max(frames_wanted_, 1);
     } else {
@@ -184,11 +191,14 @@ void Application::update_pictures() {
     }
     const SentenceResult& s = *answer_->sentence;
     if (pictures_.of_sentence == &s || s.heads.empty()) return;
-    const int across = s.model->config.heads, layers = s.model->config.sites(), t = static_cast<int>(s.heads[0].thumbnail.rows());
-    Matrix atlas(layers * t, across * t);
+    const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(), down = (count + across - 1) / across;
+    int t = static_cast<int>(s.heads[0].thumbnail.rows());
+    while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
+    Matrix atlas = Matrix::Zero(down * t, across * t);
     pictures_.largest = 1e-6f;
-    for (int i = 0; i < layers * across; ++i) {
-        const Matrix& thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+    for (int i = 0; i < count; ++i) {
+        Matrix thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+        while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
         pictures_.largest = std::max(pictures_.largest, thumbnail.maxCoeff());
     }
@@ -247,13 +257,42 @@ void Application::draw_frame() {
     ++frames_drawn_;
 }
 
+/// A frame that throws is given up, and the notice says why; an error where frame after frame does.
+Status Application::draw_safely() {
+    constexpr int kMostFailures = 3;
+    const Status drawn = guarded([this] {
+        draw_frame();
+        return success();
+    });
+    if (drawn) {
+        frames_failed_ = 0;
+        return drawn;
+    }
+    ImGui::ErrorCheckEndFrameRecover(nullptr);
+    ImGui::EndFrame();
+    state_.notice = drawn.error().message;
+    frames_wanted_ = std::max(frames_wanted_, 1);
+    return ++frames_failed_ < kMostFailures ? success() : drawn;
+}
+
 bool Application::settled() const {
     return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
+/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the same.
 Status Application::run() {
+    const Status ended = guarded([this] { return draw_until_closed(); });
+    if (!ended && options_.screenshot.empty()) static_cast<void>(guarded([this] {
+        end_remembering();
+        return success();
+    }));
+    return ended;
+}
+
+Status Application::draw_until_closed() {
     const double deadline = glfwGetTime() + 120;
-    while (!glfwWindowShouldClose(window_)) {
+    while (!glfwWindowShouldClose(window_) && !(end_signals_ && end_signals_->received())) {
+        see_to_remembering();
         wait_for_events();
         take_answer();
         reload_shaders();
@@ -264,11 +303,13 @@ Status Application::run() {
         if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);
         if (frames_wanted_ <= 0) continue;
         --frames_wanted_;
+        save_clock_.touch(glfwGetTime());
         handle_keys();
         ask_worker();
         wait_for_answer();
         const double begin = glfwGetTime();
-        draw_frame();
+        TRY_STATUS(draw_safely());
+        if (!state_.label_edits.empty() && remembers()) write_labels();
         ask_worker();
         if (!options_.screenshot.empty()) {
             if (settled() && !take_answer()) return take_screenshot();
@@ -296,7 +337,8 @@ Status Application::run() {
             write_report();
         }
     }
-    remember();
+    glfwHideWindow(window_);  // closed at once, whatever still ends behind it
+    end_remembering();
     return success();
 }
 

@@ -6,6 +6,9 @@
 #include <optional>
 #include <tuple>
 
+#include "session/end_signals.h"
+#include "session/recovery.h"
+#include "session/saver.h"
 #include "views/page.h"
 #include "window/window.h"
 
@@ -25,6 +28,7 @@ private:
     explicit Application(const WindowOptions& options) : options_(options) {}
 
     Status open_window();
+    Status draw_until_closed();
     void install_callbacks();
     Status apply_options();
     void show_texts();
@@ -34,7 +38,15 @@ private:
     WritingAsked writing_asked();
     bool aligns() const;
     void note_state();
-    void remember();
+    ViewState remembered_state();
+    bool remembers() const { return options_.screenshot.empty() && options_.frames == 0; }
+    void begin_remembering(const ViewState& found);
+    void offer_left_workspace();
+    void see_to_remembering();
+    void write_labels();
+    void save_now();
+    std::optional<double> seconds_to_remembering() const;
+    void end_remembering();
     void open_workspace_file(const std::string& path);
     std::optional<OtherRun> other_run() const;
     std::vector<TextField*> shown_fields();
@@ -62,9 +74,8 @@ private:
     void update_preview();
     void save_workspace_file();
     void finish_saving();
-    void note_cut();
-
     void draw_frame();
+    Status draw_safely();
     void draw_parts(Scene& scene, Rect window);
     void update_pictures();
     void reload_shaders();
@@ -76,6 +87,13 @@ private:
     void write_report();
 
     WindowOptions options_;
+    std::unique_ptr<EndSignals> end_signals_;
+    std::optional<Recovery> recovery_;
+    std::unique_ptr<Saver> saver_;
+    std::optional<Saver::Snapshot> saved_;  // the last one that was handed over
+    SaveClock save_clock_;
+    std::string save_error_;        // said already
+    double shown_since_ = 0;        // when a picture was first seen
     GLFWwindow* window_ = nullptr;
     ViewState state_;
     Fields fields_;
@@ -98,11 +116,11 @@ private:
     std::string saving_path_;
     std::future<Result<RgbImage>> previewing_;
     std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>> previewed_;
-    std::future<std::vector<FoundModel>> looking_;  // for models on this computer, while the menu is open
+    std::future<Result<std::vector<FoundModel>>> looking_;  // for models on this computer, while the menu is open
     std::filesystem::file_time_type shader_time_{};
     float loaded_scale_ = 0;
     int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
-    int frames_drawn_ = 0;
+    int frames_drawn_ = 0, frames_failed_ = 0;  // failed: one after another
     int fields_waited_ = 0;         // frames in which an open path field had not taken the keyboard yet
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it

@@ -11,6 +11,7 @@
 #include "figure/colormap.h"
 #include "figure/figure.h"
 #include "model/library.h"
+#include "session/remembering.h"
 #include "window/worker.h"
 
 namespace headlight {
@@ -85,9 +86,12 @@ struct ViewState {
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
     int site = 0, head = 0;          // which attention block (ModelConfig::site), which head
-    std::map<std::string, std::map<std::string, std::string>> head_labels;  // by hand: model → head ("3.5") → label
+    HeadLabels head_labels;          // by hand; in a file of their own
 
     // of this run
+    std::vector<LabelEdit> label_edits;  // not written yet
+    std::string left_workspace;      // what a window left that did not end as it should; offered until it is opened or not wanted
+    bool left_unwanted = false;
     bool changes_wait = false;       // mask and changes are put in force when their model is open
     std::string workspace;           // the file that was opened or saved last
     std::string workspace_wanted;    // a file that shall be opened
@@ -219,6 +223,12 @@ struct ViewState {
     std::optional<std::pair<int, int>> focused() const { return hovered ? hovered : locked; }
 };
 
+/// Moves the chosen block and head to the nearest that the model has.
+inline void fit_head(ViewState& state, const ModelConfig& config) {
+    state.site = std::clamp(state.site, 0, config.sites() - 1);
+    state.head = std::clamp(state.head, 0, config.heads(state.site) - 1);
+}
+
 /// Writes the mask and changes in force as text, to be remembered.
 void note_changes(ViewState& state, const ModelConfig& config);
 
@@ -228,15 +238,21 @@ void restore_changes(ViewState& state, const ModelConfig& config);
 /// Settings as JSON, in XDG_CONFIG_HOME/headlight/settings.json (or ~/.config/…).
 std::filesystem::path settings_path();
 
-/// What was remembered. A broken file is set aside as settings.json.broken and reported in `notice`; nothing is fatal.
-ViewState load_settings(const std::filesystem::path& path);
+/// Where windows keep what a crash would lose, beside the settings.
+std::filesystem::path recovery_folder();
 
-Status save_settings(const ViewState& state, const std::filesystem::path& path);
+/// What was remembered, and a notice where there is something to say; nothing is fatal. A file that a person names is not `own`: it is
+/// never moved or written. Without `whole`, what was looked at is left out.
+ViewState load_settings(const std::filesystem::path& path, bool own = true, bool whole = true);
+
+/// The fields of a settings file, and which of them describe what is looked at.
+Result<Json> settings_fields(const ViewState& state);
+const std::set<std::string>& workspace_fields();
 
 /// Paths of the models that were opened lately, newest first; none where the settings cannot be read.
 std::vector<std::string> recent_models(const std::filesystem::path& path);
 
-/// From the text of a settings file. For tests and fuzzing.
-Result<ViewState> parse_settings(std::string_view text, const std::string& name);
+/// From the fields of a settings file; what is of another kind, or unknown, is passed over.
+ViewState read_settings(const Json& root, const std::string& name);
 
 }  // namespace headlight

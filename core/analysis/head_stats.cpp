@@ -77,7 +77,7 @@ void reduce_row(std::span<const float> row, int q, const KeyRange& range, const 
     for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r) thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
-HeadSummary summarize(const Trace& trace, int site, int head, int t) {
+HeadSummary summarize(const Trace& trace, int site, int head, int t, const ThreadPool& pool) {
     constexpr int kBlock = 64;
     const AttentionRule& rule = trace.rule(site);
     const MaskPlan& mask = rule.mask_of(head);
@@ -87,7 +87,7 @@ HeadSummary summarize(const Trace& trace, int site, int head, int t) {
     HeadSummary out{{}, Matrix::Constant(t, t, -1.0f)};
     std::array<double, kStatistics> sums{};
     std::array<int, kStatistics> counts{};
-    for (int block = 0; block < n; block += kBlock) {
+    for (int block = 0; block < n && !pool.stopped(); block += kBlock) {
         Matrix rows = trace.pattern_rows(site, head, block, std::min(kBlock, n - block));
         for (int i = 0; i < rows.rows(); ++i) {
             const int q = block + i;
@@ -130,14 +130,14 @@ std::vector<size_t> order_by(const std::vector<float>& values, bool ascending) {
 }
 
 Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel) {
-    const int heads = trace.config().heads;
     int t = 1;
     for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
-    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().sites() * heads));
+    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().head_count()));
+    const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        if (!stopped(cancel)) out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t);
+        const AttentionHead h = trace.config().head_at(static_cast<size_t>(i));
+        out[static_cast<size_t>(i)] = summarize(trace, h.site, h.head, t, pool);
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return out;
 }
 

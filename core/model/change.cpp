@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <tuple>
 
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -29,7 +31,7 @@ bool within(Blocks blocks, const ModelConfig& c, int site) {
     return false;
 }
 
-Error unusable(const std::string& text, const std::string& helps) { return Error{"The change \"" + text.substr(0, 60) + "\" cannot be used; " + helps}; }
+Error unusable(const std::string& text, const std::string& helps) { return Error{"The change " + in_quotes(text) + " cannot be used; " + helps}; }
 
 /// The number of a layer's attention block, or −1: "3", "encoder.0", "cross.1".
 int find_site(const ModelConfig& c, const std::string& layer) {
@@ -130,7 +132,7 @@ std::span<const ChangeRow> ablations() { return kAblations; }
 Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
     const size_t colon = text.find(':');
     const std::string how = colon == std::string::npos ? "zero" : text.substr(colon + 1);
-    TRY(const HeadPlace place, parse_head(c, text.substr(0, colon), "--ablate"));
+    TRY(const AttentionHead place, parse_head(c, text.substr(0, colon), "--ablate"));
     Change change;
     std::tie(change.site, change.head) = std::pair{place.site, place.head};
     for (const ChangeRow& row : kAblations)
@@ -144,7 +146,7 @@ Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
 Result<float> parse_temperature(const std::string& text) {
     float value = 0;
     if (read_number(text, value) && (value == 0 || (value >= kLeastTemperature && (value <= kLargestScore || std::isinf(value))))) return value;
-    return Error{"The temperature of attention \"" + text.substr(0, 40) + "\" cannot be used; write 0 (hard), a number from 1e-6 to 1e30, or inf (uniform)."};
+    return Error{"The temperature of attention " + in_quotes(text) + " cannot be used; write 0 (hard), a number from 1e-6 to 1e30, or inf (uniform)."};
 }
 
 namespace {

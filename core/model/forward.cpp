@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+#include "model/sinusoids.h"
+
 namespace headlight {
 
 namespace {
@@ -71,10 +74,21 @@ struct Pass {
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
 };
 
+/// Throws where a number is NaN or infinite. Asked stage by stage, so that the first one is named; layer −1: before all layers.
+void check_finite(const Pass& p, int layer, const char* what, const ConstMatrixRef& x) {
+    if (all_finite(x)) return;
+    const std::string stack = p.config().stacks.size() > 1 ? p.stack.name + " " : "", where = layer < 0 ? stack : stack + "layer " + std::to_string(layer) + "'s ";
+    throw Failure({p.model.name + ": " + where + what + " are not finite; the weights hold NaN or infinity, or a change is too large: undo the change, or fetch the model again."});
+}
+
 /// [n − kept, width]: rows of an embedding table.
 Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Index)>& row) {
     Matrix x(count, table.in);
-    for (Index i = 0; i < count; ++i) table.read(row(i), 0, table.in, x.row(i).data());
+    for (Index i = 0; i < count; ++i) {
+        const int64_t at = row(i);
+        HEADLIGHT_CHECK(at >= 0 && at < table.out);
+        table.read(at, 0, table.in, x.row(i).data());
+    }
     return x;
 }
 
@@ -105,6 +119,7 @@ Matrix embed(const Pass& p) {
     x *= c.embed_scale;
     const bool project_first = w.embed_project && c.wide_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
+    if (c.sinusoidal) x += sinusoids(x.cols(), p.kept, count);
     if (w.position_embedding) {
         const auto rows = position_rows(p);
         x += look_up(w.position_embedding, count, [&](Index i) { return rows[static_cast<size_t>(p.kept + i)]; });
@@ -162,25 +177,28 @@ Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Nor
 }
 
 /// Scores to what the block adds, for the rows from `kept` on.
-Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a) {
+Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a, int layer) {
+    check_finite(p, layer, "queries", a.q.bottomRows(a.q.rows() - p.kept));
+    check_finite(p, layer, "keys", a.k);
+    check_finite(p, layer, "values", a.v);
     Matrix z(a.q.rows() - p.kept, a.q.cols());
     attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.kept), z);
     return block_output(p.config(), w, z, p.pool);
 }
 
-Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a) {
+Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a, int layer) {
     const ModelConfig& c = p.config();
-    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, c.heads, rope, turns));
-    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, c.kv_heads, rope, turns));
+    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, turns));
+    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, turns));
     a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
-    return finish_attention(p, w, a);
+    return finish_attention(p, w, a, layer);
 }
 
-Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a) {
+Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a, int layer) {
     a.q = below(past ? &past->q : nullptr, p.kept, project(p.pool, x, w.q));
     a.k = past && p.source_kept ? past->k : project(p.pool, *p.source, w.k);
     a.v = past && p.source_kept ? past->v : project(p.pool, *p.source, w.v);
-    return finish_attention(p, w, a);
+    return finish_attention(p, w, a, layer);
 }
 
 /// Turns of the fresh rows, for each of the model's two rotary embeddings.
@@ -207,37 +225,67 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const Turns& turns, LayerAc
 
     const Rope& rope = c.rope_of(p.stack, l);
     layer.self.rule = rules.self;
-    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
+    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self, l);
     if (rules.self->skipped) added.setZero();
     Matrix mid = leaves(w.self.norm, resid + added);
     added.resize(0, 0);
     if (p.stack.cross) {
         layer.cross.rule = rules.cross;
-        added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
+        added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross, l);
         if (rules.cross->skipped) added.setZero();
         mid = leaves(w.cross.norm, mid + added);
     }
     layer.no_mlp = rules.no_mlp;
     Matrix post = leaves(w.mlp_norm, rules.no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    check_finite(p, l, "outputs", post);
     layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
     return post;
 }
 
-Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const CancelFlag* cancel) {
+std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
     auto a = std::make_shared<StackActivations>();
     if (p.layers_kept) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_kept);
     Matrix resid = p.layers_kept ? p.past->layers[static_cast<size_t>(p.layers_kept)]->resid_pre : embed(p);
+    check_finite(p, -1, "embeddings", resid);
     const Turns turns(p);
     for (int l = p.layers_kept; l < p.stack.layers; ++l) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        p.pool.stop_point();
         auto layer = std::make_shared<LayerActivations>();
         resid = run_layer(p, l, std::move(resid), turns, *layer);
         a->layers.push_back(std::move(layer));
     }
     const Matrix* past_normalized = p.kept ? &p.past->normalized : nullptr;
-    a->normalized = below(past_normalized, p.kept, p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid);
+    Matrix normalized = p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid;
+    check_finite(p, -1, "final norm's outputs", normalized);
+    a->normalized = below(past_normalized, p.kept, std::move(normalized));
     a->resid_final = below(p.kept ? &p.past->resid_final : nullptr, p.kept, std::move(resid));
-    return std::shared_ptr<const StackActivations>(std::move(a));
+    return a;
+}
+
+/// The stacks one after another; what goes wrong is thrown.
+Activations run_stacks(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const Reuse& reuse) {
+    HEADLIGHT_CHECK(inputs.size() == model.config.stacks.size() && model.weights.stacks.size() == inputs.size() && rules.size() == inputs.size());
+    Activations a;
+    for (size_t s = 0; s < model.config.stacks.size(); ++s) {
+        const StackReuse kept = reuse.past ? reuse.stacks[s] : StackReuse{};
+        if (kept.whole) {
+            a.stacks.push_back(reuse.past->stacks[s]);
+            continue;
+        }
+        HEADLIGHT_CHECK(inputs[s].size() > 0 && (inputs[s].types.empty() || inputs[s].types.size() == inputs[s].ids.size()));
+        HEADLIGHT_CHECK(kept.rows >= 0 && kept.rows <= inputs[s].size() && kept.layers >= 0 && kept.layers < model.config.stacks[s].layers && (!kept.rows || !kept.layers));
+        Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
+        if (reuse.past) pass.past = reuse.past->stacks[s].get();
+        pass.kept = kept.rows;
+        pass.layers_kept = kept.layers;
+        pass.rules = rules[s];
+        if (pass.stack.cross) {
+            pass.source = &a.stacks[s - 1]->normalized;
+            pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
+        }
+        a.stacks.push_back(run_stack(pass));
+    }
+    return a;
 }
 
 }  // namespace
@@ -250,6 +298,7 @@ Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrix
 }
 
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
+    HEADLIGHT_CHECK(norm);
     Matrix y(x.rows(), x.cols());
     const bool centre = config.norm == NormKind::layer_norm;
     const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, x.cols());
@@ -265,32 +314,18 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     return y;
 }
 
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
-    Activations a;
-    for (size_t s = 0; s < model.config.stacks.size(); ++s) {
-        const StackReuse kept = reuse.past ? reuse.stacks[s] : StackReuse{};
-        if (kept.whole) {
-            a.stacks.push_back(reuse.past->stacks[s]);
-            continue;
-        }
-        Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
-        if (reuse.past) pass.past = reuse.past->stacks[s].get();
-        pass.kept = kept.rows;
-        pass.layers_kept = kept.layers;
-        pass.rules = rules[s];
-        if (pass.stack.cross) {
-            pass.source = &a.stacks[s - 1]->normalized;
-            pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
-        }
-        TRY(auto stack, run_stack(pass, cancel));
-        a.stacks.push_back(std::move(stack));
-    }
-    return a;
+Result<Activations> forward(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
+    HEADLIGHT_CHECK(&inputs.model() == &model);
+    return guarded([&]() -> Result<Activations> {
+        const CancelScope scope(pool, cancel);
+        return run_stacks(model, inputs, rules, pool, reuse);
+    });
 }
 
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const ModelWeights& w = model.weights;
+    HEADLIGHT_CHECK(w.unembedding);
     Matrix x = normalized * c.logit_scale;
     if (w.head_dense) x = project(pool, x, w.head_dense);
     if (c.masked_head)
@@ -298,6 +333,7 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
     if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
     Matrix logits = project(pool, x, w.unembedding);
     if (c.logit_cap > 0) logits = (logits.array() / c.logit_cap).tanh() * c.logit_cap;
+    if (!all_finite(logits)) throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or infinity: fetch the model again."});
     return logits;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/quoted.h"
 #include "io/json.h"
 #include "io/mapped_file.h"
 
@@ -103,12 +104,12 @@ Result<Mask> Mask::parse(const std::string& text) {
             const auto read = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), number);
             const int least = kind.least[i - 1];
             if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < least || number > 1'000'000)
-                return Error{"The mask \"" + text.substr(0, 40) + "\" needs whole numbers behind its colons" + (least ? ", a window of at least " + std::to_string(least) : "") + "; write " + kind.help + "."};
+                return Error{"The mask " + in_quotes(text) + " needs whole numbers behind its colons" + (least ? ", a window of at least " + std::to_string(least) : "") + "; write " + kind.help + "."};
             mask.numbers_.push_back(number);
         }
         return mask;
     }
-    return Error{"The mask \"" + text.substr(0, 40) + "\" is unknown; use one of: " + known + ", file:F.json."};
+    return Error{"The mask " + in_quotes(text) + " is unknown; use one of: " + known + ", file:F.json."};
 }
 
 namespace {

@@ -18,8 +18,8 @@ public:
         for (size_t i = 0; i < ids.size(); ++i)
             if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal)) sentences_[i] = kPadding;
         const float* table = model.weights.stacks[stack].relative_bias;
-        if (config_.alibi) bias_ = alibi_bias(config_.heads, queries_);
-        if (table) bias_ = bucket_bias(config_.buckets, table, stack_.causal, config_.heads, queries_);
+        if (config_.alibi) bias_ = alibi_bias(stack_.heads, queries_);
+        if (table) bias_ = bucket_bias(config_.buckets, table, stack_.causal, stack_.heads, queries_);
     }
 
     LayerRules of_layer(int layer) {
@@ -33,14 +33,14 @@ private:
 
     Shared self(int layer) {
         const int window = stack_.window(layer);
-        const float scale = config_.score_scale(layer);
+        const float scale = config_.score_scale(stack_, layer);
         auto& rule = rules_[{window, scale}];
         if (!rule) rule = make(MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_, cancel_), bias_, scale);
         return with_changes(rule, first_site_ + layer, window);
     }
     Shared cross(int layer) {
         auto& rule = rules_[{kCross, 0.0f}];
-        if (!rule) rule = make(MaskPlan::open(queries_, source_rows_), {}, config_.score_scale(0));
+        if (!rule) rule = make(MaskPlan::open(queries_, source_rows_), {}, config_.score_scale(stack_, 0));
         return with_changes(rule, first_site_ + stack_.layers + layer, kCross);
     }
     Shared make(MaskPlan mask, const PositionBias& bias, float scale) const {
@@ -49,8 +49,8 @@ private:
         rule.bias = bias;
         rule.scale = scale;
         rule.cap = config_.score_cap;
-        rule.heads = config_.heads;
-        rule.kv_heads = config_.kv_heads;
+        rule.heads = stack_.heads;
+        rule.kv_heads = stack_.kv_heads;
         return std::make_shared<const AttentionRule>(std::move(rule));
     }
     Shared with_changes(const Shared& rule, int site, int window);
@@ -130,7 +130,7 @@ Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model,
         out.emplace_back();
         for (int layer = 0; layer < model.config.stacks[stack].layers; ++layer) {
             out.back().push_back(rules.of_layer(layer));
-            if (stopped(cancel)) return Error{"Cancelled."};
+            if (stopped(cancel)) return cancelled();
         }
     }
     return out;

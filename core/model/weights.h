@@ -84,6 +84,8 @@ public:
 
     /// Bytes that a pass reads: the mapped files, with 16-bit matrices as float32 where they are decoded.
     int64_t bytes_in_use(bool decodes_matrices) const;
+    /// Fails where one of the files was cut or overwritten since it was opened. Costs one stat per file.
+    Status check_unchanged() const;
     /// The number of parameters in the files.
     int64_t parameters() const;
 

@@ -1,5 +1,7 @@
 #include "trace/trace.h"
 
+#include "base/check.h"
+#include "base/memory.h"
 #include "model/rules.h"
 #include "trace/reuse.h"
 
@@ -12,18 +14,22 @@ const Sequence& Trace::queries(int site) const { return request.inputs[static_ca
 const Sequence& Trace::keys(int site) const { return request.inputs[static_cast<size_t>(config().site(site).key_stack())]; }
 
 const AttentionActivations& Trace::attention(int site) const {
+    HEADLIGHT_CHECK(site >= 0 && site < config().sites());
     const AttentionSite s = config().site(site);
     const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     return s.kind == AttentionKind::cross ? layer.cross : layer.self;
 }
 
 namespace {
-ConstMatrixRef head_columns(const Matrix& all, const ModelConfig& c, int head) { return all.middleCols(Index{head} * c.d_head, c.d_head); }
+ConstMatrixRef head_columns(const Matrix& all, int d_head, int head) {
+    HEADLIGHT_CHECK(head >= 0 && (Index{head} + 1) * d_head <= all.cols());
+    return all.middleCols(Index{head} * d_head, d_head);
+}
 }  // namespace
 
-ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config(), head); }
-ConstMatrixRef Trace::k(int site, int head) const { return head_columns(attention(site).k, config(), rule(site).kv_head(head)); }
-ConstMatrixRef Trace::v(int site, int head) const { return head_columns(attention(site).v, config(), rule(site).kv_head(head)); }
+ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config().d_head(site), head); }
+ConstMatrixRef Trace::k(int site, int head) const { return head_columns(attention(site).k, config().d_head(site), rule(site).kv_head(head)); }
+ConstMatrixRef Trace::v(int site, int head) const { return head_columns(attention(site).v, config().d_head(site), rule(site).kv_head(head)); }
 
 Matrix Trace::z(int site, int first, int rows, ThreadPool& pool) const {
     const AttentionActivations& a = attention(site);
@@ -38,9 +44,18 @@ Matrix Trace::pattern_rows(int site, int head, int first, int rows) const {
     return pattern;
 }
 
-Matrix Trace::pattern(int site, int head) const { return pattern_rows(site, head, 0, query_count(site)); }
+namespace {
+/// Before `maps` of [queries, keys] are made.
+void check_room(const Trace& trace, int site, int maps) { check_fits(int64_t{trace.query_count(site)} * trace.key_count(site) * maps * static_cast<int64_t>(sizeof(float))); }
+}  // namespace
+
+Matrix Trace::pattern(int site, int head) const {
+    check_room(*this, site, 1);
+    return pattern_rows(site, head, 0, query_count(site));
+}
 
 Matrix Trace::scores(int site, int head) const {
+    check_room(*this, site, 1);
     Matrix scores(query_count(site), key_count(site));
     attention_scores(rule(site), head, q(site, head), k(site, head), 0, 0, scores);
     return scores;
@@ -49,6 +64,7 @@ Matrix Trace::scores(int site, int head) const {
 const Matrix& Trace::resid_post(int index, int layer) const {
     const auto next = static_cast<size_t>(layer) + 1;
     const StackActivations& s = stack(index);
+    HEADLIGHT_CHECK(layer >= 0 && next <= s.layers.size());
     return next < s.layers.size() ? s.layers[next]->resid_pre : s.resid_final;
 }
 
@@ -87,12 +103,10 @@ Matrix Trace::results(int site, int query, ThreadPool& pool) const {
     Linear o = weights(site).o;
     o.bias = nullptr;
     const Matrix row = z(site, query, 1, pool);
-    Matrix apart = Matrix::Zero(config().heads, row.cols());  // each head's z alone in its own columns
-    for (int h = 0; h < config().heads; ++h) {
-        const Index at = Index{h} * config().d_head;
-        apart.row(h).segment(at, config().d_head) = row.row(0).segment(at, config().d_head);
-    }
-    Matrix out(config().heads, o.out);
+    const Index heads = config().heads(site), width = config().d_head(site);
+    Matrix apart = Matrix::Zero(heads, row.cols());  // each head's z alone in its own columns
+    for (Index h = 0; h < heads; ++h) apart.row(h).segment(h * width, width) = row.row(0).segment(h * width, width);
+    Matrix out(heads, o.out);
     apply_linear(pool, apart, o, out);
     return out;
 }
@@ -110,9 +124,14 @@ void mark_masked(const MaskPlan& mask, int query, std::span<float> weights) {
 }
 
 Matrix masked_pattern(const Trace& trace, int site, int head) {
-    Matrix w = trace.pattern(site, head);
+    check_room(trace, site, 1);
+    return masked_pattern_rows(trace, site, head, 0, trace.query_count(site));
+}
+
+Matrix masked_pattern_rows(const Trace& trace, int site, int head, int first, int rows) {
+    Matrix w = trace.pattern_rows(site, head, first, rows);
     const MaskPlan& mask = trace.rule(site).mask_of(head);
-    for (Index q = 0; q < w.rows(); ++q) mark_masked(mask, static_cast<int>(q), {w.row(q).data(), static_cast<size_t>(w.cols())});
+    for (Index q = 0; q < w.rows(); ++q) mark_masked(mask, first + static_cast<int>(q), {w.row(q).data(), static_cast<size_t>(w.cols())});
     return w;
 }
 
@@ -124,7 +143,8 @@ std::vector<int> fully_masked_rows(const Trace& trace, int site, int head) {
 }
 
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads) {
-    for (int h = 0, all = heads.empty() ? trace.config().heads : 0; h < all; ++h) heads.push_back(h);
+    check_room(trace, site, 2);
+    for (int h = 0, all = heads.empty() ? trace.config().heads(site) : 0; h < all; ++h) heads.push_back(h);
     Matrix sum = masked_pattern(trace, site, heads[0]);
     for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, site, heads[i]);
     return sum / static_cast<float>(heads.size());
@@ -141,8 +161,12 @@ Matrix without_first_key(Matrix weights) {
 }
 
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
-    TRY(const auto rules, attention_rules(*model, request.inputs, request.intervention, cancel));
-    TRY(Activations activations, forward(*model, request.inputs, rules, pool, cancel, reusable(past, *model, request, rules)));
+    HEADLIGHT_CHECK(model);
+    TRY(const CheckedSequences inputs, check_sequences(*model, request.inputs));
+    const CancelScope scope(pool, cancel);
+    TRY(const auto rules, attention_rules(*model, request.inputs, request.intervention, pool.cancel_flag()));
+    TRY(Activations activations, forward(*model, inputs, rules, pool, cancel, reusable(past, *model, request, rules)));
+    TRY_STATUS(model->store.check_unchanged());
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }
 

@@ -72,11 +72,11 @@ TEST_CASE("places: every spelling is read, named again, and concerns the blocks 
 
 TEST_CASE("heads by name: a head is a head and nothing else, and the error asks to correct what was written") {
     const ModelConfig& c = reference_model("marian")->config;
-    CHECK(*parse_head(c, "encoder.1.0", "") == HeadPlace{1, 0});
-    CHECK(*parse_head(c, "decoder.0.1", "") == HeadPlace{2, 1});
-    CHECK(*parse_head(c, "0.1", "") == HeadPlace{2, 1});
-    CHECK(*parse_head(c, "cross.1.1", "") == HeadPlace{5, 1});
-    for (int site = 0; site < c.sites(); ++site) CHECK(*parse_head(c, head_path(c, site, 1), "") == HeadPlace{site, 1});
+    CHECK(*parse_head(c, "encoder.1.0", "") == AttentionHead{1, 0});
+    CHECK(*parse_head(c, "decoder.0.1", "") == AttentionHead{2, 1});
+    CHECK(*parse_head(c, "0.1", "") == AttentionHead{2, 1});
+    CHECK(*parse_head(c, "cross.1.1", "") == AttentionHead{5, 1});
+    for (int site = 0; site < c.sites(); ++site) CHECK(*parse_head(c, head_path(c, site, 1), "") == AttentionHead{site, 1});
     for (const char* text : {"", ".", "1", "1.", ".1", "9.9", "1.99", "1.-1", "1.+1", "1. 1", "1.1 ", "1.1:keep", "1.1.1", "cross.1", "encoder.1.0x", "99999999999.0", "0.99999999999"}) {
         const auto read = parse_head(c, text, "--only-heads");
         REQUIRE_MESSAGE(!read, text);
@@ -181,7 +181,7 @@ TEST_CASE("a fully masked row is uniform in the pattern, the heat map, the thumb
     const auto trace = *run_trace(model, request, pool);
     const Matrix shown = masked_pattern(*trace, 1, 0);
     const auto heads = *summarize_heads(*trace, 6, pool);
-    const HeadSummary& head = heads[static_cast<size_t>(model->config.heads)];
+    const HeadSummary& head = heads[static_cast<size_t>(model->config.heads(0))];
     const LayerLinks links = *find(*trace, LinksWanted{1, 0.99f}, pool);
     const Steps steps = *find(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
     CHECK(links.of_head[0][3].size() == 6);

@@ -304,7 +304,7 @@ def all_heads_sorted_labelled_and_opened(display):
         w.key("Escape")
         w.wait(lambda r: r["view"] == "Heat map")
         w.close()
-    assert "copies" in (home / "headlight/settings.json").read_text(), "labels are kept"
+    assert "copies" in (home / "headlight/labels.json").read_text(), "labels are kept"
     shutil.rmtree(home)
 
 
@@ -862,12 +862,40 @@ def a_wrong_path_at_the_start(display):
         assert "/nowhere at all" in r["model_error"]
 
 
-def a_very_long_paste_is_cut_with_a_notice(display):
-    with Window(PROGRAM, display, "--text", "word " * 20_000) as w:
-        r = w.wait(lambda r: "Cut to the first 256 of" in r["notice"] and not r["busy"] and r.get("shown_text") == r["text"], 30)
-        assert len(r["tokens"]) == 256 and "notice" in r["widgets"]
-        w.type("x")
-        w.wait(lambda r: r["notice"] != "" and r["text"].rstrip().endswith("word"), 10)
+def a_text_beyond_the_context_stays_whole_and_is_dimmed(display):
+    text = "word " * 20_000
+    with Window(PROGRAM, display, "--text", text) as w:
+        r = w.wait(lambda r: "Only the first 256 of" in r["notice"] and not r["busy"] and r.get("shown_text") == r["text"], 30)
+        assert len(r["tokens"]) == 256 and "notice" in r["widgets"] and r["text"] == text
+        picture = w.picture()
+        w.key("Home")
+        w.type("One ")
+        w.wait(lambda r: r["text"] == "One " + text and r.get("shown_text") == r["text"], 20)
+        time.sleep(0.3)
+        assert w.picture() != picture, "the caret is in sight at the beginning"
+        w.key("End")
+        w.type("end")
+        w.wait(lambda r: r["text"] == "One " + text + "end", 20)
+        time.sleep(0.5)
+        before = w.picture()
+        w.type("s")
+        w.wait(lambda r: r["text"].endswith("ends"), 20)
+        time.sleep(0.5)
+        assert w.picture() != before, "what is typed at the end of 100,000 bytes is seen"
+        w.key("ctrl+z", "ctrl+z")
+        w.wait(lambda r: r["text"] == text and "256" in r["notice"], 20)
+
+
+def opening_a_model_with_a_shorter_context_keeps_the_text(display):
+    text = "The cat sat on the mat. " * 24
+    with Window(PROGRAM, display, "--text", text) as w:
+        w.settled()
+        w.key("ctrl+o")
+        w.wait(lambda r: "model path" in r["widgets"])
+        w.fill("model path", str(GPT2), lambda r: r["typing"])
+        w.key("Return")
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"] and r.get("shown_text") == r["text"], 30)
+        assert r["text"] == text and "Only the first 48 of" in r["notice"], r["notice"]
 
 
 def saving_a_picture(display):
@@ -901,6 +929,45 @@ def broken_settings_are_set_aside(display):
         w.close()
     assert json.loads((home / "headlight/settings.json").read_text())["model"] == "stories"
     shutil.rmtree(home)
+
+
+def what_a_killed_window_left_is_offered(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "The cat sat", home=home) as w:
+        w.settled()
+        w.type(" on the mat")
+        w.wait(lambda r: r["text"].endswith("mat"))
+        time.sleep(3.5)
+        w.process.kill()
+        w.process.wait()
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert r["text"] == "The cat sat on the mat" and not r["left"], "it was opened anyway"
+        time.sleep(3)
+        w.process.kill()
+        w.process.wait()
+    with Window(PROGRAM, display, "--text", "Another", home=home) as w:
+        assert w.settled()["left"]
+        w.click("left/open")
+        w.wait(lambda r: r["text"] == "The cat sat on the mat" and not r["left"])
+        assert w.close() == (0, "")
+    with Window(PROGRAM, display, "--text", "Another", home=home) as w:
+        assert not w.settled()["left"]
+        w.process.terminate()
+        assert w.process.wait(20) == 0, "SIGTERM is a wish to end"
+    assert not list((home / "headlight/recovery").glob("window-*"))
+    assert json.loads((home / "headlight/settings.json").read_text())["text"] == "Another"
+    shutil.rmtree(home)
+
+
+def a_settings_file_that_was_named_stays(display):
+    folder = Path(tempfile.mkdtemp())
+    (folder / "mine.json").write_text("{broken")
+    with Window(PROGRAM, display, "--settings", folder / "mine.json") as w:
+        assert "mine.json" in w.settled()["notice"]
+        w.close()
+    assert (folder / "mine.json").read_text() == "{broken" and len(list(folder.iterdir())) == 1
+    shutil.rmtree(folder)
 
 
 def idle_costs_nothing(display):
