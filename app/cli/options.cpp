@@ -38,7 +38,8 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
         for (const std::string& part : comma_list(text)) {
             int id = 0;
             const auto done = std::from_chars(part.data(), part.data() + part.size(), id);
-            if (done.ec != std::errc() || done.ptr != part.data() + part.size()) throw CLI::ValidationError(name, "\"" + text.substr(0, 40) + "\" must be whole numbers with one comma between them, 1,2,3 for example");
+            if (done.ec != std::errc() || done.ptr != part.data() + part.size())
+                throw CLI::ValidationError(name, in_quotes(text) + " must be whole numbers with one comma between them, 1,2,3 for example");
             into.push_back(id);
         }
     };
@@ -153,7 +154,10 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
     for (const Change& c : intervention.changes)
         for (const auto& [first, count] : {std::pair{c.query, c.queries}, std::pair{c.key, c.keys}}) {
             const int most = count == kToEnd ? std::max(longest, context) : longest;
-            if (const int last = last_named(first, count); last >= most) return Error{"A change names position " + std::to_string(last) + ", but " + (count == kToEnd ? "a text" : "the text") + " has positions 0 … " + std::to_string(most - 1) + "; correct --change."};
+            const int last = last_named(first, count);
+            if (last < most) continue;
+            return Error{"A change names position " + std::to_string(last) + ", but " + (count == kToEnd ? "a text" : "the text") + " has positions 0 … " +
+                         std::to_string(most - 1) + "; correct --change."};
         }
     return success();
 }

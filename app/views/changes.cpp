@@ -7,10 +7,15 @@ namespace headlight {
 
 std::string change_text(const Scene& s, const Change& c) {
     const ModelConfig& config = s.model()->config;
-    const std::string kind = c.blocks == Blocks::encoder ? " in the encoder" : c.blocks == Blocks::decoder ? " in the decoder" : c.blocks == Blocks::cross ? " in cross" : c.blocks == Blocks::all ? " everywhere" : "";
+    constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};  // in the order of Blocks
+    const std::string kind = kBlocks[static_cast<int>(c.blocks)];
     const std::string head = c.site < 0 ? kind : c.head < 0 ? " in " + site_name(config, c.site) : " in " + head_name(config, c.site, c.head);
     const auto token = [&](const std::vector<std::string>& labels, int i) { return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i); };
-    const auto span = [&](const std::vector<std::string>& labels, int first, int count) { return count == 1 ? token(labels, first) : count == kToEnd ? (first == 0 ? "all" : std::to_string(first) + "–") : std::to_string(first) + "–" + std::to_string(first + count - 1); };
+    const auto span = [&](const std::vector<std::string>& labels, int first, int count) {
+        if (count == 1) return token(labels, first);
+        if (count == kToEnd) return first == 0 ? std::string("all") : std::to_string(first) + "–";
+        return std::to_string(first) + "–" + std::to_string(first + count - 1);
+    };
     const std::string pair = span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
     switch (c.kind) {
         case ChangeKind::forbid: return pair + head;

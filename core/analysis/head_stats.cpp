@@ -73,7 +73,8 @@ struct Cover {
 void reduce_row(std::span<const float> row, int q, const KeyRange& range, const Cover& down, const Cover& across, Matrix& thumbnail) {
     float* const entries = thumbnail.row(down.first_entry(q)).data();
     for (int c = across.first_entry(range.begin); c < across.t && across.first_item(c) < range.end; ++c)
-        for (int k = std::max(range.begin, across.first_item(c)), last = std::min(range.end, across.last_item(c)); k < last; ++k) entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
+        for (int k = std::max(range.begin, across.first_item(c)), last = std::min(range.end, across.last_item(c)); k < last; ++k)
+            entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
     for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r) thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 

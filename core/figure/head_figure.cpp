@@ -138,7 +138,8 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
 std::string fully_masked_note(const Trace& trace, int site, int head) {
     const auto rows = fully_masked_rows(trace, site, head);
     if (rows.empty()) return "";
-    return rows.size() == 1 ? " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention." : " " + std::to_string(rows.size()) + " rows are fully masked: they fall back to uniform attention.";
+    if (rows.size() == 1) return " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention.";
+    return " " + std::to_string(rows.size()) + " rows are fully masked: they fall back to uniform attention.";
 }
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {

@@ -107,7 +107,8 @@ bool read_span(const std::string& text, bool several, int& first, int& count) {
 
 bool read_pair(const std::string& text, bool several, Change& change) {
     const size_t arrow = text.find('>');
-    return arrow != std::string::npos && read_span(text.substr(0, arrow), several, change.query, change.queries) && read_span(text.substr(arrow + 1), several, change.key, change.keys);
+    return arrow != std::string::npos && read_span(text.substr(0, arrow), several, change.query, change.queries) &&
+           read_span(text.substr(arrow + 1), several, change.key, change.keys);
 }
 
 std::string span_name(int first, int count) {
@@ -151,7 +152,10 @@ Result<float> parse_temperature(const std::string& text) {
 
 namespace {
 
-constexpr const char* kNoPlace = "there is no such place behind the @: write a head (@2.0), a layer (@2), a kind (@encoder, @decoder, @cross) that the model has, or @*.";
+constexpr const char* kNoPlace =
+    "there is no such place behind the @: write a head (@2.0), a layer (@2), a kind (@encoder, @decoder, @cross) that the model has, or @*.";
+constexpr const char* kEveryKind =
+    "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.";
 
 Result<Change> parse_skip(const ModelConfig& c, const std::string& text, ChangeKind kind, const std::string& layer) {
     Change change;
@@ -205,7 +209,7 @@ Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
     if (name == "score") return parse_score(c, text, rest);
     if (name == "mask" || name == "forbid") return parse_painted(c, text, ChangeKind::forbid, rest);
     if (name == "unmask" || name == "allow") return parse_painted(c, text, ChangeKind::allow, rest);
-    if (name != "temperature") return unusable(text, "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.");
+    if (name != "temperature") return unusable(text, kEveryKind);
     Change change;
     change.kind = ChangeKind::temperature;
     if (!take_place(c, rest, change)) return unusable(text, kNoPlace);

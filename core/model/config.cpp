@@ -79,8 +79,10 @@ Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& t
     const bool whole = read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
     const int last = config.sites() - 1;
     for (int site = 0; whole && site <= last; ++site)
-        if (const std::string path = site_path(config, site); (path == layer || path == "decoder." + layer) && head < config.heads(site)) return AttentionHead{site, head};
-    return Error{"There is no head " + in_quotes(text) + ": heads go from " + head_path(config, 0, 0) + " to " + head_path(config, last, config.heads(last) - 1) + "; correct " + option + "."};
+        if (const std::string path = site_path(config, site); (path == layer || path == "decoder." + layer) && head < config.heads(site))
+            return AttentionHead{site, head};
+    return Error{"There is no head " + in_quotes(text) + ": heads go from " + head_path(config, 0, 0) + " to " + head_path(config, last, config.heads(last) - 1) +
+                 "; correct " + option + "."};
 }
 
 std::string head_name(const ModelConfig& config, int site, int head) { return site_name(config, site) + "." + std::to_string(head); }

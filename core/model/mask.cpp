@@ -104,7 +104,8 @@ Result<Mask> Mask::parse(const std::string& text) {
             const auto read = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), number);
             const int least = kind.least[i - 1];
             if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < least || number > 1'000'000)
-                return Error{"The mask " + in_quotes(text) + " needs whole numbers behind its colons" + (least ? ", a window of at least " + std::to_string(least) : "") + "; write " + kind.help + "."};
+                return Error{"The mask " + in_quotes(text) + " needs whole numbers behind its colons" +
+                             (least ? ", a window of at least " + std::to_string(least) : "") + "; write " + kind.help + "."};
             mask.numbers_.push_back(number);
         }
         return mask;
@@ -172,8 +173,8 @@ void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
     }
     std::fill(hidden.begin() + begin, hidden.begin() + end, !allowed);
     const auto first = std::find(hidden.begin(), hidden.end(), false);
-    range = {0, 0};
-    if (first != hidden.end()) range = {static_cast<int>(first - hidden.begin()), static_cast<int>(hidden.rend() - std::find(hidden.rbegin(), hidden.rend(), false))};
+    const auto last = std::find(hidden.rbegin(), hidden.rend(), false);
+    range = first == hidden.end() ? KeyRange{} : KeyRange{static_cast<int>(first - hidden.begin()), static_cast<int>(hidden.rend() - last)};
     const bool holes = std::find(hidden.begin() + range.begin, hidden.begin() + range.end, true) != hidden.begin() + range.end;
     plan.holes[q] = holes ? std::move(hidden) : std::vector<bool>();
 }
@@ -181,14 +182,16 @@ void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
 }  // namespace
 
 void MaskPlan::set(const Rectangle& cells, bool allowed) {
-    const int end = cells.key + std::min(cells.keys, keys - cells.key), last = cells.query + std::min(cells.queries, static_cast<int>(seen.size()) - cells.query);
+    const int end = cells.key + std::min(cells.keys, keys - cells.key);
+    const int last = cells.query + std::min(cells.queries, static_cast<int>(seen.size()) - cells.query);
     if (cells.key < 0 || cells.query < 0 || end <= cells.key) return;
     holes.resize(seen.size());
     for (int q = cells.query; q < last; ++q) set_row(*this, static_cast<size_t>(q), cells.key, end, allowed);
 }
 
 bool MaskPlan::hides_any() const {
-    return std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; }) || std::any_of(holes.begin(), holes.end(), [](const auto& row) { return !row.empty(); });
+    return std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; }) ||
+           std::any_of(holes.begin(), holes.end(), [](const auto& row) { return !row.empty(); });
 }
 
 KeyRange MaskPlan::weighed(int first, int last) const {

@@ -12,8 +12,9 @@ namespace {
 class Rules {
 public:
     Rules(const Model& model, size_t stack, std::span<const Sequence> inputs, const Intervention& intervention, const CancelFlag* cancel)
-        : config_(model.config), stack_(config_.stacks[stack]), intervention_(intervention), cancel_(cancel), first_site_(stack == 0 ? 0 : config_.stacks[0].layers), queries_(inputs[stack].size()),
-          source_rows_(stack_.cross ? inputs[stack - 1].size() : 0), sentences_(sentence_numbers(inputs[stack].tokens, inputs[stack].types, queries_)) {
+        : config_(model.config), stack_(config_.stacks[stack]), intervention_(intervention), cancel_(cancel),
+          first_site_(stack == 0 ? 0 : config_.stacks[0].layers), queries_(inputs[stack].size()), source_rows_(stack_.cross ? inputs[stack - 1].size() : 0),
+          sentences_(sentence_numbers(inputs[stack].tokens, inputs[stack].types, queries_)) {
         const std::vector<int>& ids = inputs[stack].ids;
         for (size_t i = 0; i < ids.size(); ++i)
             if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal)) sentences_[i] = kPadding;
@@ -123,7 +124,8 @@ Rules::Shared Rules::with_changes(const Shared& rule, int site, int window) {
 
 }  // namespace
 
-Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, const CancelFlag* cancel) {
+Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention,
+                                                             const CancelFlag* cancel) {
     std::vector<std::vector<LayerRules>> out;
     for (size_t stack = 0; stack < model.config.stacks.size(); ++stack) {
         Rules rules(model, stack, inputs, intervention, cancel);

@@ -35,7 +35,8 @@ struct HeadPair {
     int head;
     HeadRule changed_before, changed_now;
 
-    HeadPair(const AttentionRule& b, const AttentionRule& n, int h) : before(b), now(n), head(h), changed_before(b.change(h) ? *b.change(h) : HeadRule{}), changed_now(n.change(h) ? *n.change(h) : HeadRule{}) {}
+    HeadPair(const AttentionRule& b, const AttentionRule& n, int h)
+        : before(b), now(n), head(h), changed_before(b.change(h) ? *b.change(h) : HeadRule{}), changed_now(n.change(h) ? *n.change(h) : HeadRule{}) {}
 
     bool same_row(int query) const {
         const bool frozen = now.freezes(head, query);
@@ -119,8 +120,10 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
     if (!past || past->model.get() != &model) return {};
     Reuse reuse{&past->activations, {}};
     for (size_t s = 0; s < request.inputs.size(); ++s) {
+        StackReuse kept;
         const bool same_source = s == 0 || reuse.stacks[s - 1].whole;
-        reuse.stacks.push_back(same_source ? reusable_stack(model.config, past->stack(static_cast<int>(s)), past->request.inputs[s], request.inputs[s], rules[s]) : StackReuse{});
+        if (same_source) kept = reusable_stack(model.config, past->stack(static_cast<int>(s)), past->request.inputs[s], request.inputs[s], rules[s]);
+        reuse.stacks.push_back(kept);
     }
     return reuse;
 }
