@@ -104,7 +104,7 @@ Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& tr
 Status choose_place(RenderOptions& o, const Trace& trace) {
     const ModelConfig& c = trace.config();
     TRY(o.figure.site, parse_site(c, o.layer));
-    if (o.figure.head < 0 || o.figure.head >= c.heads) return Error{"There is no head " + std::to_string(o.figure.head) + ": " + trace.model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
+    if (!c.has_head({o.figure.site, o.figure.head})) return Error{"There is no head " + std::to_string(o.figure.head) + " in layer " + site_path(c, o.figure.site) + ": " + trace.model->name + " has heads 0 … " + std::to_string(c.heads(o.figure.site) - 1) + " there; correct --head."};
     return success();
 }
 

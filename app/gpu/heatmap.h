@@ -38,7 +38,7 @@ struct HeatmapDraw {
 
 /// A place for one thumbnail.
 struct GridSlot {
-    int index = 0;      // of the head in the atlas
+    int index = 0;      // of the head in the atlas; −1: the place is empty
     float fade = 0;     // 0 … 1 towards the background
     float largest = 1;  // weight of the brightest colour
 };

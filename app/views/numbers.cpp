@@ -33,7 +33,7 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
 std::vector<NumberTable> layer_numbers(const Scene& s) {
     std::vector<NumberTable> out;
     const Trace& trace = *s.sentence()->trace;
-    for (int head = 0; head < trace.config().heads; ++head)
+    for (int head = 0; head < trace.config().heads(s.site()); ++head)
         if (!s.state.hidden_heads.count(head)) out.push_back({"pattern of head " + head_name(trace.config(), s.site(), head), "query", "key", s.query_labels(), s.key_labels(), shown_only(masked_pattern(trace, s.site(), head))});
     return out;
 }
@@ -153,7 +153,7 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
     Index row = 0;
     for (const size_t i : choice.order) {
         if (!choice.kept[i]) continue;
-        out.rows.push_back(site_path(c, static_cast<int>(i) / c.heads) + "." + std::to_string(static_cast<int>(i) % c.heads));
+        out.rows.push_back(head_path(c, c.head_at(i)));
         out.values.row(row++) = all.row(static_cast<Index>(i));
     }
     return {std::move(out)};

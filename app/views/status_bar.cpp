@@ -14,8 +14,8 @@ void draw_status_bar(Scene& s, Rect area) {
     if (const Model* m = s.model()) {
         const ModelConfig& c = m->config;
         const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers" : std::to_string(c.stacks[0].layers) + " + " + std::to_string(c.stacks[1].layers) + " layers";
-        const std::string shared = c.kv_heads < c.heads ? " (" + std::to_string(c.kv_heads) + " key/value)" : "";
-        const std::string what = c.family_name + " · " + layers + " · " + std::to_string(c.heads) + " heads" + shared + " · d_model " + std::to_string(c.d_model) + (m->weights.stacks.empty() ? " · a trace, no weights" : " · " + short_count(parameter_count(c)) + " parameters");
+        const std::string shared = c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value)" : "";
+        const std::string what = c.family_name + " · " + layers + " · " + per_stack(c, &StackConfig::heads) + " heads" + shared + " · d_model " + std::to_string(c.d_model) + (m->weights.stacks.empty() ? " · a trace, no weights" : " · " + short_count(parameter_count(c)) + " parameters");
         const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
         const Hit h = ui.control("tab/Model", model);
         if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.state, "model");

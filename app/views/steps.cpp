@@ -62,7 +62,7 @@ bool shown(const Scene& s, Column c) {
 std::string scale_title(const Scene& s) {
     const ModelConfig& c = s.model()->config;
     const bool root = c.scale == 0 && !c.scale_by_layer;
-    return root ? "÷ √" + std::to_string(c.d_head) : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
+    return root ? "÷ √" + std::to_string(c.d_head(s.site())) : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
 }
 
 std::string title_of(const Scene& s, const ColumnKind& k, const Steps& steps) {

@@ -20,7 +20,8 @@ void Application::move_head(int layers, int heads) {
     const ModelConfig& c = answer_->sentence->model->config;
     const bool aligned = views()[view_for(state_, *answer_->sentence->model)].lists_choices;  // stays within cross-attention
     state_.site = std::clamp(state_.site + layers, aligned ? cross_site(c, 0) : 0, c.sites() - 1);
-    state_.head = std::clamp(state_.head + heads, 0, c.heads - 1);
+    state_.head += heads;
+    fit_head(state_, c);
     state_.choose_head = false;
 }
 

@@ -184,10 +184,10 @@ void Application::update_pictures() {
     }
     const SentenceResult& s = *answer_->sentence;
     if (pictures_.of_sentence == &s || s.heads.empty()) return;
-    const int across = s.model->config.heads, layers = s.model->config.sites(), t = static_cast<int>(s.heads[0].thumbnail.rows());
-    Matrix atlas(layers * t, across * t);
+    const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(), t = static_cast<int>(s.heads[0].thumbnail.rows());
+    Matrix atlas = Matrix::Zero((count + across - 1) / across * t, across * t);
     pictures_.largest = 1e-6f;
-    for (int i = 0; i < layers * across; ++i) {
+    for (int i = 0; i < count; ++i) {
         const Matrix& thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
         pictures_.largest = std::max(pictures_.largest, thumbnail.maxCoeff());

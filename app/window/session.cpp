@@ -132,10 +132,7 @@ bool Application::take_answer() {
         state_.head = answer_->head;
         state_.choose_head = false;
     }
-    if (answer_->sentence) {
-        state_.site = std::clamp(state_.site, 0, answer_->sentence->model->config.sites() - 1);
-        state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
-    }
+    if (answer_->sentence) fit_head(state_, answer_->sentence->model->config);
     show_written();
     note_cut();
     frames_wanted_ = std::max(frames_wanted_, 1);

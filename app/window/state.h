@@ -219,6 +219,12 @@ struct ViewState {
     std::optional<std::pair<int, int>> focused() const { return hovered ? hovered : locked; }
 };
 
+/// Moves the chosen block and head to the nearest that the model has.
+inline void fit_head(ViewState& state, const ModelConfig& config) {
+    state.site = std::clamp(state.site, 0, config.sites() - 1);
+    state.head = std::clamp(state.head, 0, config.heads(state.site) - 1);
+}
+
 /// Writes the mask and changes in force as text, to be remembered.
 void note_changes(ViewState& state, const ModelConfig& config);
 

@@ -21,10 +21,10 @@ public:
 
     bool is_of(const Trace* trace, int asked) const { return trace_.get() == trace && asked_ == asked; }
     int heads_done() const { return done_heads_; }
-    int heads() const { return trace_->config().sites() * trace_->config().heads; }
+    int heads() const { return trace_->config().head_count(); }
     bool ended() const { return ended_; }
     int token() const { return token_; }
-    /// Change of its probability, [site · heads + head]; empty where nothing is predicted. Only when ended.
+    /// Change of its probability by ModelConfig::head_index; empty where nothing is predicted. Only when ended.
     const std::vector<float>& change() const { return change_; }
 
 private:

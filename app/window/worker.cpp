@@ -19,7 +19,7 @@ std::pair<int, int> best_aligned_head(const Trace& trace) {
     std::pair<int, int> best{cross_site(c, 0), 0};
     float most = -1;
     for (int site = best.first; site < c.sites(); ++site)
-        for (int head = 0; head < c.heads; ++head)
+        for (int head = 0; head < c.heads(site); ++head)
             if (const float bits = alignment_bits(trace.pattern(site, head)); bits > most) {
                 most = bits;
                 best = {site, head};
@@ -41,7 +41,8 @@ std::pair<int, int> most_telling_head(const SentenceResult& s) {
     size_t best = 0;
     for (size_t i = 1; i < s.heads.size(); ++i)
         if (score(i) > score(best)) best = i;
-    return {static_cast<int>(best) / c.heads, static_cast<int>(best) % c.heads};
+    const AttentionHead head = c.head_at(best);
+    return {head.site, head.head};
 }
 
 size_t byte_of_code_point(std::string_view text, int index) {
@@ -263,7 +264,8 @@ void Worker::handle(const WorkRequest& r) {
         return publish();
     }
     const ModelConfig& c = model_->config;
-    std::tie(state_.site, state_.head) = r.choose_head ? most_telling_head(s) : std::pair{std::clamp(r.site, 0, c.sites() - 1), std::clamp(r.head, 0, c.heads - 1)};
+    const int site = std::clamp(r.site, 0, c.sites() - 1);
+    std::tie(state_.site, state_.head) = r.choose_head ? most_telling_head(s) : std::pair{site, std::clamp(r.head, 0, c.heads(site) - 1)};
     if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head || state_.picture->sink_dropped != r.drop_sink) {
         state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head, r.drop_sink));
         state_.cell = nullptr;

@@ -43,11 +43,12 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
 void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     const AttentionSite here = c.site(r.cell.site);
-    r.weight_by_head.assign(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
+    r.weight_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
     pool.run(static_cast<int>(r.weight_by_head.size()), [&](int i) {
-        const AttentionSite there = c.site(i / c.heads);
+        const AttentionHead other = c.head_at(static_cast<size_t>(i));
+        const AttentionSite there = c.site(other.site);
         if (there.stack != here.stack || there.key_stack() != here.key_stack()) return;
-        r.weight_by_head[static_cast<size_t>(i)] = trace.pattern_rows(i / c.heads, i % c.heads, r.cell.query, 1)(0, r.cell.key);
+        r.weight_by_head[static_cast<size_t>(i)] = trace.pattern_rows(other.site, other.head, r.cell.query, 1)(0, r.cell.key);
     });
 }
 

@@ -70,7 +70,9 @@ float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int 
     return queries.empty() ? 0.0f : static_cast<float>(sum / static_cast<double>(queries.size()));
 }
 
-bool same_heads(const ModelConfig& a, const ModelConfig& b) { return a.sites() == b.sites() && a.heads == b.heads && a.stacks.size() == b.stacks.size(); }
+bool same_heads(const ModelConfig& a, const ModelConfig& b) { 
+    return std::equal(a.stacks.begin(), a.stacks.end(), b.stacks.begin(), b.stacks.end(), [](const StackConfig& x, const StackConfig& y) { return x.layers == y.layers && x.heads == y.heads && x.cross == y.cross; });
+}
 
 Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = a.config();
@@ -78,10 +80,10 @@ Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const 
     std::map<std::pair<int, int>, SitePairs> pairs;  // by stacks of queries and keys
     for (int site = 0; site < c.sites(); ++site)
         if (auto& p = pairs[{c.site(site).stack, c.site(site).key_stack()}]; p.queries.empty()) p = align_sites(how, a, site, b, site);
-    std::vector<float> out(static_cast<size_t>(c.sites() * c.heads));
+    std::vector<float> out(static_cast<size_t>(c.head_count()));
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        const int site = i / c.heads, head = i % c.heads;
-        if (!stopped(cancel)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, site, head, pairs.at({c.site(site).stack, c.site(site).key_stack()}));
+        const AttentionHead h = c.head_at(static_cast<size_t>(i));
+        if (!stopped(cancel)) out[static_cast<size_t>(i)] = head_distance(a, h.site, h.head, b, h.site, h.head, pairs.at({c.site(h.site).stack, c.site(h.site).key_stack()}));
     });
     if (stopped(cancel)) return Error{"Cancelled."};
     return out;

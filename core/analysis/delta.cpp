@@ -52,11 +52,11 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
 }  // namespace
 
 Matrix key_contributions(const Trace& trace, int site, int head, int query, ThreadPool& pool) {
-    const ModelConfig& c = trace.config();
-    Matrix weighted = Matrix::Zero(trace.key_count(site), Index{c.heads} * c.d_head);
-    for (int h = head < 0 ? 0 : head; h < (head < 0 ? c.heads : head + 1); ++h) {
+    const int heads = trace.config().heads(site), d = trace.config().d_head(site);
+    Matrix weighted = Matrix::Zero(trace.key_count(site), Index{heads} * d);
+    for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
         const Matrix pattern = trace.pattern_rows(site, h, query, 1);
-        weighted.middleCols(Index{h} * c.d_head, c.d_head) = pattern.row(0).transpose().asDiagonal() * trace.v(site, h);
+        weighted.middleCols(Index{h} * d, d) = pattern.row(0).transpose().asDiagonal() * trace.v(site, h);
     }
     Linear o = trace.weights(site).o;
     o.bias = nullptr;
@@ -88,11 +88,11 @@ Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPoo
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     find_moved_tokens(trace, w, additions, s, pool);
-    s.norm_by_head.assign(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
+    s.norm_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
     for (const int site : sites_of(c, c.site(w.site).stack)) {
         if (stopped(cancel)) return Error{"Cancelled."};
         const Matrix results = trace.results(site, w.query, pool);
-        for (int h = 0; h < c.heads; ++h) s.norm_by_head[static_cast<size_t>(site * c.heads + h)] = results.row(h).norm();
+        for (int h = 0; h < c.heads(site); ++h) s.norm_by_head[c.head_index(site, h)] = results.row(h).norm();
     }
     if (c.site(w.site).stack + 1 == static_cast<int>(c.stacks.size()) && trace.model->has_logits()) {
         TRY(const Lens lens, find(trace, LensWanted{w.query, 1}, pool, cancel));

@@ -83,7 +83,7 @@ std::vector<int> self_sites(const ModelConfig& c, int stack) {
 Matrix mean_pattern(const Trace& trace, int site, const Carriers& carriers, int first, int rows) {
     Matrix sum = Matrix::Zero(rows, trace.key_count(site));
     int count = 0;
-    for (int h = 0; h < trace.config().heads; ++h) {
+    for (int h = 0; h < trace.config().heads(site); ++h) {
         if (carriers.left_out.count({site, h})) continue;
         sum += trace.pattern_rows(site, h, first, rows);
         ++count;

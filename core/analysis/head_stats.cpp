@@ -129,12 +129,12 @@ std::vector<size_t> order_by(const std::vector<float>& values, bool ascending) {
 }
 
 Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel) {
-    const int heads = trace.config().heads;
     int t = 1;
     for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
-    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().sites() * heads));
+    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().head_count()));
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        if (!stopped(cancel)) out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t);
+        const AttentionHead h = trace.config().head_at(static_cast<size_t>(i));
+        if (!stopped(cancel)) out[static_cast<size_t>(i)] = summarize(trace, h.site, h.head, t);
     });
     if (stopped(cancel)) return Error{"Cancelled."};
     return out;

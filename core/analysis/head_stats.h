@@ -38,7 +38,7 @@ struct HeadSummary {
 /// are not defined come last.
 std::vector<size_t> order_by(const std::vector<float>& values, bool ascending);
 
-/// Summaries of all heads, [site · heads + head]. Thumbnails have at most `thumbnail` rows, as many for every head.
+/// Summaries of all heads, by ModelConfig::head_index. Thumbnails have at most `thumbnail` rows, as many for every head.
 /// An error means that `cancel` was set; it is read between heads.
 Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 

@@ -23,6 +23,7 @@ Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWan
         const int layer = std::min(wanted.layer, trace.config().stacks[stack].layers - 1);
         for (const int site : trace.config().sites_of(static_cast<int>(stack), layer)) {
             if (stopped(cancel)) return Error{"Cancelled."};
+            if (wanted.head >= trace.config().heads(site)) continue;
             const Matrix whole = mean_pattern(trace, site, wanted.head < 0 ? std::vector<int>() : std::vector{wanted.head});
             const Index step = (std::max(whole.rows(), whole.cols()) + kMostEntries - 1) / kMostEntries;
             out.push_back({site, static_cast<int>(step), pooled(whole, step)});

@@ -38,14 +38,14 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
     const ModelConfig& c = trace.config();
     const int stack = static_cast<int>(c.stacks.size()) - 1;
     Stream s;
-    s.rows.resize(1 + Index{c.sites()} * (c.heads + 2), c.d_model);
+    s.rows.resize(1 + c.head_count() + 2 * Index{c.sites()}, c.d_model);
     s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
     for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
         if (stopped(cancel)) return Error{"Cancelled."};
         Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) - trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
         for (const int site : c.sites_of(stack, layer)) {
             const Matrix heads = trace.head_additions(site, position, pool);
-            for (int h = 0; h < c.heads; ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
+            for (int h = 0; h < c.heads(site); ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
             const Eigen::RowVectorXf out = trace.attn_out(site, position, 1, pool).row(0);
             s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
             mlp -= out;

@@ -21,7 +21,7 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& seen, float s
 
 Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     constexpr int kBlock = 64, kMost = 32;
-    const int n = trace.query_count(w.site), heads = trace.config().heads;
+    const int n = trace.query_count(w.site), heads = trace.config().heads(w.site);
     LayerLinks links;
     links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
     pool.run(heads, [&](int h) {

@@ -71,10 +71,10 @@ void spread_bias(const Matrix& by_distance, int head, int count, Positions& out)
         for (int k = 0; k < count && k - q <= last; ++k) out.between(q, k) = by_distance(head, k - q - first);
 }
 
-void read_slopes(const ModelConfig& c, int head, int count, Positions& out) {
-    const PositionBias bias = alibi_bias(c.heads, count);
-    Matrix by_distance(c.heads, 2 * count - 1);
-    for (int h = 0; h < c.heads; ++h) {
+void read_slopes(int heads, int head, int count, Positions& out) {
+    const PositionBias bias = alibi_bias(heads, count);
+    Matrix by_distance(heads, 2 * count - 1);
+    for (int h = 0; h < heads; ++h) {
         const float slope = count > 1 ? bias.by_key(h, 1) - bias.by_key(h, 0) : 0;
         out.slopes.push_back(slope);
         for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * static_cast<float>(d);
@@ -96,9 +96,9 @@ Positions positions_of(const Model& model, const PositionsWanted& wanted) {
         case PositionKind::sinusoidal:
         case PositionKind::learned: read_vectors(c, w.position_embedding, count, out); break;
         case PositionKind::rotary: read_rotations(c.rope_of(c.stacks[stack], wanted.layer), count, out); break;
-        case PositionKind::slopes: read_slopes(c, wanted.head, count, out); break;
+        case PositionKind::slopes: read_slopes(c.stacks[stack].heads, wanted.head, count, out); break;
         case PositionKind::buckets:
-            spread_bias(bucket_bias(c.buckets, w.relative_bias, out.causal, c.heads, count).by_distance, wanted.head, count, out);
+            spread_bias(bucket_bias(c.buckets, w.relative_bias, out.causal, c.stacks[stack].heads, count).by_distance, wanted.head, count, out);
             for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
             break;
         case PositionKind::none: break;

@@ -67,9 +67,10 @@ bool same_tokens(const ModelConfig& c, int a, int b) { return c.site(a).stack ==
 /// How far every head of B that reads the same tokens is from one of A.
 Result<std::vector<float>> distances_from(const Trace& a, int site, int head, const Trace& b, int site_b, const SitePairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
-    std::vector<float> out(static_cast<size_t>(c.sites() * c.heads), kNone);
+    std::vector<float> out(static_cast<size_t>(c.head_count()), kNone);
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        if (!stopped(cancel) && same_tokens(c, site_b, i / c.heads)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, i / c.heads, i % c.heads, pairs);
+        const AttentionHead there = c.head_at(static_cast<size_t>(i));
+        if (!stopped(cancel) && same_tokens(c, site_b, there.site)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, there.site, there.head, pairs);
     });
     if (stopped(cancel)) return Error{"Cancelled."};
     return out;
@@ -78,12 +79,11 @@ Result<std::vector<float>> distances_from(const Trace& a, int site, int head, co
 /// The nearest head of B's model whose queries and keys are of the same kind as A's.
 std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairWanted& w) {
     const ModelConfig& c = b.config();
-    const int head = std::clamp(w.head_b, 0, c.heads - 1);
     int site = std::clamp(w.site_b, 0, c.sites() - 1);
     const auto fits = [&](int candidate) { return c.site(candidate).kind == a.config().site(w.site).kind || c.stacks.size() != a.config().stacks.size(); };
     while (site > 0 && !fits(site)) --site;
     while (site < c.sites() - 1 && !fits(site)) ++site;
-    return {site, head};
+    return {site, std::clamp(w.head_b, 0, c.heads(site) - 1)};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ bool read_head(const ModelConfig& c, const std::string& text, int& site, int& he
             if (text.rfind(b, 0) != 0) continue;
             char* end = nullptr;
             const long number = std::strtol(text.c_str() + b.size(), &end, 10);
-            if (end == text.c_str() + b.size() || *end || number < 0 || number >= c.heads) continue;
+            if (end == text.c_str() + b.size() || *end || number < 0 || number >= c.heads(site)) continue;
             head = static_cast<int>(number);
             return true;
         }
@@ -91,7 +91,7 @@ Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
     const std::string how = colon == std::string::npos ? "zero" : text.substr(colon + 1);
     Change change;
     if (!read_head(c, text.substr(0, colon), change.site, change.head))
-        return Error{"There is no head \"" + text.substr(0, 40) + "\": heads go from " + site_path(c, 0) + ".0 to " + site_path(c, c.sites() - 1) + "." + std::to_string(c.heads - 1) + "; correct --ablate."};
+        return Error{"There is no head \"" + text.substr(0, 40) + "\": heads go from " + site_path(c, 0) + ".0 to " + site_path(c, c.sites() - 1) + "." + std::to_string(c.heads(c.sites() - 1) - 1) + "; correct --ablate."};
     for (const ChangeRow& row : kAblations)
         if (how == row.name) {
             change.kind = row.kind;

@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/mapped_file.h"
@@ -7,8 +8,8 @@
 
 namespace headlight {
 
-float ModelConfig::score_scale(int layer) const {
-    const float base = scale > 0 ? scale : 1.0f / std::sqrt(static_cast<float>(d_head));
+float ModelConfig::score_scale(const StackConfig& stack, int layer) const {
+    const float base = scale > 0 ? scale : 1.0f / std::sqrt(static_cast<float>(stack.d_head));
     return scale_by_layer ? base / static_cast<float>(layer + 1) : base;
 }
 
@@ -19,6 +20,23 @@ int ModelConfig::layers() const {
 }
 
 int ModelConfig::sites() const { return layers() + (decoder().cross ? decoder().layers : 0); }
+
+int ModelConfig::max_heads() const {
+    int most = 0;
+    for (const auto& s : stacks) most = std::max(most, s.heads);
+    return most;
+}
+
+size_t ModelConfig::head_index(int site, int head) const {
+    const int first = std::min(site, stacks.front().layers);  // the blocks behind them have the second stack's heads
+    return static_cast<size_t>(first * stacks.front().heads + (site - first) * stacks.back().heads + head);
+}
+
+AttentionHead ModelConfig::head_at(size_t index) const {
+    const int layers = stacks.front().layers, before = layers * stacks.front().heads, i = static_cast<int>(index);
+    if (i < before) return {i / stacks.front().heads, i % stacks.front().heads};
+    return {layers + (i - before) / stacks.back().heads, (i - before) % stacks.back().heads};
+}
 
 std::vector<int> ModelConfig::sites_of(int stack, int layer) const {
     const StackConfig& s = stacks[static_cast<size_t>(stack)];
@@ -34,6 +52,11 @@ AttentionSite ModelConfig::site(int index) const {
     return {AttentionKind::cross, 1, index - stacks[1].layers};
 }
 
+std::string per_stack(const ModelConfig& config, int StackConfig::*number) {
+    const int first = config.stacks.front().*number, last = config.stacks.back().*number;
+    return std::to_string(first) + (first == last ? "" : " / " + std::to_string(last));
+}
+
 namespace {
 std::string site_text(const ModelConfig& config, int site, const char* between) {
     constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
@@ -46,6 +69,7 @@ std::string site_text(const ModelConfig& config, int site, const char* between) 
 std::string site_name(const ModelConfig& config, int site) { return site_text(config, site, " "); }
 std::string site_path(const ModelConfig& config, int site) { return site_text(config, site, "."); }
 std::string head_name(const ModelConfig& config, int site, int head) { return site_name(config, site) + "." + std::to_string(head); }
+std::string head_path(const ModelConfig& config, int site, int head) { return site_path(config, site) + "." + std::to_string(head); }
 
 Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     if (!root.is_object()) return Error{name + " is not a model configuration; download it again."};

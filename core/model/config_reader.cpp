@@ -54,16 +54,20 @@ Activation ConfigReader::activation_named(const std::string& label) {
 
 void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default) {
     c.d_model = c.d_embed = integer(d_model, d_model_default, 1, 1 << 17);
-    c.heads = c.kv_heads = integer(heads, heads_default, 1, 1 << 12);
-    c.d_head = integer({"head_dim"}, std::max(1, c.d_model / c.heads), 1, 1 << 14);
-    if (c.d_model % c.heads != 0 && !has("head_dim"))
-        fail(file_ + ": " + std::to_string(c.heads) + " heads do not divide the width " + std::to_string(c.d_model) + "; correct the number of heads or the width.");
+    this->heads(c.stacks[0], c.d_model, heads, heads_default);
 }
 
-void ConfigReader::kv_heads(ModelConfig& c, int64_t fallback) {
-    c.kv_heads = integer({"num_key_value_heads"}, fallback, 1, 1 << 12);
-    if (c.heads % c.kv_heads != 0)
-        fail(file_ + ": " + std::to_string(c.heads) + " query heads cannot share " + std::to_string(c.kv_heads) + " key/value heads evenly; correct num_key_value_heads.");
+void ConfigReader::heads(StackConfig& s, int d_model, Keys keys, int64_t fallback) {
+    s.heads = s.kv_heads = integer(keys, fallback, 1, 1 << 12);
+    s.d_head = integer({"head_dim"}, std::max(1, d_model / s.heads), 1, 1 << 14);
+    if (d_model % s.heads != 0 && !has("head_dim"))
+        fail(file_ + ": " + std::to_string(s.heads) + " heads do not divide the width " + std::to_string(d_model) + "; correct the number of heads or the width.");
+}
+
+void ConfigReader::kv_heads(StackConfig& s, int64_t fallback) {
+    s.kv_heads = integer({"num_key_value_heads"}, fallback, 1, 1 << 12);
+    if (s.heads % s.kv_heads != 0)
+        fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " + std::to_string(s.kv_heads) + " key/value heads evenly; correct num_key_value_heads.");
 }
 
 Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
@@ -86,7 +90,7 @@ Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double sh
     if (kind == std::end(kinds)) fail(file_ + ": the rotary scaling \"" + type.substr(0, 40) + "\" is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
     else r.scaling = kind->second;
     share = keep(json_number(object, "partial_rotary_factor", share, file_), share);
-    r.dims = static_cast<int>(std::clamp(share, 0.0, 1.0) * c.d_head) / 2 * 2;
+    r.dims = static_cast<int>(std::clamp(share, 0.0, 1.0) * c.stacks[0].d_head) / 2 * 2;
     r.factor = positive(object, "factor", 1);
     r.low_frequency = positive(object, "low_freq_factor", 1);
     r.high_frequency = positive(object, "high_freq_factor", 4);
@@ -172,7 +176,8 @@ Linear Binder::table(const std::string& name, int64_t rows, int64_t width) {
 
 void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
     if (!qkv) return;
-    const int64_t inner = int64_t{c_.heads} * c_.d_head, d = c_.d_head;
+    const StackConfig& s = c_.stacks[0];
+    const int64_t inner = int64_t{s.heads} * s.d_head, d = s.d_head;
     Linear* const parts[] = {&into.q, &into.k, &into.v};
     for (int64_t p = 0; p < 3; ++p) {
         Linear& part = *parts[p];
@@ -190,8 +195,8 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) 
     }
 }
 
-void Binder::attention(AttentionWeights& into, const std::string& at, const char* q, const char* k, const char* v, const char* o) {
-    const int64_t inner = int64_t{c_.heads} * c_.d_head, shared = int64_t{c_.kv_heads} * c_.d_head;
+void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q, const char* k, const char* v, const char* o) {
+    const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
     into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
     into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
     into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);

@@ -27,9 +27,11 @@ public:
     Activation activation(Keys keys, const std::string& fallback) { return activation_named(text(keys, fallback)); }
     Activation activation_named(const std::string& label);
 
-    /// Sizes that nearly every family has, within sane limits. d_head is d_model / heads unless head_dim says otherwise.
+    /// Sizes that nearly every family has, within sane limits; heads are those of the first stack.
     void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default);
-    void kv_heads(ModelConfig& config, int64_t fallback);
+    /// Heads of one stack. d_head is d_model / heads unless head_dim says otherwise.
+    void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback);
+    void kv_heads(StackConfig& stack, int64_t fallback);
     int layers(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1000); }
     int mlp_width(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 20); }
     int vocabulary(int64_t fallback, Keys keys = {"vocab_size"}) { return integer(keys, fallback, 1, 1 << 23); }
@@ -75,10 +77,10 @@ public:
     /// An embedding table, name.weight[rows, width].
     Linear table(const std::string& name, int64_t rows, int64_t width);
     const float* vector(const std::string& name, std::vector<int64_t> shape);
-    /// q, k and v out of one matrix: one after another, or (`by_head`) in turn for each head.
+    /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`) in turn for each head.
     void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
-    /// q, k, v and o by their names under `at`.
-    void attention(AttentionWeights& into, const std::string& at, const char* q, const char* k, const char* v, const char* o);
+    /// q, k, v and o of a stack's block by their names under `at`.
+    void attention(AttentionWeights& into, const StackConfig& stack, const std::string& at, const char* q, const char* k, const char* v, const char* o);
     /// Norm, mlp_in and the rest, by names under `at`.
     void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out, const std::string& gate = "");
     /// The unembedding: the embedding where tied, else `name`; absent where a base model has none.

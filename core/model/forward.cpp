@@ -173,8 +173,8 @@ Matrix finish_attention(const Pass& p, const AttentionWeights& w, const Attentio
 
 Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a) {
     const ModelConfig& c = p.config();
-    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, c.heads, rope, turns));
-    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, c.kv_heads, rope, turns));
+    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, turns));
+    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, turns));
     a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
     return finish_attention(p, w, a);
 }

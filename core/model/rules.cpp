@@ -9,23 +9,23 @@ Rules::Rules(const ModelConfig& config, const StackConfig& stack, const StackWei
     : config_(config), stack_(stack), intervention_(intervention), first_site_(first_site), queries_(input.size()), source_rows_(source_rows), sentences_(sentence_numbers(input.tokens, input.types, input.size())) {
     for (size_t i = 0; i < input.ids.size(); ++i)
         if (input.ids[i] == config.pad_id && (i > 0 || input.ids[i] != config.start_id || !stack.causal)) sentences_[i] = kPadding;
-    if (config.alibi) bias_ = alibi_bias(config.heads, queries_);
-    if (weights.relative_bias) bias_ = bucket_bias(config.buckets, weights.relative_bias, stack.causal, config.heads, queries_);
+    if (config.alibi) bias_ = alibi_bias(stack.heads, queries_);
+    if (weights.relative_bias) bias_ = bucket_bias(config.buckets, weights.relative_bias, stack.causal, stack.heads, queries_);
 }
 
 std::shared_ptr<const AttentionRule> Rules::self(int layer) {
     const int window = stack_.window(layer);
-    const float scale = config_.score_scale(layer);
+    const float scale = config_.score_scale(stack_, layer);
     auto& rule = rules_[{window, scale}];
     if (!rule)
         rule = std::make_shared<const AttentionRule>(
-            AttentionRule{MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_), bias_, scale, config_.score_cap, config_.heads, config_.kv_heads, {}});
+            AttentionRule{MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_), bias_, scale, config_.score_cap, stack_.heads, stack_.kv_heads, {}});
     return with_changes(rule, first_site_ + layer);
 }
 
 std::shared_ptr<const AttentionRule> Rules::cross(int layer) {
     if (!cross_)
-        cross_ = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::open(queries_, source_rows_), {}, config_.score_scale(0), config_.score_cap, config_.heads, config_.kv_heads, {}});
+        cross_ = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::open(queries_, source_rows_), {}, config_.score_scale(stack_, 0), config_.score_cap, stack_.heads, stack_.kv_heads, {}});
     return with_changes(cross_, first_site_ + stack_.layers + layer);
 }
 

@@ -46,12 +46,19 @@ struct Reading {
     }
 };
 
-Result<StackConfig> read_stack(const Json& json, const Reading& in) {
+/// `whole` describes the model; files whose blocks all have the same heads may say so there, once.
+Result<StackConfig> read_stack(const Json& json, const Json& whole, const Reading& in) {
     StackConfig out;
     if (!json.is_object()) return in.error("its stacks are no list of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMostLayers));
     out.layers = static_cast<int>(layers);
+    const auto heads = [&](const char* key, int most) { return in.count(json.contains(key) ? json : whole, key, most); };
+    TRY(const int64_t query_heads, heads("heads", kMostHeads));
+    TRY(const int64_t kv_heads, heads("kv_heads", kMostHeads));
+    TRY(const int64_t d_head, heads("d_head", kMostWidth));
+    if (query_heads % kv_heads) return in.error("its heads cannot share key/value heads evenly; record the trace again.");
+    std::tie(out.heads, out.kv_heads, out.d_head) = std::tuple(static_cast<int>(query_heads), static_cast<int>(kv_heads), static_cast<int>(d_head));
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
     TRY(out.cross, json_boolean(json, "cross", false, in.name));
     const auto windows = json.find("windows");
@@ -68,19 +75,13 @@ Result<ModelConfig> read_config(const Reading& in) {
     TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
-    const auto number = [&](const char* key, int most) { return in.count(json, key, most); };
-    TRY(const int64_t heads, number("heads", kMostHeads));
-    TRY(const int64_t kv_heads, number("kv_heads", kMostHeads));
-    TRY(const int64_t d_head, number("d_head", kMostWidth));
-    TRY(const int64_t d_model, number("d_model", kMostWidth));
-    if (heads % kv_heads) return in.error("its heads cannot share key/value heads evenly; record the trace again.");
-    std::tie(c.heads, c.kv_heads, c.d_head, c.d_model) = std::tuple(static_cast<int>(heads), static_cast<int>(kv_heads), static_cast<int>(d_head), static_cast<int>(d_model));
-    c.d_embed = c.d_model;
+    TRY(const int64_t d_model, in.count(json, "d_model", kMostWidth));
+    c.d_model = c.d_embed = static_cast<int>(d_model);
     const auto stacks = json.find("stacks");
     if (stacks == json.end() || !stacks->is_array() || stacks->empty() || stacks->size() > 2) return in.error("it does not name one or two stacks of layers; record the trace again.");
     c.stacks.clear();
     for (const Json& stack : *stacks) {
-        TRY(StackConfig s, read_stack(stack, in));
+        TRY(StackConfig s, read_stack(stack, json, in));
         c.stacks.push_back(std::move(s));
     }
     if (c.stacks[0].cross || (c.stacks.size() == 2) != (c.kind == ModelKind::encoder_decoder)) return in.error("its stacks do not fit its kind; record the trace again.");
@@ -157,20 +158,20 @@ Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, i
     const int queries = t.query_count(site), keys = t.key_count(site);
     const std::string at = tensors_at(c, site);
     AttentionRule rule;
-    rule.heads = c.heads;
-    rule.kv_heads = c.kv_heads;
+    rule.heads = stack.heads;
+    rule.kv_heads = stack.kv_heads;
     rule.cap = meeting.cap;
     rule.mask = cross || !own_mask ? MaskPlan::open(queries, keys) : MaskPlan::make({}, {stack.causal, stack.window(where.layer)}, std::vector<int>(static_cast<size_t>(queries), 0));
     AttentionActivations out;
     if (!meeting.scale.empty()) {
         rule.scale = meeting.scale[static_cast<size_t>(site)];
-        TRY(out.q, in.matrix(at + "hook_q", queries, Index{c.heads} * c.d_head));
-        TRY(out.k, in.matrix(at + "hook_k", keys, Index{c.kv_heads} * c.d_head));
-        TRY(out.v, in.matrix(at + "hook_v", keys, Index{c.kv_heads} * c.d_head));
+        TRY(out.q, in.matrix(at + "hook_q", queries, Index{stack.heads} * stack.d_head));
+        TRY(out.k, in.matrix(at + "hook_k", keys, Index{stack.kv_heads} * stack.d_head));
+        TRY(out.v, in.matrix(at + "hook_v", keys, Index{stack.kv_heads} * stack.d_head));
     } else {
         TRY_STATUS(take_patterns(in, at + "hook_pattern", queries, keys, rule));
-        out.q = Matrix::Zero(queries, Index{c.heads} * c.d_head);
-        out.k = Matrix::Zero(keys, Index{c.kv_heads} * c.d_head);
+        out.q = Matrix::Zero(queries, Index{stack.heads} * stack.d_head);
+        out.k = Matrix::Zero(keys, Index{stack.kv_heads} * stack.d_head);
     }
     out.rule = std::make_shared<const AttentionRule>(std::move(rule));
     return out;
@@ -195,8 +196,10 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
     for (int site = 0; site < c.sites(); ++site)
         if (!own_mask || !in.find(tensors_at(c, site) + "hook_q") || !in.find(tensors_at(c, site) + "hook_k")) meeting.scale.clear();
     if (meeting.scale.empty()) {  // patterns stand for themselves: q and k are placeholders, as narrow as can be
-        model->config.d_head = 1;
-        model->config.kv_heads = c.heads;
+        for (StackConfig& s : model->config.stacks) {
+            s.d_head = 1;
+            s.kv_heads = s.heads;
+        }
     }
     for (size_t index = 0; index < c.stacks.size(); ++index) {
         const StackConfig& stack = c.stacks[index];

@@ -15,12 +15,12 @@ const AttentionActivations& Trace::attention(int site) const {
 }
 
 namespace {
-ConstMatrixRef head_columns(const Matrix& all, const ModelConfig& c, int head) { return all.middleCols(Index{head} * c.d_head, c.d_head); }
+ConstMatrixRef head_columns(const Matrix& all, int d_head, int head) { return all.middleCols(Index{head} * d_head, d_head); }
 }  // namespace
 
-ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config(), head); }
-ConstMatrixRef Trace::k(int site, int head) const { return head_columns(attention(site).k, config(), rule(site).kv_head(head)); }
-ConstMatrixRef Trace::v(int site, int head) const { return head_columns(attention(site).v, config(), rule(site).kv_head(head)); }
+ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config().d_head(site), head); }
+ConstMatrixRef Trace::k(int site, int head) const { return head_columns(attention(site).k, config().d_head(site), rule(site).kv_head(head)); }
+ConstMatrixRef Trace::v(int site, int head) const { return head_columns(attention(site).v, config().d_head(site), rule(site).kv_head(head)); }
 
 Matrix Trace::z(int site, int first, int rows, ThreadPool& pool) const {
     const AttentionActivations& a = attention(site);
@@ -84,12 +84,10 @@ Matrix Trace::results(int site, int query, ThreadPool& pool) const {
     Linear o = weights(site).o;
     o.bias = nullptr;
     const Matrix row = z(site, query, 1, pool);
-    Matrix apart = Matrix::Zero(config().heads, row.cols());  // each head's z alone in its own columns
-    for (int h = 0; h < config().heads; ++h) {
-        const Index at = Index{h} * config().d_head;
-        apart.row(h).segment(at, config().d_head) = row.row(0).segment(at, config().d_head);
-    }
-    Matrix out(config().heads, o.out);
+    const Index heads = config().heads(site), width = config().d_head(site);
+    Matrix apart = Matrix::Zero(heads, row.cols());  // each head's z alone in its own columns
+    for (Index h = 0; h < heads; ++h) apart.row(h).segment(h * width, width) = row.row(0).segment(h * width, width);
+    Matrix out(heads, o.out);
     apply_linear(pool, apart, o, out);
     return out;
 }
@@ -114,7 +112,7 @@ Matrix masked_pattern(const Trace& trace, int site, int head) {
 }
 
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads) {
-    for (int h = 0, all = heads.empty() ? trace.config().heads : 0; h < all; ++h) heads.push_back(h);
+    for (int h = 0, all = heads.empty() ? trace.config().heads(site) : 0; h < all; ++h) heads.push_back(h);
     Matrix sum = masked_pattern(trace, site, heads[0]);
     for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, site, heads[i]);
     return sum / static_cast<float>(heads.size());

@@ -512,6 +512,33 @@ def traces_take_a_models_place():
     run("heads", "--trace", broken, status=1)
 
 
+def encoder_and_decoder_may_have_different_numbers_of_heads():
+    for name, encoder, decoder in (("bart", 2, 4), ("marian", 4, 2)):
+        model = FOLDER / f"{name} apart"
+        shutil.copytree(MODELS / name, model)
+        config = json.loads((model / "config.json").read_text())
+        (model / "config.json").write_text(json.dumps({**config, "encoder_attention_heads": encoder, "decoder_attention_heads": decoder}))
+        inputs = ("--model", model, "--text", "the cat", "--target", "Die")
+        want = [f"{kind}.{layer},{head}" for kind, heads in (("encoder", encoder), ("decoder", decoder), ("cross", decoder)) for layer in range(2) for head in range(heads)]
+        rows = run("heads", *inputs).out.splitlines()
+        assert [",".join(row.split(",")[:2]) for row in rows[1:]] == want
+        trace = FOLDER / f"{name} apart.safetensors"
+        run("trace", *inputs, "-o", trace)
+        data = trace.read_bytes()
+        header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+        assert header["encoder.1.attn.hook_pattern"]["shape"][0] == encoder and header["decoder.1.cross_attn.hook_pattern"]["shape"][0] == decoder
+        assert run("heads", "--trace", trace).out.splitlines() == rows
+        assert all(h["distance"] < 1e-7 for h in json.loads(run("compare", *inputs[:2], "--trace", trace, "--json").out)["heads"])
+        info = json.loads(run("info", "--model", model, "--json").out)
+        assert info["heads"] == [encoder, decoder] and info["d_head"] == [48 // encoder, 48 // decoder], info
+        assert info["parameters"] == json.loads(run("info", "--model", MODELS / name, "--json").out)["parameters"]
+        for view in ("heads", "lines", "steps", "delta", "lens", "graph", "compare", "alignment", "model"):
+            run("render", *inputs, "--view", view, "--layer", "cross.1", "-o", FOLDER / "apart.svg")
+        run("render", *inputs, "--view", "head", "--layer", f"{'cross' if decoder > encoder else 'encoder'}.1", "--head", "3", "-o", FOLDER / "apart.svg")
+        assert "0 … 1" in run("render", *inputs, "--view", "head", "--layer", f"{'encoder' if decoder > encoder else 'cross'}.1", "--head", "3", "-o", FOLDER / "no.svg", status=1).err
+        run("report", *inputs, "-o", FOLDER / "apart.html")
+
+
 def the_story_model_has_its_heads():
     rows = json.loads(run("heads", "--random-repeat", "48", "--sort", "induction", "--json").out)
     assert len(rows) == 32 and rows[0]["induction"] > 0.5, rows[0]

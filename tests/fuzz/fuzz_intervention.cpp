@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const ModelConfig config = [] {
         ModelConfig c;
         c.stacks[0].layers = 4;
-        c.heads = c.kv_heads = 4;
+        c.stacks[0].heads = c.stacks[0].kv_heads = 4;
         return c;
     }();
     const std::string text(reinterpret_cast<const char*>(data), size);

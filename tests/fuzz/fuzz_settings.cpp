@@ -5,7 +5,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const headlight::ModelConfig config = [] {
         headlight::ModelConfig c;
         c.stacks[0].layers = 4;
-        c.heads = c.kv_heads = 4;
+        c.stacks[0].heads = c.stacks[0].kv_heads = 4;
         return c;
     }();
     (void)static_cast<bool>(headlight::parse_settings(text, "input"));

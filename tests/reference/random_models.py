@@ -168,8 +168,8 @@ def make_modernbert(d):
 
 
 def bart_like(d, config, head, **more):
-    heads = d.choice([2, 3, 4])
-    return config(d_model=heads * 12, encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_layers=d.choice([1, 2]), decoder_layers=d.choice([2, 3]), encoder_ffn_dim=50,
+    heads, others = d.choice([(2, 4), (4, 2), (3, 6), (4, 4)])  # the decoder's heads need not be as many as the encoder's
+    return config(d_model=max(heads, others) * 12, encoder_attention_heads=heads, decoder_attention_heads=others, encoder_layers=d.choice([1, 2]), decoder_layers=d.choice([2, 3]), encoder_ffn_dim=50,
                   decoder_ffn_dim=70, vocab_size=110, max_position_embeddings=64, scale_embedding=d.flag(), activation_function=d.choice(["gelu", "swish", "relu"]), **more), head
 
 

@@ -190,7 +190,7 @@ TEST_CASE("properties: rows sum to 1, masked weights are 0, heads sum to the lay
         for (int site = 0; site < c.sites(); ++site) {
             const AttentionSite where = c.site(site);
             const Matrix z = trace->z(site, 0, trace->query_count(site), pool);
-            for (int h = 0; h < c.heads; ++h) {
+            for (int h = 0; h < c.heads(site); ++h) {
                 const Matrix p = trace->pattern(site, h);
                 CHECK(p.rows() == trace->query_count(site));
                 CHECK(p.cols() == trace->key_count(site));
@@ -198,7 +198,7 @@ TEST_CASE("properties: rows sum to 1, masked weights are 0, heads sum to the lay
                 for (int q = 0; q < p.rows(); ++q)
                     for (int k = 0; k < p.cols(); ++k)
                         if (!trace->rule(site).mask.allows(q, k)) CHECK(p(q, k) == 0.0f);
-                CHECK((p * trace->v(site, h) - z.middleCols(Index{h} * c.d_head, c.d_head)).cwiseAbs().maxCoeff() < 1e-4f);
+                CHECK((p * trace->v(site, h) - z.middleCols(Index{h} * c.d_head(site), c.d_head(site))).cwiseAbs().maxCoeff() < 1e-4f);
             }
             const LayerWeights& layer = model->weights.stacks[static_cast<size_t>(where.stack)].layers[static_cast<size_t>(where.layer)];
             const Linear& o = where.kind == AttentionKind::cross ? layer.cross.o : layer.self.o;

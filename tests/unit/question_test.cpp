@@ -91,7 +91,7 @@ TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
             float along = 0;
             for (const DeltaPart& p : split->heads) along += p.along;
             CHECK(along == doctest::Approx(out.row(query).norm()).epsilon(1e-4));
-            CHECK(split->heads.size() == static_cast<size_t>(trace->config().heads) + 1);
+            CHECK(split->heads.size() == static_cast<size_t>(trace->config().heads(site)) + 1);
         }
     }
     MESSAGE("largest error of the sums of ΔE: " << worst);
@@ -154,7 +154,7 @@ TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without h
         CHECK((one->rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
         Carriers none;
         for (const int site : self_sites(trace->config(), 0))
-            for (int h = 0; h < trace->config().heads; ++h) none.left_out.insert({site, h});
+            for (int h = 0; h < trace->config().heads(site); ++h) none.left_out.insert({site, h});
         CHECK(difference(rollout(*trace, none, pool), Matrix::Identity(all.rows(), all.rows())) == 0);
     }
 }
@@ -166,7 +166,7 @@ TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity"
     Matrix want = Matrix::Identity(n, n);
     for (const int site : self_sites(trace->config(), 0)) {
         Matrix mean = Matrix::Zero(n, n);
-        for (int h = 0; h < trace->config().heads; ++h) mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads);
+        for (int h = 0; h < trace->config().heads(site); ++h) mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads(site));
         want = (0.5f * mean + 0.5f * Matrix::Identity(n, n)) * want;
     }
     CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
@@ -177,7 +177,7 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
     const auto trace = any_trace("gpt2", pool);
     Carriers first;  // only layer 0 carries: the flow is that layer's own weight
     for (const int site : self_sites(trace->config(), 0))
-        for (int h = 0; site > 0 && h < trace->config().heads; ++h) first.left_out.insert({site, h});
+        for (int h = 0; site > 0 && h < trace->config().heads(site); ++h) first.left_out.insert({site, h});
     const auto flow = attention_flow(*trace, first, 5);
     const Matrix mean = mean_pattern(*trace, 0, first, 0, 10);
     for (int k = 0; k < 10; ++k) CHECK(flow[static_cast<size_t>(k)] == doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));

@@ -13,10 +13,9 @@ constexpr int kBartOffset = 2;
 ModelConfig read_common(ConfigReader& r) {
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
-    r.widths(c, {"d_model"}, 1024, {"encoder_attention_heads"}, 16);
-    if (r.integer({"decoder_attention_heads"}, 16, 1, 1 << 12) != c.heads)
-        r.fail(r.file() + ": encoder and decoder with different numbers of heads are not supported; use a model where they agree.");
     c.stacks.assign(2, {});
+    r.widths(c, {"d_model"}, 1024, {"encoder_attention_heads"}, 16);
+    r.heads(c.stacks[1], c.d_model, {"decoder_attention_heads"}, 16);
     StackConfig &encoder = c.stacks[0], &decoder = c.stacks[1];
     encoder.name = "encoder";
     decoder.name = "decoder";
@@ -81,10 +80,10 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& 
     for (int l = 0; l < stack.layers; ++l) {
         const std::string at = in + "layers." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
+        b.attention(w.self, stack, at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
         w.self.norm = b.norm(at + "self_attn_layer_norm");
         if (stack.cross) {
-            b.attention(w.cross, at + "encoder_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
+            b.attention(w.cross, stack, at + "encoder_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
             w.cross.norm = b.norm(at + "encoder_attn_layer_norm");
         }
         b.mlp(w, stack, at + "fc1", at + "fc2");

@@ -67,7 +67,7 @@ Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const
     for (int l = 0; l < c.stacks[0].layers; ++l) {
         const std::string at = "encoder.layer." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, at + "attention.", "self.query", "self.key", "self.value", "output.dense");
+        b.attention(w.self, c.stacks[0], at + "attention.", "self.query", "self.key", "self.value", "output.dense");
         w.self.norm = b.norm(at + "attention.output.LayerNorm");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         w.mlp_norm = b.norm(at + "output.LayerNorm");

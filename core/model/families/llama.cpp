@@ -13,7 +13,7 @@ namespace {
 ModelConfig read_common(ConfigReader& r, int64_t kv_heads_default) {
     ModelConfig c;
     r.widths(c, {"hidden_size"}, 4096, {"num_attention_heads"}, 32);
-    r.kv_heads(c, kv_heads_default ? kv_heads_default : c.heads);
+    r.kv_heads(c.stacks[0], kv_heads_default ? kv_heads_default : c.stacks[0].heads);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"num_hidden_layers"}, 32);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 11008);
@@ -72,7 +72,7 @@ Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
 Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c = read_common(r, 32);
-    c.d_head = r.integer({"head_dim"}, 128, 1, 1 << 14);
+    c.stacks[0].d_head = r.integer({"head_dim"}, 128, 1, 1 << 14);
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.qk_norm = true;
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 22016);
@@ -85,7 +85,7 @@ Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
 
 /// What both generations of Gemma share: gains stored less 1, embeddings scaled by the root of the width.
 void make_gemma(ConfigReader& r, ModelConfig& c) {
-    c.d_head = r.integer({"head_dim"}, 256, 1, 1 << 14);
+    c.stacks[0].d_head = r.integer({"head_dim"}, 256, 1, 1 << 14);
     c.stacks[0].vocab = c.vocab = r.vocabulary(256000);
     c.context = r.context({"max_position_embeddings"}, 8192);
     c.activation = r.activation({"hidden_activation"}, "gelu_pytorch_tanh");
@@ -128,10 +128,10 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "input_layernorm");
-        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj");
+        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj");
         if (c.qk_norm) {
-            w.self.q_norm = b.norm(at + "self_attn.q_norm", c.d_head, false);
-            w.self.k_norm = b.norm(at + "self_attn.k_norm", c.d_head, false);
+            w.self.q_norm = b.norm(at + "self_attn.q_norm", c.stacks[0].d_head, false);
+            w.self.k_norm = b.norm(at + "self_attn.k_norm", c.stacks[0].d_head, false);
         }
         if (c.branch_norm) {
             w.self.out_norm = b.norm(at + "post_attention_layernorm");

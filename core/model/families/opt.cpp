@@ -39,7 +39,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     for (int l = 0; l < c.stacks[0].layers; ++l) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
+        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
         w.self.norm = b.norm(at + "self_attn_layer_norm");
         b.mlp(w, c.stacks[0], at + "fc1", at + "fc2");
         w.mlp_norm = b.norm(at + "final_layer_norm");

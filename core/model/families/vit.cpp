@@ -44,7 +44,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "encoder.layer." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "layernorm_before");
-        b.attention(w.self, at + "attention.", "attention.query", "attention.key", "attention.value", "output.dense");
+        b.attention(w.self, c.stacks[0], at + "attention.", "attention.query", "attention.key", "attention.value", "output.dense");
         w.mlp_norm = b.norm(at + "layernorm_after");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         s.layers.push_back(w);
