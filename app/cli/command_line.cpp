@@ -3,9 +3,9 @@
 #include <clocale>
 #include <csignal>
 #include <iostream>
-#include <new>
 #include <tuple>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -83,7 +83,9 @@ Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, c
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
+namespace {
+
+Result<int> parse_and_run(int argc, char** argv) {
     keep_freed_memory();
     std::setlocale(LC_CTYPE, "C.UTF-8");
     std::signal(SIGPIPE, SIG_IGN);
@@ -108,12 +110,15 @@ int run_command_line(int argc, char** argv) {
     } catch (const CLI::ParseError& e) {
         return fail(std::string(e.what()) + " (headlight --help lists what can be asked)", 2);
     }
-    try {
-        const Status status = dispatch(app, window, size, runs);
-        return status ? 0 : fail(status.error().message, 1);
-    } catch (const std::bad_alloc&) {
-        return fail("There is not enough memory for this; use a smaller model or a shorter text.", 1);
-    }
+    TRY_STATUS(dispatch(app, window, size, runs));
+    return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+    const auto status = guarded([&] { return parse_and_run(argc, argv); });
+    return status ? *status : fail(status.error().message, 1);
 }
 
 }  // namespace headlight

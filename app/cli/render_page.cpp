@@ -80,7 +80,8 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.align_lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
-    prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
+    TRY(WorkAnswer answer, answer_for(runs, s.site, s.head, s.locked, pool));
+    TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "views/all_heads.h"
 #include "views/numbers.h"
 #include "views/page.h"
 #include "views/writing.h"
 #include "window/application.h"
+#include "window/beside.h"
 #include "window/workspace.h"
 
 namespace headlight {
@@ -57,11 +59,15 @@ void Application::handle_choices() {
 
 /// The first table of what is shown, for a spreadsheet.
 void Application::copy_numbers() {
-    const auto tables = answer_ && answer_->picture ? shown_numbers(make_scene()) : std::vector<NumberTable>();
-    if (tables.empty()) {
-        state_.notice = "This view has no numbers to copy.";
+    const auto found = guarded([this]() -> Result<std::vector<NumberTable>> {
+        if (!answer_ || !answer_->picture) return std::vector<NumberTable>();
+        return shown_numbers(make_scene());
+    });
+    if (!found || found->empty()) {
+        state_.notice = found ? "This view has no numbers to copy." : found.error().message;
         return;
     }
+    const auto& tables = *found;
     glfwSetClipboardString(window_, as_tsv(tables[0]).c_str());
     state_.notice = "Copied “" + tables[0].name + "”: " + std::to_string(tables[0].values.rows()) + " × " + std::to_string(tables[0].values.cols()) + " numbers" + (tables.size() > 1 ? "; the view's other tables can be saved." : ".");
 }
@@ -99,10 +105,7 @@ void Application::save_picture() {
     if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
     saving_path_ = state_.save_path;
     state_.save_result = "saving…";
-    saving_ = std::async(std::launch::async, [page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
-        struct Wake {
-            ~Wake() { glfwPostEmptyEvent(); }
-        } wake;
+    saving_ = beside([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
         if (is_numbers_path(path)) return write_view_numbers(path, page);
         TRY(const Drawing drawing, draw_page(page));
         return write_page(path, drawing);
@@ -131,10 +134,7 @@ void Application::update_preview() {
     const auto now = std::tuple(page.style, page.answer, page.view, state_.preview_box);
     if (previewed_ == now) return;
     previewed_ = now;
-    previewing_ = std::async(std::launch::async, [page, box = state_.preview_box]() -> Result<RgbImage> {
-        struct Wake {
-            ~Wake() { glfwPostEmptyEvent(); }
-        } wake;
+    previewing_ = beside([page, box = state_.preview_box]() -> Result<RgbImage> {
         TRY(const Drawing drawing, draw_page(page));
         return draw_image(drawing, box.first, box.second);
     });

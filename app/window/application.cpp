@@ -3,10 +3,12 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -43,7 +45,7 @@ Status Application::open_window() {
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only delay the next key
-    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); });
+    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); }, Texture::most_side());
     ask_worker();  // the model opens while the fonts load
 
     ImGui::CreateContext();
@@ -184,11 +186,14 @@ void Application::update_pictures() {
     }
     const SentenceResult& s = *answer_->sentence;
     if (pictures_.of_sentence == &s || s.heads.empty()) return;
-    const int across = s.model->config.heads, layers = s.model->config.sites(), t = static_cast<int>(s.heads[0].thumbnail.rows());
+    const int across = s.model->config.heads, layers = s.model->config.sites();
+    int t = static_cast<int>(s.heads[0].thumbnail.rows());
+    while (t > 1 && std::max(layers, across) * t > Texture::most_side()) t = (t + 1) / 2;
     Matrix atlas(layers * t, across * t);
     pictures_.largest = 1e-6f;
     for (int i = 0; i < layers * across; ++i) {
-        const Matrix& thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+        Matrix thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+        while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
         pictures_.largest = std::max(pictures_.largest, thumbnail.maxCoeff());
     }
@@ -247,11 +252,39 @@ void Application::draw_frame() {
     ++frames_drawn_;
 }
 
+/// A frame that throws is given up, and the notice says why; an error where frame after frame does.
+Status Application::draw_safely() {
+    constexpr int kMostFailures = 3;
+    const Status drawn = guarded([this] {
+        draw_frame();
+        return success();
+    });
+    if (drawn) {
+        frames_failed_ = 0;
+        return drawn;
+    }
+    ImGui::ErrorCheckEndFrameRecover(nullptr);
+    ImGui::EndFrame();
+    state_.notice = drawn.error().message;
+    frames_wanted_ = std::max(frames_wanted_, 1);
+    return ++frames_failed_ < kMostFailures ? success() : drawn;
+}
+
 bool Application::settled() const {
     return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
+/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the same.
 Status Application::run() {
+    const Status ended = guarded([this] { return draw_until_closed(); });
+    if (!ended && options_.screenshot.empty()) static_cast<void>(guarded([this] {
+        remember();
+        return success();
+    }));
+    return ended;
+}
+
+Status Application::draw_until_closed() {
     const double deadline = glfwGetTime() + 120;
     while (!glfwWindowShouldClose(window_)) {
         wait_for_events();
@@ -268,7 +301,7 @@ Status Application::run() {
         ask_worker();
         wait_for_answer();
         const double begin = glfwGetTime();
-        draw_frame();
+        TRY_STATUS(draw_safely());
         ask_worker();
         if (!options_.screenshot.empty()) {
             if (settled() && !take_answer()) return take_screenshot();
@@ -296,6 +329,7 @@ Status Application::run() {
             write_report();
         }
     }
+    glfwHideWindow(window_);  // closed at once, whatever still ends behind it
     remember();
     return success();
 }

@@ -25,6 +25,7 @@ private:
     explicit Application(const WindowOptions& options) : options_(options) {}
 
     Status open_window();
+    Status draw_until_closed();
     void install_callbacks();
     Status apply_options();
     void show_texts();
@@ -65,6 +66,7 @@ private:
     void note_cut();
 
     void draw_frame();
+    Status draw_safely();
     void draw_parts(Scene& scene, Rect window);
     void update_pictures();
     void reload_shaders();
@@ -98,11 +100,11 @@ private:
     std::string saving_path_;
     std::future<Result<RgbImage>> previewing_;
     std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>> previewed_;
-    std::future<std::vector<FoundModel>> looking_;  // for models on this computer, while the menu is open
+    std::future<Result<std::vector<FoundModel>>> looking_;  // for models on this computer, while the menu is open
     std::filesystem::file_time_type shader_time_{};
     float loaded_scale_ = 0;
     int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
-    int frames_drawn_ = 0;
+    int frames_drawn_ = 0, frames_failed_ = 0;  // failed: one after another
     int fields_waited_ = 0;         // frames in which an open path field had not taken the keyboard yet
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it

@@ -85,6 +85,7 @@ void Application::write_report() {
     for (const StyleField& field : style_fields()) root["figure"][field.name] = field_text(state_.figure, field);
     if (answer_) {
         root["model_error"] = answer_->model_error;
+        root["failure"] = answer_->failure;
         root["shown_text_b"] = answer_->other ? answer_->other->text : "";
         root["swept"] = answer_->sweep ? answer_->sweep->ended() ? "ended" : "going on" : "";
         root["shown_head"] = {answer_->site, answer_->head};

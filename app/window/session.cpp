@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "views/changes.h"
 #include "window/application.h"
+#include "window/beside.h"
 #include "window/workspace.h"
 
 namespace headlight {
@@ -111,6 +112,8 @@ bool Application::take_answer() {
     if (!fresh) return false;
     const bool opened = fresh->sentence && fresh->model_error.empty() && (!answer_ || !answer_->sentence || answer_->sentence->model != fresh->sentence->model);
     const bool failed = !fresh->model_error.empty() && (!answer_ || answer_->model_attempt != fresh->model_attempt || answer_->model_error != fresh->model_error);
+    if (answer_ && !answer_->failure.empty() && fresh->failure.empty() && state_.notice == answer_->failure) state_.notice.clear();
+    const bool newly_failed = !fresh->failure.empty() && (!answer_ || answer_->failure != fresh->failure);
     answer_ = std::move(fresh);
     if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == fields_.sentence.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
     if (opened) {
@@ -127,6 +130,7 @@ bool Application::take_answer() {
         if (recent.size() > 8) recent.resize(8);
     }
     if (failed) state_.model_menu = true;
+    if (newly_failed) state_.notice = answer_->failure;
     if (state_.choose_head && answer_->sentence && answer_->sentence->trace) {
         state_.site = answer_->site;
         state_.head = answer_->head;
@@ -184,14 +188,12 @@ std::optional<OtherRun> Application::other_run() const {
 /// Lists the models of other programs when the menu is opened for the first time.
 void Application::look_for_models() {
     if (state_.model_menu && !state_.found_all && !looking_.valid()) {
-        looking_ = std::async(std::launch::async, [] {
-            auto found = models_on_computer();
-            glfwPostEmptyEvent();
-            return found;
-        });
+        looking_ = beside([]() -> Result<std::vector<FoundModel>> { return models_on_computer(); });
     }
     if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-    state_.found = looking_.get();
+    auto found = looking_.get();
+    if (found) state_.found = *std::move(found);
+    else state_.notice = found.error().message;
     state_.found_all = true;
     frames_wanted_ = std::max(frames_wanted_, 1);
 }

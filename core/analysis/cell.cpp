@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -56,6 +58,7 @@ void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     CellReport r;
     r.cell = cell;
+    HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.site) && cell.key >= 0 && cell.key < trace.key_count(cell.site));
     fill_row(trace, r);
     fill_heads(trace, r, pool);
     if (!trace.has_weights()) return r;

@@ -70,7 +70,7 @@ Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool&
     const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(), columns = static_cast<Index>(m.sites.size());
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
     for (Index i = 0; i < columns; ++i) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Matrix before = trace.resid_before(m.sites[static_cast<size_t>(i)], pool);
         const Matrix delta = trace.attn_out(m.sites[static_cast<size_t>(i)], pool);
         const Matrix after = before + delta;
@@ -90,7 +90,7 @@ Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPoo
     find_moved_tokens(trace, w, additions, s, pool);
     s.norm_by_head.assign(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
     for (const int site : sites_of(c, c.site(w.site).stack)) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Matrix results = trace.results(site, w.query, pool);
         for (int h = 0; h < c.heads; ++h) s.norm_by_head[static_cast<size_t>(site * c.heads + h)] = results.row(h).norm();
     }
@@ -114,8 +114,8 @@ Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPoo
     const Index n = steps[0].rows();
     Matrix all(n * static_cast<Index>(steps.size()), steps[0].cols());
     for (size_t i = 0; i < steps.size(); ++i) all.middleRows(static_cast<Index>(i) * n, n) = steps[i];
-    if (stopped(cancel)) return Error{"Cancelled."};
-    const Plane plane = principal_plane(all);
+    const Plane plane = principal_plane(all, cancel);
+    if (stopped(cancel)) return cancelled();
     Projection p{{}, plane.kept};
     for (size_t i = 0; i < steps.size(); ++i) p.steps.push_back(plane.points.middleRows(static_cast<Index>(i) * n, n));
     return p;

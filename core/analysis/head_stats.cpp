@@ -79,7 +79,7 @@ void reduce_row(std::span<const float> row, int q, const MaskPlan& mask, const C
     for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r) thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
-HeadSummary summarize(const Trace& trace, int site, int head, int t) {
+HeadSummary summarize(const Trace& trace, int site, int head, int t, const ThreadPool& pool) {
     constexpr int kBlock = 64;
     const MaskPlan& mask = trace.rule(site).mask_of(head);
     const bool cross = trace.config().site(site).kind == AttentionKind::cross;
@@ -88,7 +88,7 @@ HeadSummary summarize(const Trace& trace, int site, int head, int t) {
     HeadSummary out{{}, Matrix::Constant(t, t, -1.0f)};
     std::array<double, kStatistics> sums{};
     std::array<int, kStatistics> counts{};
-    for (int block = 0; block < n; block += kBlock) {
+    for (int block = 0; block < n && !pool.stopped(); block += kBlock) {
         const Matrix rows = trace.pattern_rows(site, head, block, std::min(kBlock, n - block));
         for (int i = 0; i < rows.rows(); ++i) {
             const int q = block + i;
@@ -133,10 +133,8 @@ Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbna
     int t = 1;
     for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
     std::vector<HeadSummary> out(static_cast<size_t>(trace.config().sites() * heads));
-    pool.run(static_cast<int>(out.size()), [&](int i) {
-        if (!stopped(cancel)) out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t);
-    });
-    if (stopped(cancel)) return Error{"Cancelled."};
+    const CancelScope scope(pool, cancel);
+    pool.run(static_cast<int>(out.size()), [&](int i) { out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t, pool); });
     return out;
 }
 

@@ -24,15 +24,14 @@ Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& po
     const int n = trace.query_count(w.site), heads = trace.config().heads;
     LayerLinks links;
     links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
+    const CancelScope scope(pool, cancel);
     pool.run(heads, [&](int h) {
-        for (int first = 0; first < n; first += kBlock) {
-            if (stopped(cancel)) return;
+        for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
             const Matrix rows = trace.pattern_rows(w.site, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
                 links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(w.site).mask_of(h).seen[static_cast<size_t>(first + i)], w.share, kMost);
         }
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return links;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/check.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -21,7 +22,10 @@ std::vector<int> ranked_ids(const Vector& values, int count) {
     return order;
 }
 
-Vector logits_at(const Trace& trace, int position, ThreadPool& pool) { return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose(); }
+Vector logits_at(const Trace& trace, int position, ThreadPool& pool) {
+    HEADLIGHT_CHECK(position >= 0 && position < trace.normalized().rows());
+    return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose();
+}
 
 Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) { return probabilities(logits_at(trace, position, pool)); }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -23,6 +25,7 @@ void exponentiate(Steps& s) {
 }  // namespace
 
 Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
+    HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.site));
     const AttentionRule& rule = trace.rule(w.site);
     const auto q = trace.q(w.site, w.head), k = trace.k(w.site, w.head), v = trace.v(w.site, w.head);
     Matrix scores(1, trace.key_count(w.site));

@@ -5,6 +5,7 @@
 
 #include "analysis/predict.h"
 #include "analysis/words.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "figure/figure.h"
 
@@ -41,6 +42,7 @@ Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& w
 }
 
 Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
+    check_fits(int64_t{trace.query_count(o.site)} * trace.key_count(o.site) * 12);  // as it is, as it is shown, the tokens kept
     const Matrix own = masked_pattern(trace, o.site, o.head), whole = o.drop_sink ? without_first_key(own) : own;
     const Matrix kept = whole(queries.kept, keys.kept);
     return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;

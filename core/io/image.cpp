@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/check.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -125,6 +126,7 @@ Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::strin
 }
 
 RgbImage resize(const RgbImage& image, int width, int height, Resampling filter) {
+    HEADLIGHT_CHECK(width > 0 && height > 0 && image.rgb.size() == size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height));
     if (image.width == width && image.height == height) return image;
     RgbImage wide{width, image.height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(image.height) * 3)};
     resample(image.rgb.data(), wide.rgb.data(), make_taps(image.width, width, filter), 3, image.height, int64_t{image.width} * 3, int64_t{width} * 3);

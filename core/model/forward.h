@@ -62,12 +62,14 @@ struct Reuse {
     std::vector<int> layers;  // per stack, where the tokens are the same: layers before the first change that differs
 };
 
-/// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary: the caller has checked).
-/// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
+/// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary).
+/// Only rows after those reused are computed, and each stage is checked once for what is not finite: the error names the first.
+/// `cancel` is read between the tiles of each layer.
 Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                             const Reuse& reuse = {});
 
-/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.
+/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws Failure where
+/// they are not finite.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
 
 /// [rows, d_model]: z of some rows through the output matrix; and what the block adds: the same, through the norm behind it

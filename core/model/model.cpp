@@ -21,7 +21,7 @@ public:
     Steps(const CancelFlag* cancel, OpeningProgress* progress) : cancel_(cancel), progress_(progress) {}
     Status begin(const char* what) {
         if (progress_) progress_->step.store(what, std::memory_order_relaxed);
-        if (cancel_ && cancel_->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        if (stopped(cancel_)) return cancelled();
         return success();
     }
 

@@ -18,6 +18,7 @@ constexpr int kMostLayers = 1000, kMostHeads = 1000, kMostWidth = 1 << 20, kMost
 struct Reading {
     const Safetensors& file;
     const std::string& name;
+    const CancelFlag* cancel = nullptr;
 
     Error error(const std::string& what) const { return Error{name + ": " + what}; }
     const StoredTensor* find(const std::string& tensor) const {
@@ -42,6 +43,7 @@ struct Reading {
             return error(tensor + " has the shape " + shape_text(t->shape) + " where " + std::to_string(rows) + " rows of " + std::to_string(columns) + " float32 are expected; record the trace again.");
         Matrix out(rows, columns);
         std::memcpy(out.data(), t->bytes.data(), t->bytes.size());
+        if (!all_finite(out)) return error(tensor + " contains NaN or infinity; record the trace again.");
         return out;
     }
 };
@@ -134,9 +136,10 @@ Status take_patterns(const Reading& in, const std::string& tensor, int queries, 
         return in.error(t ? tensor + " has the shape " + shape_text(t->shape) + " where " + shape_text(shape) + " is expected; record the trace again." : "it holds neither " + tensor + " nor q and k with what is needed to join them; record it with --capture '*hook_pattern'.");
     const auto size = static_cast<size_t>(queries) * static_cast<size_t>(keys);
     for (int head = 0; head < rule.heads; ++head) {
+        if (stopped(in.cancel)) return cancelled();
         Matrix pattern(queries, keys);
         std::memcpy(pattern.data(), t->bytes.data() + static_cast<size_t>(head) * size * sizeof(float), size * sizeof(float));
-        if (!pattern.allFinite()) return in.error(tensor + " holds numbers that are none; record the trace again.");
+        if (!all_finite(pattern)) return in.error(tensor + " contains NaN or infinity; record the trace again.");
         HeadRule changed;
         changed.frozen = std::make_shared<const Matrix>(std::move(pattern));
         rule.changed.push_back(std::move(changed));
@@ -202,6 +205,7 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
         const StackConfig& stack = c.stacks[index];
         auto activations = std::make_shared<StackActivations>();
         for (int layer = 0; layer < stack.layers; ++layer) {
+            if (stopped(in.cancel)) return cancelled();
             auto one = std::make_shared<LayerActivations>();
             for (const int site : c.sites_of(static_cast<int>(index), layer)) {
                 TRY(auto attention, read_attention(in, t, site, meeting, own_mask));
@@ -216,9 +220,9 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path) {
+Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path, const CancelFlag* cancel) {
     TRY(const Safetensors file, open_safetensors(path));
-    return build({file, display_path(path)});
+    return build({file, display_path(path), cancel});
 }
 
 Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> bytes, const std::string& name) {

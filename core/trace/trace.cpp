@@ -1,5 +1,8 @@
 #include "trace/trace.h"
 
+#include "base/check.h"
+#include "base/memory.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,13 +12,17 @@ const Sequence& Trace::queries(int site) const { return request.inputs[static_ca
 const Sequence& Trace::keys(int site) const { return request.inputs[static_cast<size_t>(config().site(site).key_stack())]; }
 
 const AttentionActivations& Trace::attention(int site) const {
+    HEADLIGHT_CHECK(site >= 0 && site < config().sites());
     const AttentionSite s = config().site(site);
     const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     return s.kind == AttentionKind::cross ? layer.cross : layer.self;
 }
 
 namespace {
-ConstMatrixRef head_columns(const Matrix& all, const ModelConfig& c, int head) { return all.middleCols(Index{head} * c.d_head, c.d_head); }
+ConstMatrixRef head_columns(const Matrix& all, const ModelConfig& c, int head) {
+    HEADLIGHT_CHECK(head >= 0 && (Index{head} + 1) * c.d_head <= all.cols());
+    return all.middleCols(Index{head} * c.d_head, c.d_head);
+}
 }  // namespace
 
 ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config(), head); }
@@ -35,9 +42,18 @@ Matrix Trace::pattern_rows(int site, int head, int first, int rows) const {
     return pattern;
 }
 
-Matrix Trace::pattern(int site, int head) const { return pattern_rows(site, head, 0, query_count(site)); }
+namespace {
+/// Before `maps` of [queries, keys] are made.
+void check_room(const Trace& trace, int site, int maps) { check_fits(int64_t{trace.query_count(site)} * trace.key_count(site) * maps * static_cast<int64_t>(sizeof(float))); }
+}  // namespace
+
+Matrix Trace::pattern(int site, int head) const {
+    check_room(*this, site, 1);
+    return pattern_rows(site, head, 0, query_count(site));
+}
 
 Matrix Trace::scores(int site, int head) const {
+    check_room(*this, site, 1);
     Matrix scores(query_count(site), key_count(site));
     attention_scores(rule(site), head, q(site, head), k(site, head), 0, 0, scores);
     return scores;
@@ -46,6 +62,7 @@ Matrix Trace::scores(int site, int head) const {
 const Matrix& Trace::resid_post(int index, int layer) const {
     const auto next = static_cast<size_t>(layer) + 1;
     const StackActivations& s = stack(index);
+    HEADLIGHT_CHECK(layer >= 0 && next <= s.layers.size());
     return next < s.layers.size() ? s.layers[next]->resid_pre : s.resid_final;
 }
 
@@ -95,11 +112,16 @@ Matrix Trace::results(int site, int query, ThreadPool& pool) const {
 }
 
 Matrix masked_pattern(const Trace& trace, int site, int head) {
-    Matrix w = trace.pattern(site, head);
+    check_room(trace, site, 1);
+    return masked_pattern_rows(trace, site, head, 0, trace.query_count(site));
+}
+
+Matrix masked_pattern_rows(const Trace& trace, int site, int head, int first, int rows) {
+    Matrix w = trace.pattern_rows(site, head, first, rows);
     const MaskPlan& mask = trace.rule(site).mask_of(head);
     for (Index q = 0; q < w.rows(); ++q) {
-        const auto query = static_cast<int>(q);
-        const KeyRange& seen = mask.seen[static_cast<size_t>(q)];
+        const int query = first + static_cast<int>(q);
+        const KeyRange& seen = mask.seen[static_cast<size_t>(query)];
         const auto hide = [&](Index from, Index to) {  // a frozen pattern may weigh what the mask hides
             for (Index k = from; k < to; ++k)
                 if (w(q, k) == 0) w(q, k) = -1;
@@ -114,6 +136,7 @@ Matrix masked_pattern(const Trace& trace, int site, int head) {
 }
 
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads) {
+    check_room(trace, site, 2);
     for (int h = 0, all = heads.empty() ? trace.config().heads : 0; h < all; ++h) heads.push_back(h);
     Matrix sum = masked_pattern(trace, site, heads[0]);
     for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, site, heads[i]);
@@ -176,6 +199,7 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
+    HEADLIGHT_CHECK(model && request.inputs.size() == model->config.stacks.size());
     TRY(Activations activations, forward(*model, request.inputs, request.intervention, pool, cancel, reusable(past, *model, request)));
     return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
 }

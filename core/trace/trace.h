@@ -47,7 +47,8 @@ struct Trace {
     ConstMatrixRef k(int site, int head) const;
     ConstMatrixRef v(int site, int head) const;
 
-    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0.
+    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0. What takes [queries, keys] throws
+    /// Failure where there is no memory for it.
     Matrix pattern(int site, int head) const;
     /// [rows, keys] of the pattern, for queries from `first` on.
     Matrix pattern_rows(int site, int head, int first, int rows) const;
@@ -71,8 +72,9 @@ struct Trace {
     const AttentionWeights& weights(int site) const;
 };
 
-/// The pattern of one head with −1 where the mask hides the key.
+/// The pattern of one head with −1 where the mask hides the key; [rows, keys] of it for queries from `first` on.
 Matrix masked_pattern(const Trace& trace, int site, int head);
+Matrix masked_pattern_rows(const Trace& trace, int site, int head, int first, int rows);
 
 /// The mean of those of some heads of a block; of all where none are named.
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
@@ -81,7 +83,7 @@ Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
 /// each row's rest made to sum to 1. Nothing is computed anew.
 Matrix without_first_key(Matrix weights);
 
-/// Runs the request; its sequences have been checked. An error means that `cancel` was set.
+/// Runs the request; its sequences have been checked. The error is forward()'s; where `cancel` was set, it says so.
 /// With `past`, what cannot have changed since that trace is taken from it: rows before the first changed token under a
 /// causal mask, and a whole stack whose sequence is the same.
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr,

@@ -445,6 +445,43 @@ def an_unwritable_folder_keeps_the_old_file():
     run("render", "--text", "a", "-o", locked / "x.png", status=1)
 
 
+def too_little_memory_is_a_sentence():
+    """Whatever the limit: the numbers, or one sentence; never a signal."""
+    if SANITIZED:
+        return
+    def under(megabytes, *command):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+        return subprocess.run([str(PROGRAM), *command], capture_output=True, text=True, timeout=120, preexec_fn=limit)
+    least = next(m for m in range(40, 1000, 10) if under(m, "--version").returncode == 0)
+    text = "The cat sat on the mat. " * 400
+    refused = 0
+    for more in range(0, 120, 8):
+        for command in (["heads", "--text", text, "--threads", "16"], ["generate", "--text", text, "--tokens", "2"]):
+            r = under(least + more, *command)
+            assert r.returncode in (0, 1), (least + more, command[0], r.returncode, r.stderr[:300])
+            if r.returncode:
+                assert r.stderr.startswith("headlight: ") and len(r.stderr.splitlines()) == 1, r.stderr[:300]
+                refused += 1
+    assert refused, "at least the smallest limit is too small"
+
+
+def weights_that_are_not_numbers_are_said():
+    folder = FOLDER / "with NaN"
+    shutil.copytree(MODELS / "gpt2", folder)
+    path = folder / "model.safetensors"
+    data = bytearray(path.read_bytes())
+    size, = struct.unpack("<Q", data[:8])
+    begin = json.loads(data[8:8 + size])["transformer.h.1.attn.c_attn.weight"]["data_offsets"][0]
+    data[8 + size + begin:12 + size + begin] = struct.pack("<f", float("nan"))
+    path.write_bytes(data)
+    for view in ("head", "heads", "steps", "lens", "delta", "next"):
+        r = run("render", "--model", folder, "--ids", "1,2,3", "--view", view, "-o", FOLDER / "nan.png", status=1)
+        assert "layer 1's queries are not finite" in r.err, r.err
+    assert "not finite" in run("generate", "--model", folder, "--ids", "1,2,3", status=1).err
+    assert "not finite" in run("trace", "--model", folder, "--ids", "1,2,3", "-o", FOLDER / "nan.safetensors", status=1).err
+    assert not (FOLDER / "nan.png").exists() and not (FOLDER / "nan.safetensors").exists()
+
+
 def tokenize_speaks_json_lines():
     lines = [{"text": "Hello", "special": True}, {"text": "猫 😀"}, {"text": ""}]
     r = run("tokenize", text_in="\n".join(map(json.dumps, lines)).encode())
