@@ -184,10 +184,13 @@ size_t TextField::good_cut(size_t at) const {
 /// Shapes the text, or of a long one a stretch around the caret, which keeps its place on the screen.
 void TextField::layout() {
     if (layout_ && covers_caret()) return;
-    shaped_to_ = std::min(text_.size(), shaped_from_ + 2 * kReach);
+    const auto end_of = [this](size_t from) { return from + 2 * kReach < text_.size() ? good_cut(from + 2 * kReach) : text_.size(); };
+    shaped_to_ = end_of(shaped_from_);
     const bool moved = !covers_caret();
-    if (moved) shaped_from_ = caret_ > kReach ? good_cut(caret_ - kReach) : 0;
-    shaped_to_ = shaped_from_ + 2 * kReach < text_.size() ? good_cut(shaped_from_ + 2 * kReach) : text_.size();
+    if (moved) {
+        shaped_from_ = caret_ > kReach ? good_cut(caret_ - kReach) : 0;
+        shaped_to_ = end_of(shaped_from_);
+    }
     PangoContext* context = pango_font_map_create_context(pango_cairo_font_map_get_default());
     layout_ = std::shared_ptr<PangoLayout>(pango_layout_new(context), Unref());
     g_object_unref(context);
