@@ -210,7 +210,7 @@ void Application::open_dropped(const std::string& path) {
     const std::string end = fs::path(path).extension().string();
     const bool picture = end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
     if (!picture) return choose_model(state_, path);
-    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) fields_.sentence.replace_text(path);
+    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision) fields_.sentence.set_text(path);
     else state_.notice = "A picture needs a vision model: open a ViT first, then drop the picture again.";
 }
 
@@ -269,8 +269,6 @@ void Application::handle_keys() {
         };
         TextField& typed = fields_.typed() ? *fields_.typed() : fields_.sentence;
         typed.handle(input_, clipboard, [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
-        while (fields_.typed() && input_.take(GLFW_KEY_Z, true)) fields_.undo();
-        while (fields_.typed() && (input_.take(GLFW_KEY_Y, true) || input_.take(GLFW_KEY_Z, true, true))) fields_.redo();
     }
     for (const auto& path : input_.dropped) open_dropped(path);
     if (typed_text() != last_text_) {

@@ -96,7 +96,7 @@ void Application::show_written() {
     const bool emptying = fields_.second.focused && fields_.second.text().empty();  // to type something else
     if (stands || emptying) return;
     written_target_ = text;
-    fields_.second.show_text(text, fields_.second.focused);  // its beginning is seen
+    fields_.second.set_text(text, fields_.second.focused);  // its beginning is seen
     shown_target_ = fields_.second.text();  // a field keeps one line of valid text
 }
 

@@ -37,65 +37,33 @@ std::string cleaned(std::string_view what) {
 }  // namespace
 
 void TextField::set_text(std::string text, bool caret_at_end) {
-    show_text(text, caret_at_end);
-    shown_ = false;
-    history_->forget(number_);
-}
-
-void TextField::show_text(const std::string& text, bool caret_at_end) {
     text_ = cleaned(text);
     caret_ = anchor_ = caret_at_end ? text_.size() : 0;
     layout_ = nullptr;
-    shown_ = true;
 }
 
-/// Whether the text is as long as an edit found or left it; what the program shows stands for a text that the person emptied.
-bool TextField::has_length(size_t bytes) {
-    if (shown_ && bytes == 0) text_.clear();
-    return text_.size() == bytes;
+void TextField::remember() {
+    past_.emplace_back(text_, caret_);
+    if (past_.size() > 200) past_.erase(past_.begin());
+    future_.clear();
 }
 
-void TextField::replace_text(const std::string& text) {
-    const TextEdit change = difference(text_, cleaned(text));
-    edit(change.at, change.removed.size(), change.inserted, true);
-    caret_ = anchor_ = text_.size();
-}
-
-void TextField::undo(const TextEdit& edit) {
-    if (!has_length(edit.length - edit.removed.size() + edit.inserted.size())) return;
-    revert(text_, edit);
-    shown_ = false;
-    caret_ = std::min(edit.caret, text_.size());
-    anchor_ = std::min(edit.anchor, text_.size());
-    layout_ = nullptr;
-}
-
-void TextField::redo(const TextEdit& edit) {
-    if (!has_length(edit.length)) return;
-    apply(text_, edit);
-    shown_ = false;
-    caret_ = anchor_ = std::min(edit.at + edit.inserted.size(), text_.size());
-    layout_ = nullptr;
-}
-
-/// The one place where a person's editing changes the text.
-void TextField::edit(size_t at, size_t size, std::string_view by, bool alone) {
-    TextEdit edit{at, text_.substr(at, size), std::string(by), anchor_, caret_, text_.size()};
-    redo(edit);
-    history_->note(TextStep{number_, std::move(edit)}, glfwGetTime(), alone);
-}
-
-void TextField::insert(std::string_view what, bool pasted) {
-    const size_t first = std::min(caret_, anchor_), selected = std::max(caret_, anchor_) - first;
+void TextField::insert(std::string_view what) {
+    remember();
+    erase_selection();
     std::string clean = cleaned(what.substr(0, kMaxBytes));
-    const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - selected);
-    if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));
-    edit(first, selected, clean, pasted || selected > 0);
+    if (text_.size() + clean.size() > kMaxBytes) clean = valid_utf8(clean.substr(0, kMaxBytes - std::min(kMaxBytes, text_.size())));
+    text_.insert(caret_, clean);
+    caret_ = anchor_ = caret_ + clean.size();
+    layout_ = nullptr;
 }
 
-bool TextField::erase_selection(bool alone) {
+bool TextField::erase_selection() {
     if (caret_ == anchor_) return false;
-    edit(std::min(caret_, anchor_), std::max(caret_, anchor_) - std::min(caret_, anchor_), "", alone);
+    const size_t first = std::min(caret_, anchor_);
+    text_.erase(first, std::max(caret_, anchor_) - first);
+    caret_ = anchor_ = first;
+    layout_ = nullptr;
     return true;
 }
 
@@ -146,9 +114,19 @@ bool TextField::edit_key(const KeyPress& k, const std::function<std::string()>& 
         if (!k.shift) anchor_ = caret_;
     };
     const auto erase_to = [&](int direction) {
-        if (erase_selection(true)) return;
-        const size_t to = step(caret_, direction, k.control);
-        edit(std::min(caret_, to), std::max(caret_, to) - std::min(caret_, to), "", k.control);
+        remember();
+        if (!erase_selection()) {
+            anchor_ = step(caret_, direction, k.control);
+            erase_selection();
+        }
+    };
+    const auto restore = [&](auto& from, auto& to) {
+        if (from.empty()) return;
+        to.emplace_back(text_, caret_);
+        std::tie(text_, caret_) = from.back();
+        from.pop_back();
+        anchor_ = caret_;
+        layout_ = nullptr;
     };
     const std::string selected = text_.substr(std::min(caret_, anchor_), std::max(caret_, anchor_) - std::min(caret_, anchor_));
     used = true;
@@ -165,7 +143,9 @@ bool TextField::edit_key(const KeyPress& k, const std::function<std::string()>& 
     else if (k.control && k.key == GLFW_KEY_X && !selected.empty()) {
         copy(selected);
         erase_to(-1);
-    } else if (k.control && k.key == GLFW_KEY_V) insert(clipboard(), true);
+    } else if (k.control && k.key == GLFW_KEY_V) insert(clipboard());
+    else if (k.control && k.key == GLFW_KEY_Z && !k.shift) restore(past_, future_);
+    else if (k.control && (k.key == GLFW_KEY_Y || (k.key == GLFW_KEY_Z && k.shift))) restore(future_, past_);
     else used = false;
     return text_ != before;
 }
@@ -174,7 +154,7 @@ bool TextField::handle(Input& input, const std::function<std::string()>& clipboa
     bool changed = false;
     if (!input.typed.empty()) {
         focused = true;
-        insert(input.typed, false);
+        insert(input.typed);
         input.typed.clear();
         changed = true;
     }
@@ -189,8 +169,8 @@ bool TextField::handle(Input& input, const std::function<std::string()>& clipboa
 }
 
 bool TextField::covers_caret() const {
-    const bool left = first_ == 0 || caret_ >= first_ + kMargin, right = last_ == text_.size() || caret_ + kMargin <= last_;
-    return first_ <= text_.size() && last_ <= text_.size() && !is_inside_character(text_, first_) && left && right;
+    const bool left = shaped_from_ == 0 || caret_ >= shaped_from_ + kMargin, right = shaped_to_ == text_.size() || caret_ + kMargin <= shaped_to_;
+    return shaped_from_ <= text_.size() && shaped_to_ <= text_.size() && !is_inside_character(text_, shaped_from_) && left && right;
 }
 
 /// Where a long text may be cut for laying out: behind a blank a little before, else between characters.
@@ -204,10 +184,13 @@ size_t TextField::good_cut(size_t at) const {
 /// Shapes the text, or of a long one a stretch around the caret, which keeps its place on the screen.
 void TextField::layout() {
     if (layout_ && covers_caret()) return;
-    last_ = std::min(text_.size(), first_ + 2 * kReach);
+    const auto end_of = [this](size_t from) { return from + 2 * kReach < text_.size() ? good_cut(from + 2 * kReach) : text_.size(); };
+    shaped_to_ = end_of(shaped_from_);
     const bool moved = !covers_caret();
-    if (moved) first_ = caret_ > kReach ? good_cut(caret_ - kReach) : 0;
-    last_ = first_ + 2 * kReach < text_.size() ? good_cut(first_ + 2 * kReach) : text_.size();
+    if (moved) {
+        shaped_from_ = caret_ > kReach ? good_cut(caret_ - kReach) : 0;
+        shaped_to_ = end_of(shaped_from_);
+    }
     PangoContext* context = pango_font_map_create_context(pango_cairo_font_map_get_default());
     layout_ = std::shared_ptr<PangoLayout>(pango_layout_new(context), Unref());
     g_object_unref(context);
@@ -215,7 +198,7 @@ void TextField::layout() {
     pango_layout_set_font_description(layout_.get(), font);
     pango_font_description_free(font);
     pango_layout_set_single_paragraph_mode(layout_.get(), true);
-    pango_layout_set_text(layout_.get(), text_.data() + first_, static_cast<int>(last_ - first_));
+    pango_layout_set_text(layout_.get(), text_.data() + shaped_from_, static_cast<int>(shaped_to_ - shaped_from_));
     if (moved) scroll_ = std::max(0.0f, x_of(caret_) - caret_place_);
     drawn_.clear();
 }
@@ -223,7 +206,7 @@ void TextField::layout() {
 float TextField::x_of(size_t index) {
     layout();
     PangoRectangle strong;
-    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::clamp(index, first_, last_) - first_), &strong, nullptr);
+    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_), &strong, nullptr);
     return static_cast<float>(strong.x) / PANGO_SCALE;
 }
 
@@ -231,8 +214,8 @@ size_t TextField::index_at(float x) {
     layout();
     int index = 0, trailing = 0;
     pango_layout_xy_to_index(layout_.get(), static_cast<int>((x + scroll_) * PANGO_SCALE), 0, &index, &trailing);
-    auto at = first_ + static_cast<size_t>(index);
-    for (; trailing > 0 && at < last_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
+    auto at = shaped_from_ + static_cast<size_t>(index);
+    for (; trailing > 0 && at < shaped_to_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
     return std::min(at, text_.size());
 }
 
@@ -253,11 +236,11 @@ void TextField::drag(float x) { caret_ = index_at(x); }
 /// Gives the ink of a pale text to what stands behind the first `read` bytes.
 void TextField::dim_unread(size_t read, const Theme& theme) {
     PangoAttrList* attributes = pango_attr_list_new();
-    if (read < last_) {
+    if (read < shaped_to_) {
         const ImVec4 ink = as_vec4(theme.t3);
         const auto part = [](float v) { return static_cast<guint16>(v * 65535); };
         PangoAttribute* pale = pango_attr_foreground_new(part(ink.x), part(ink.y), part(ink.z));
-        pale->start_index = static_cast<guint>(std::max(read, first_) - first_);
+        pale->start_index = static_cast<guint>(std::max(read, shaped_from_) - shaped_from_);
         pango_attr_list_insert(attributes, pale);
     }
     pango_layout_set_attributes(layout_.get(), attributes);
@@ -268,8 +251,8 @@ void TextField::dim_unread(size_t read, const Theme& theme) {
 void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read) {
     const int width = static_cast<int>(size.x), height = static_cast<int>(size.y);
     const bool empty = text_.empty();
-    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + ":" + std::to_string(first_) + ":" + std::to_string(std::min(read, last_)) + ":" +
-                            (empty ? placeholder : text_.substr(first_, last_ - first_));
+    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + ":" + std::to_string(shaped_from_) + ":" + std::to_string(std::min(read, shaped_to_)) + ":" +
+                            (empty ? placeholder : text_.substr(shaped_from_, shaped_to_ - shaped_from_));
     if (key == drawn_) return;
     const std::unique_ptr<cairo_surface_t, Unref> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
     const std::unique_ptr<cairo_t, Unref> cairo(cairo_create(surface.get()));
@@ -295,7 +278,7 @@ void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, cons
         scale_ = scale;
         layout_ = nullptr;
     }
-    const float caret_x = x_of(caret_), text_end = x_of(last_);
+    const float caret_x = x_of(caret_), text_end = x_of(shaped_to_);
     const float margin = std::min(40 * scale, size.x / 4);
     if (caret_x - scroll_ > size.x - 4) scroll_ = caret_x - size.x + margin;
     if (caret_x < scroll_) scroll_ = std::max(0.0f, caret_x - margin);

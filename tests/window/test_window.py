@@ -882,8 +882,6 @@ def a_text_beyond_the_context_stays_whole_and_is_dimmed(display):
         w.wait(lambda r: r["text"].endswith("ends"), 20)
         time.sleep(0.5)
         assert w.picture() != before, "what is typed at the end of 100,000 bytes is seen"
-        w.key("ctrl+z", "ctrl+z")
-        w.wait(lambda r: r["text"] == text and "256" in r["notice"], 20)
 
 
 def opening_a_model_with_a_shorter_context_keeps_the_text(display):

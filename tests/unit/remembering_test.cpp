@@ -1,4 +1,4 @@
-// The session without a display: what can be undone, what is remembered.
+// What is remembered, without a display.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,124 +8,12 @@
 #include "helpers.h"
 #include "io/output_file.h"
 #include "session/end_signals.h"
-#include "session/history.h"
 #include "session/recovery.h"
 #include "session/remembering.h"
 #include "session/saver.h"
 #include "window/workspace.h"
 
 namespace headlight {
-
-namespace {
-
-/// A text that is typed into, and its history.
-struct Typist {
-    std::string text;
-    History history;
-    double now = 100;
-
-    void type(const std::string& what) {
-        for (size_t at = 0; at < what.size(); ++at) replace(text.size(), 0, what.substr(at, 1));
-    }
-    void replace(size_t at, size_t size, const std::string& by, bool alone = false) {
-        const TextEdit edit{at, text.substr(at, size), by, at, at};
-        apply(text, edit);
-        history.note(TextStep{0, edit}, now, alone);
-        now += 0.1;
-    }
-    bool undo() {
-        const auto step = history.undo();
-        if (step) revert(text, std::get<TextStep>(*step).edit);
-        return step.has_value();
-    }
-    bool redo() {
-        const auto step = history.redo();
-        if (step) apply(text, std::get<TextStep>(*step).edit);
-        return step.has_value();
-    }
-};
-
-}  // namespace
-
-TEST_CASE("history: undo goes back word by word and by pauses, erasing is one step, pasting its own") {
-    Typist t;
-    t.type("the cat sat");
-    CHECK((t.undo() && t.text == "the cat "));
-    CHECK((t.undo() && t.text == "the "));
-    CHECK((t.redo() && t.text == "the cat "));
-    t.type("lay");
-    t.now += 5;
-    t.type("ing");
-    CHECK(!t.redo());
-    CHECK((t.undo() && t.text == "the cat lay"));
-    for (int i = 0; i < 3; ++i) t.replace(t.text.size() - 1, 1, "");
-    CHECK(t.text == "the cat ");
-    CHECK((t.undo() && t.text == "the cat lay"));
-    for (int i = 0; i < 3; ++i) t.replace(0, 1, "");
-    CHECK((t.text == " cat lay" && t.undo() && t.text == "the cat lay"));
-    t.replace(3, 0, "PASTED", true);
-    t.replace(9, 0, "x");
-    CHECK((t.undo() && t.text == "thePASTED cat lay"));
-    CHECK((t.undo() && t.text == "the cat lay"));
-    while (t.undo()) {}
-    CHECK((t.text.empty() && t.history.bytes() == 0));
-    while (t.redo()) {}
-    CHECK(t.text == "thePASTEDx cat lay");
-}
-
-TEST_CASE("history: random edits come back one by one, and keep edits, not copies") {
-    std::mt19937 random(5);
-    Typist t;
-    t.replace(0, 0, std::string(300'000, 'a'), true);
-    const std::string first = t.text;
-    for (int i = 0; i < 2000; ++i) {
-        const size_t at = random() % (t.text.size() + 1), size = std::min<size_t>(random() % 3, t.text.size() - at);
-        t.replace(at, size, std::string(random() % 3, static_cast<char>('b' + random() % 20)));
-        if (random() % 5 == 0) t.undo();
-    }
-    CHECK(t.history.bytes() < 310'000);
-    const std::string last = t.text;
-    while (t.text != first && t.undo()) {}
-    CHECK(t.text == first);
-    while (t.redo()) {}
-    CHECK(t.text == last);
-}
-
-TEST_CASE("history: texts and interventions share one order of time; a field that the program fills forgets its steps") {
-    History h;
-    Intervention none, masked;
-    masked.mask = *Mask::parse("window:2");
-    h.note(TextStep{0, {0, "", "a"}}, 1);
-    h.note(InterventionStep{none, masked});
-    h.note(TextStep{0, {1, "", "b"}}, 1.1);
-    h.note(TextStep{1, {0, "", "c"}}, 1.2);
-    CHECK(std::get<TextStep>(*h.undo()).field == 1);
-    CHECK(std::get<TextStep>(*h.undo()).edit.inserted == "b");
-    CHECK(std::get<InterventionStep>(*h.undo()).before == none);
-    CHECK(std::get<InterventionStep>(*h.redo()).after == masked);
-    Intervention wider;
-    wider.mask = *Mask::parse("window:3");
-    h.note(InterventionStep{masked, wider}, true);
-    const auto both = std::get<InterventionStep>(*h.undo());
-    CHECK((both.before == none && both.after == wider));
-    h.note(TextStep{1, {0, "", "d"}}, 2);
-    h.forget(0);
-    CHECK(std::get<TextStep>(*h.undo()).edit.inserted == "d");
-    CHECK(!h.undo());
-}
-
-TEST_CASE("history: the difference of two texts is the least edit, in whole code points") {
-    for (const auto& [a, b] : {std::pair<std::string, std::string>{"", "abc"}, {"abc", ""}, {"abc", "abXc"}, {"é", "è"}, {"aaa", "aa"}, {"猫が", "猫は"}, {"😀x", "😁x"}, {"same", "same"}}) {
-        const TextEdit e = difference(a, b);
-        std::string text = a;
-        apply(text, e);
-        CHECK(text == b);
-        revert(text, e);
-        CHECK(text == a);
-        CHECK((e.at == a.size() || (static_cast<unsigned char>(a[e.at]) & 0xC0) != 0x80));
-    }
-    CHECK(difference("one two three", "one 2 three").removed == "two");
-}
 
 namespace {
 
