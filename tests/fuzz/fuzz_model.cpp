@@ -17,16 +17,16 @@ using namespace headlight;
 
 constexpr size_t kHeader = 6, kMostEdits = 4, kEdit = 6;
 
-constexpr std::array kChanges = {"", "score:1>0@0.0=1e39", "forbid:1>0", "temperature:1e-38", "ablate:0.0", "allow:0-3>1-4", "ablate:0.1:mean", "freeze:0.0=Red wine", "skip-mlp:0", "skip-attention:1", "temperature:0@0.1", "forbid:0-2>0-2"};
-constexpr std::array kMasks = {"own", "causal", "none", "window:2"};
+constexpr std::array kChanges = {"score:1>0@0.0=1e39", "forbid:1>0", "temperature:1e-38", "ablate:0.0", "allow:0-3>1-4", "ablate:0.1:mean", "freeze:0.0=Red wine", "skip-mlp:0", "skip-attention:1", "temperature:0@0.1", "forbid:0-2>0-2"};
+constexpr std::array kMasks = {"causal", "none", "window:2"};
 
 InputOptions typed(uint8_t text, uint8_t change, bool vision, bool pairs, bool translates) {
     static const std::array texts = {"The cat sat on 7 mats.", "", "a", "Ünïcödé 猫 <s> [MASK]", "a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c"};
     InputOptions o;
     o.quiet = true;
     o.threads = 1;
-    if (const std::string spelled = kChanges[change % kChanges.size()]; !spelled.empty()) o.changes.push_back(spelled);
-    o.mask = kMasks[change / kChanges.size() % kMasks.size()];
+    if (change % 4 == 3) o.changes.push_back(kChanges[change / 4 % kChanges.size()]);
+    if (change % 4 == 2) o.mask = kMasks[change / 4 % kMasks.size()];
     if (vision) return o;
     if (text % 8 == 7) o.typed.ids = {1, 2, 3, 5, 2};
     else o.typed.text = texts[text % 8 % texts.size()];
