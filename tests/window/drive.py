@@ -57,6 +57,7 @@ class Window:
 
     def wait(self, condition, seconds=15):
         """The first report for which condition holds; fails with the last report."""
+        seconds *= float(os.environ.get("HEADLIGHT_PATIENCE", 1))  # a program under a sanitizer is slow
         end = time.time() + seconds
         while time.time() < end:
             r = self.report()
