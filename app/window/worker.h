@@ -12,6 +12,7 @@
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/questions.h"
+#include "base/serial.h"
 #include "model/input.h"
 #include "model/model.h"
 #include "window/mailbox.h"
@@ -58,6 +59,7 @@ struct WorkRequest {
 
 /// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the largest of 2 × 2.
 struct HeadPicture {
+    Serial serial;
     int site = 0, head = 0;
     bool sink_dropped = false;
     std::vector<Matrix> levels;
@@ -90,6 +92,7 @@ struct WrittenText {
 
 /// What belongs to one sentence in one model.
 struct SentenceResult {
+    Serial serial;
     std::shared_ptr<const Model> model;
     std::string text, second;
     Intervention intervention;                     // asked for with it
