@@ -38,7 +38,7 @@ class JapaneseInput:
 
     @staticmethod
     def missing():
-        return [p for p in ("/usr/bin/ibus-daemon", "/usr/libexec/ibus-engine-anthy", "/usr/bin/dbus-daemon") if not Path(p).exists()]
+        return [p for p in ("/usr/bin/ibus-daemon", "/usr/libexec/ibus-engine-anthy", "/usr/bin/dbus-daemon", "/usr/bin/xprop") if not Path(p).exists()]
 
     def __init__(self, display):
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-ibus-"))
