@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/utf8.h"
 #include "figure/canvas.h"
@@ -36,35 +37,55 @@ std::string cleaned(std::string_view what) {
 
 }  // namespace
 
-void TextField::set_text(std::string text, bool caret_at_end) {
+void TextField::set_text(std::string text) {
     text_ = cleaned(text);
+    shown_.clear();
+    caret_ = anchor_ = text_.size();
+    layout_ = nullptr;
+}
+
+void TextField::show(std::string text, bool caret_at_end) {
+    shown_ = text_ = cleaned(text);
     caret_ = anchor_ = caret_at_end ? text_.size() : 0;
     layout_ = nullptr;
 }
 
-void TextField::remember() {
-    past_.emplace_back(text_, caret_);
-    if (past_.size() > 200) past_.erase(past_.begin());
-    future_.clear();
+void TextField::replace(std::string text, History& history) { edit(0, text_.size(), cleaned(text), EditKind::replaced, history); }
+
+/// The one way in which a person changes the text. Where the program's own text becomes the person's, or theirs its again, the
+/// step is between what the person wrote, so that it can be taken back when the program has written something else there.
+void TextField::edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history) {
+    const std::string before = typed();
+    const bool showed = shows();
+    TextEdit change{number_, begin, text_.substr(begin, end - begin), std::string(with)};
+    text_.replace(begin, end - begin, with);
+    caret_ = anchor_ = begin + with.size();
+    layout_ = nullptr;
+    if (showed || shows()) history.note({number_, 0, before, typed()}, EditKind::replaced, glfwGetTime());
+    else history.note(std::move(change), kind, glfwGetTime());
 }
 
-void TextField::insert(std::string_view what) {
-    remember();
-    erase_selection();
-    std::string clean = cleaned(what.substr(0, kMaxBytes));
-    if (text_.size() + clean.size() > kMaxBytes) clean = valid_utf8(clean.substr(0, kMaxBytes - std::min(kMaxBytes, text_.size())));
-    text_.insert(caret_, clean);
-    caret_ = anchor_ = caret_ + clean.size();
+bool TextField::apply(const TextEdit& edit) {
+    if (shows()) text_.clear();
     layout_ = nullptr;
-}
-
-bool TextField::erase_selection() {
-    if (caret_ == anchor_) return false;
-    const size_t first = std::min(caret_, anchor_);
-    text_.erase(first, std::max(caret_, anchor_) - first);
-    caret_ = anchor_ = first;
-    layout_ = nullptr;
+    caret_ = anchor_ = std::min(caret_, text_.size());
+    if (edit.at > text_.size() || text_.compare(edit.at, edit.removed.size(), edit.removed) != 0) return false;
+    text_.replace(edit.at, edit.removed.size(), edit.inserted);
+    caret_ = anchor_ = edit.at + edit.inserted.size();
     return true;
+}
+
+void TextField::insert(std::string_view what, EditKind kind, History& history) {
+    std::string clean = cleaned(what.substr(0, kMaxBytes));
+    const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - (last() - first()));
+    if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));
+    edit(first(), last(), clean, kind, history);
+}
+
+void TextField::erase(int direction, bool word, EditKind kind, History& history) {
+    if (caret_ != anchor_) return edit(first(), last(), "", EditKind::replaced, history);
+    anchor_ = step(caret_, direction, word);
+    edit(first(), last(), "", kind, history);
 }
 
 /// Where the graphemes around `near` begin and end; a few dozen code points of run-up settle every rule (UAX #29).
@@ -107,65 +128,41 @@ size_t TextField::step(size_t from, int direction, bool word) const {
     return at;
 }
 
-bool TextField::edit_key(const KeyPress& k, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy, bool& used) {
-    const std::string before = text_;
-    const auto move = [&](size_t to) {
-        caret_ = to;
-        if (!k.shift) anchor_ = caret_;
-    };
-    const auto erase_to = [&](int direction) {
-        remember();
-        if (!erase_selection()) {
-            anchor_ = step(caret_, direction, k.control);
-            erase_selection();
-        }
-    };
-    const auto restore = [&](auto& from, auto& to) {
-        if (from.empty()) return;
-        to.emplace_back(text_, caret_);
-        std::tie(text_, caret_) = from.back();
-        from.pop_back();
-        anchor_ = caret_;
-        layout_ = nullptr;
-    };
-    const std::string selected = text_.substr(std::min(caret_, anchor_), std::max(caret_, anchor_) - std::min(caret_, anchor_));
-    used = true;
-    if (k.key == GLFW_KEY_LEFT) move(!k.shift && caret_ != anchor_ && !k.control ? std::min(caret_, anchor_) : step(caret_, -1, k.control));
-    else if (k.key == GLFW_KEY_RIGHT) move(!k.shift && caret_ != anchor_ && !k.control ? std::max(caret_, anchor_) : step(caret_, 1, k.control));
-    else if (k.key == GLFW_KEY_HOME) move(0);
-    else if (k.key == GLFW_KEY_END) move(text_.size());
-    else if (k.key == GLFW_KEY_BACKSPACE) erase_to(-1);
-    else if (k.key == GLFW_KEY_DELETE) erase_to(1);
-    else if (k.control && k.key == GLFW_KEY_A) {
-        anchor_ = 0;
-        caret_ = text_.size();
-    } else if (k.control && k.key == GLFW_KEY_C && !selected.empty()) copy(selected);
-    else if (k.control && k.key == GLFW_KEY_X && !selected.empty()) {
-        copy(selected);
-        erase_to(-1);
-    } else if (k.control && k.key == GLFW_KEY_V) insert(clipboard());
-    else if (k.control && k.key == GLFW_KEY_Z && !k.shift) restore(past_, future_);
-    else if (k.control && (k.key == GLFW_KEY_Y || (k.key == GLFW_KEY_Z && k.shift))) restore(future_, past_);
-    else used = false;
-    return text_ != before;
+/// Moves the caret, with Shift the end of the selection.
+bool TextField::move_key(const KeyPress& k) {
+    const bool lets_go = !k.shift && caret_ != anchor_ && !k.control;
+    if (k.key == GLFW_KEY_LEFT) caret_ = lets_go ? first() : step(caret_, -1, k.control);
+    else if (k.key == GLFW_KEY_RIGHT) caret_ = lets_go ? last() : step(caret_, 1, k.control);
+    else if (k.key == GLFW_KEY_HOME) caret_ = 0;
+    else if (k.key == GLFW_KEY_END) caret_ = text_.size();
+    else return false;
+    if (!k.shift) anchor_ = caret_;
+    return true;
 }
 
-bool TextField::handle(Input& input, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
-    bool changed = false;
-    if (!input.typed.empty()) {
+/// Whether the key was one of the field's.
+bool TextField::edit_key(const KeyPress& k, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+    const bool selected = caret_ != anchor_;
+    const auto copies = [&] { copy(text_.substr(first(), last() - first())); };
+    if (move_key(k)) return true;
+    if (k.key == GLFW_KEY_BACKSPACE || k.key == GLFW_KEY_DELETE) erase(k.key == GLFW_KEY_DELETE ? 1 : -1, k.control, EditKind::erased, history);
+    else if (k.control && k.key == GLFW_KEY_A) std::tie(anchor_, caret_) = std::pair{size_t{0}, text_.size()};
+    else if (k.control && k.key == GLFW_KEY_V) insert(clipboard(), EditKind::replaced, history);
+    else if (k.control && k.key == GLFW_KEY_C && selected) copies();
+    else if (k.control && k.key == GLFW_KEY_X && selected) {
+        copies();
+        erase(-1, false, EditKind::replaced, history);
+    } else return false;
+    return true;
+}
+
+void TextField::handle(Input& input, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+    std::erase_if(input.keys, [&](const KeyPress& k) {
+        if (k.text.empty()) return focused && edit_key(k, history, clipboard, copy);
         focused = true;
-        insert(input.typed);
-        input.typed.clear();
-        changed = true;
-    }
-    if (!focused) return changed;
-    for (size_t i = 0; i < input.keys.size();) {
-        bool used = false;
-        changed |= edit_key(input.keys[i], clipboard, copy, used);
-        if (used) input.keys.erase(input.keys.begin() + static_cast<std::ptrdiff_t>(i));
-        else ++i;
-    }
-    return changed;
+        insert(k.text, EditKind::typed, history);
+        return true;
+    });
 }
 
 bool TextField::covers_caret() const {
