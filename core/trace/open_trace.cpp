@@ -70,7 +70,7 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const Readin
     if (!windows.empty() && windows.size() != static_cast<size_t>(out.layers)) return in.error("its windows are not one for each layer; record the trace again.");
     for (const Json& w : windows) {
         TRY(const int64_t window, whole_number(w, "windows", 0, INT_MAX, in.name));
-        out.windows.push_back(static_cast<int>(window));
+        out.windows.push_back(window < kMostTokens ? static_cast<int>(window) : 0);
     }
     return out;
 }
