@@ -1,6 +1,6 @@
 #include "session/history.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -8,121 +8,96 @@ namespace headlight {
 
 namespace {
 
-constexpr double kPause = 2;  // seconds
-constexpr size_t kMostSteps = 5'000, kMostBytes = 32 << 20;
-
-size_t size_of(const Step& step) {
-    const auto* text = std::get_if<TextStep>(&step);
-    return text ? text->edit.removed.size() + text->edit.inserted.size() : 0;
+size_t bytes_of(const Edit& edit) {
+    if (const auto* text = std::get_if<TextEdit>(&edit)) return text->removed.size() + text->inserted.size();
+    const auto& change = std::get<InterventionEdit>(edit);
+    return (change.before.changes.size() + change.after.changes.size()) * sizeof(Change);
 }
 
-bool begins_with_space(const std::string& s) { return !s.empty() && is_white_space(decode_utf8(s, 0).value); }
-
-bool ends_with_space(const std::string& s) {
-    size_t last = s.size();
-    while (last > 0 && (static_cast<unsigned char>(s[--last]) & 0xC0) == 0x80) {}
-    return !s.empty() && is_white_space(decode_utf8(s, last).value);
-}
-
-bool is_within_code_point(const std::string& s, size_t at) { return at < s.size() && (static_cast<unsigned char>(s[at]) & 0xC0) == 0x80; }
-
-/// Whether `next` goes on where `last` ended: typing within a word and the blanks behind it, or erasing in one direction.
-bool goes_on(const TextEdit& last, const TextEdit& next) {
-    if (last.removed.empty() && next.removed.empty()) return next.at == last.at + last.inserted.size() && (begins_with_space(next.inserted) || !ends_with_space(last.inserted));
-    if (!last.inserted.empty() || !next.inserted.empty()) return false;
-    return next.at + next.removed.size() == last.at || next.at == last.at;
-}
-
-void grow(TextEdit& last, const TextEdit& next) {
-    if (next.removed.empty()) last.inserted += next.inserted;
-    else if (next.at < last.at) last.removed.insert(0, next.removed);
-    else last.removed += next.removed;
-    last.at = std::min(last.at, next.at);
-}
+bool ends_in_blank(const std::string& text) { return !text.empty() && text.back() == ' '; }
+bool begins_with_blank(const std::string& text) { return !text.empty() && is_white_space(decode_utf8(text, 0).value); }
 
 }  // namespace
 
-void apply(std::string& text, const TextEdit& edit) { text.replace(std::min(edit.at, text.size()), edit.removed.size(), edit.inserted); }
-
-void revert(std::string& text, const TextEdit& edit) { text.replace(std::min(edit.at, text.size()), edit.inserted.size(), edit.removed); }
-
-TextEdit difference(const std::string& before, const std::string& after) {
-    const size_t most = std::min(before.size(), after.size());
-    size_t head = 0, tail = 0;
-    while (head < most && before[head] == after[head]) ++head;
-    while (head > 0 && (is_within_code_point(before, head) || is_within_code_point(after, head))) --head;
-    while (tail < most - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;
-    while (tail > 0 && (is_within_code_point(before, before.size() - tail) || is_within_code_point(after, after.size() - tail))) --tail;
-    return {head, before.substr(head, before.size() - tail - head), after.substr(head, after.size() - tail - head)};
+Edit reversed(const Edit& edit) {
+    if (const auto* text = std::get_if<TextEdit>(&edit)) return TextEdit{text->text, text->at, text->inserted, text->removed};
+    const auto& change = std::get<InterventionEdit>(edit);
+    return InterventionEdit{change.after, change.before};
 }
 
-void History::push(Step step) {
-    undone_.clear();
-    bytes_ += size_of(step);
-    done_.push_back(std::move(step));
-    while (done_.size() > 1 && (done_.size() > kMostSteps || bytes_ > kMostBytes)) {
-        bytes_ -= size_of(done_.front());
-        done_.pop_front();
+/// Lets the newest step grow by an edit beside it; false where it begins a step of its own.
+bool History::join(const TextEdit& edit, EditKind kind, double now) {
+    if (!open_ || past_.empty() || kind == EditKind::replaced) return false;
+    Step& last = past_.back();
+    auto* text = std::get_if<TextEdit>(&last.edit);
+    if (!text || text->text != edit.text || last.kind != kind || now - last.time > kPause) return false;
+    if (kind == EditKind::typed) {
+        const bool new_word = ends_in_blank(text->inserted) && !begins_with_blank(edit.inserted);
+        if (!edit.removed.empty() || edit.at != text->at + text->inserted.size() || new_word) return false;
+        text->inserted += edit.inserted;
+    } else if (edit.at == text->at) {  // Delete
+        text->removed += edit.removed;
+    } else if (edit.at + edit.removed.size() == text->at) {  // Backspace
+        text->removed.insert(0, edit.removed);
+        text->at = edit.at;
+    } else {
+        return false;
+    }
+    last.time = now;
+    bytes_ += bytes_of(edit);
+    return true;
+}
+
+void History::add(Step step) {
+    bytes_ += bytes_of(step.edit);
+    past_.push_back(std::move(step));
+    open_ = true;
+    while (past_.size() > kMaxSteps || (bytes_ > kMaxBytes && past_.size() > 1)) {
+        bytes_ -= bytes_of(past_.front().edit);
+        past_.pop_front();
     }
 }
 
-void History::note(TextStep step, double now, bool alone) {
-    if (step.edit.removed == step.edit.inserted) return;
-    TextStep* last = done_.empty() ? nullptr : std::get_if<TextStep>(&done_.back());
-    const bool joins = open_ && !alone && last && last->field == step.field && now - noted_at_ < kPause && goes_on(last->edit, step.edit);
-    noted_at_ = now;
-    open_ = !alone;
-    if (!joins) return push(std::move(step));
-    undone_.clear();
-    bytes_ += size_of(step);
-    grow(last->edit, step.edit);
+void History::note(TextEdit edit, EditKind kind, double now) {
+    if (edit.removed == edit.inserted) return;
+    future_.clear();
+    if (!join(edit, kind, now)) add({std::move(edit), kind, now});
 }
 
-void History::note(InterventionStep step, bool same_step) {
-    open_ = false;
-    InterventionStep* last = done_.empty() ? nullptr : std::get_if<InterventionStep>(&done_.back());
-    if (!same_step || !last) return push(std::move(step));
-    undone_.clear();
-    last->after = std::move(step.after);
+void History::note(InterventionEdit edit, bool same_step) {
+    if (edit.before == edit.after) return;
+    future_.clear();
+    auto* last = same_step && open_ && !past_.empty() ? std::get_if<InterventionEdit>(&past_.back().edit) : nullptr;
+    if (!last) return add({std::move(edit), EditKind::replaced, 0});
+    bytes_ += (edit.after.changes.size() - last->after.changes.size()) * sizeof(Change);
+    last->after = std::move(edit.after);
 }
 
-std::optional<Step> History::undo() {
-    if (done_.empty()) return std::nullopt;
-    Step step = std::move(done_.back());
-    done_.pop_back();
-    bytes_ -= size_of(step);
-    undone_.push_back(step);
+std::optional<Edit> History::undo() {
+    if (past_.empty()) return std::nullopt;
     open_ = false;
-    return step;
+    bytes_ -= bytes_of(past_.back().edit);
+    future_.push_back(std::move(past_.back()));
+    past_.pop_back();
+    return reversed(future_.back().edit);
 }
 
-std::optional<Step> History::redo() {
-    if (undone_.empty()) return std::nullopt;
-    Step step = std::move(undone_.back());
-    undone_.pop_back();
-    bytes_ += size_of(step);
-    done_.push_back(step);
+std::optional<Edit> History::redo() {
+    if (future_.empty()) return std::nullopt;
+    Step step = std::move(future_.back());
+    future_.pop_back();
+    Edit edit = step.edit;
+    add(std::move(step));
     open_ = false;
-    return step;
-}
-
-void History::forget(int field) {
-    const auto is_of = [field](const Step& step) {
-        const auto* text = std::get_if<TextStep>(&step);
-        return text && text->field == field;
-    };
-    std::erase_if(done_, is_of);
-    std::erase_if(undone_, is_of);
-    bytes_ = 0;
-    for (const Step& step : done_) bytes_ += size_of(step);
-    open_ = false;
+    return edit;
 }
 
 void History::forget_interventions() {
-    const auto is_one = [](const Step& step) { return std::holds_alternative<InterventionStep>(step); };
-    std::erase_if(done_, is_one);
-    std::erase_if(undone_, is_one);
+    for (auto* steps : {&past_, &future_})
+        std::erase_if(*steps, [](const Step& s) { return std::holds_alternative<InterventionEdit>(s.edit); });
     open_ = false;
+    bytes_ = 0;
+    for (const Step& step : past_) bytes_ += bytes_of(step.edit);
 }
 
 }  // namespace headlight

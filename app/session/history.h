@@ -1,4 +1,4 @@
-// What can be undone: edits of texts and of the intervention, in the order of time. Edits are kept, not copies of the text.
+// One history of what a person did, in the order of time: edits of texts and interventions, each a difference, not a copy.
 #pragma once
 
 #include <deque>
@@ -10,56 +10,60 @@
 
 namespace headlight {
 
-/// At byte `at`, `removed` gave way to `inserted`; anchor and caret as they stood before.
+/// Bytes [at, at + removed.size()) of a text became `inserted`.
 struct TextEdit {
+    int text = 0;  // which of the texts
     size_t at = 0;
     std::string removed, inserted;
-    size_t anchor = 0, caret = 0;
-    size_t length = 0;  // bytes of the text before
+    bool operator==(const TextEdit&) const = default;
 };
 
-void apply(std::string& text, const TextEdit& edit);
-void revert(std::string& text, const TextEdit& edit);
-
-/// The one edit that makes `after` of `before`: what they share at both ends is left out, whole code points only.
-TextEdit difference(const std::string& before, const std::string& after);
-
-/// One step of undo: an edit of the field with this number, or an intervention that was replaced.
-struct TextStep {
-    int field = 0;
-    TextEdit edit;
-};
-struct InterventionStep {
+struct InterventionEdit {
     Intervention before, after;
+    bool operator==(const InterventionEdit&) const = default;
 };
-using Step = std::variant<TextStep, InterventionStep>;
 
-/// Steps that were done and steps that were undone. Typing goes on in one step until a word ends or a pause comes.
+using Edit = std::variant<TextEdit, InterventionEdit>;
+
+/// The edit that takes another one back.
+Edit reversed(const Edit& edit);
+
+/// How a text was edited. What is typed joins the word before it, what is erased joins what was erased beside it; a pause of
+/// kPause seconds, or anything else in between, begins a new step. What is replaced (pasted, cut, chosen) is a step of its own.
+enum class EditKind { typed, erased, replaced };
+
 class History {
 public:
-    /// Notes an edit made at `now`, in seconds. One that stands `alone` (pasting, cutting) is never joined with others.
-    void note(TextStep step, double now, bool alone = false);
-    /// Notes another intervention; with `same_step` it belongs to the last one.
-    void note(InterventionStep step, bool same_step = false);
+    static constexpr double kPause = 1;             // seconds
+    static constexpr size_t kMaxBytes = 16'000'000; // of what can be undone; the oldest steps go first
+    static constexpr size_t kMaxSteps = 2000;
 
-    /// The step to take back or to do again, which moves to the other side; none where there is none.
-    std::optional<Step> undo();
-    std::optional<Step> redo();
+    /// Notes what was done to a text at `now` (seconds of any steady clock). What was undone can no longer be redone.
+    void note(TextEdit edit, EditKind kind, double now);
+    /// Notes a change of the intervention; `same_step` where it belongs to the one before it (a drag that goes on).
+    void note(InterventionEdit edit, bool same_step = false);
 
-    /// A field was given another text by the program: its steps fit no more.
-    void forget(int field);
+    /// What takes the newest step back, or does the last one that was taken back again; nothing where there is none.
+    std::optional<Edit> undo();
+    std::optional<Edit> redo();
+
+    /// Forgets the interventions: another model is open.
     void forget_interventions();
     void clear() { *this = {}; }
-
-    size_t bytes() const { return bytes_; }
+    size_t steps() const { return past_.size(); }
 
 private:
-    void push(Step step);
+    struct Step {
+        Edit edit;
+        EditKind kind;
+        double time;
+    };
+    bool join(const TextEdit& edit, EditKind kind, double now);
+    void add(Step step);
 
-    std::deque<Step> done_, undone_;
-    size_t bytes_ = 0;        // of the edits in done_
-    double noted_at_ = 0;     // when done_'s last step last grew
-    bool open_ = false;       // whether it can grow
+    std::deque<Step> past_, future_;  // newest last
+    bool open_ = false;               // the newest step may still grow
+    size_t bytes_ = 0;                // of what past_ holds
 };
 
 }  // namespace headlight

@@ -241,8 +241,8 @@ void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
 std::vector<Question> ask_alignment(const Scene& s) {
     WordAlignmentWanted w;
     w.site = cross_site(s.model()->config, s.state.site);
-    if (s.state.align_of == AlignOf::head) w.heads = {s.state.head};
-    for (int h = 0; s.state.align_of == AlignOf::chosen && h < s.model()->config.heads(s.site()); ++h)
+    if (s.state.align_of == AlignOf::head) w.heads = {std::min(s.state.head, s.model()->config.heads(w.site) - 1)};
+    for (int h = 0; s.state.align_of == AlignOf::chosen && h < s.model()->config.heads(w.site); ++h)
         if (!s.state.hidden_heads.count(h)) w.heads.push_back(h);
     w.by_words = s.state.align_words;
     w.as_read = s.state.align_read;

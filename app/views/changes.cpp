@@ -71,13 +71,26 @@ float draw_changes(Scene& s, Rect area) {
     if (shown < now.changes.size()) x += ui.text.draw(x, y, kCaption, ui.colors->t2, std::to_string(now.changes.size() - shown) + " more") + ui.px(12);
     if (ui.link("change/all", right, y, "Remove all")) next = {};
     if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - ui.px(20), y, "Undo")) {
-        s.state.undo_change();
+        undo(s.state, s.fields);
         return ui.px(40);
     }
     ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
     s.state.intervene(std::move(next));
     return ui.px(40);
 }
+
+namespace {
+
+void apply(const std::optional<Edit>& edit, ViewState& state, Fields& fields) {
+    if (!edit) return;
+    if (const auto* text = std::get_if<TextEdit>(&*edit)) fields.numbered(text->text).apply(*text);
+    else state.intervention = std::get<InterventionEdit>(*edit).after;
+}
+
+}  // namespace
+
+void undo(ViewState& state, Fields& fields) { apply(state.history.undo(), state, fields); }
+void redo(ViewState& state, Fields& fields) { apply(state.history.redo(), state, fields); }
 
 void toggle_change(ViewState& state, const Change& change) {
     Intervention next = state.intervention;

@@ -169,7 +169,7 @@ constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl P", "positions"}, {"← →", "in Align: step through what is written"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
-    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the numbers of the view"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
+    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the selected text, or else the view's numbers"},                 {"Ctrl Z, Ctrl Y", "undo and redo: text and interventions"},
     {"Ctrl I", "inspector, in narrow windows"},      {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
 
 void draw_help(Scene& s, Rect window) {

@@ -89,7 +89,7 @@ void draw_fields(Scene& s, Rect r) {
         draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
         if (writes) ui.tooltip("second", ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}), "The model writes this. Type here to give the target yourself.");
         if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it")) {
-            s.fields.second.replace_text("");
+            s.fields.second.replace("", s.state.history);
             s.fields.focus(s.fields.sentence);
         }
     } else {

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "session/keys.h"
 
 namespace headlight {
 
@@ -53,6 +54,8 @@ Status Application::open_window() {
     ImGui::GetIO().IniFilename = nullptr;
     install_callbacks();
     ImGui_ImplGlfw_InitForOpenGL(window_, true);
+    install_key_callback();
+    key_gate_.install(window_);
     ImGui_ImplOpenGL3_Init("#version 330");
     TRY(auto heat, HeatmapRenderer::create(options_.shader_dir));
     heat_ = std::make_unique<HeatmapRenderer>(std::move(heat));
@@ -65,6 +68,7 @@ Status Application::open_window() {
 
 Application::~Application() {
     end_signals_.reset();
+    dialog_.close();
     worker_.reset();
     pictures_ = {};
     colors_.reset();
@@ -89,15 +93,13 @@ void Application::install_callbacks() {
     };
     static decltype(+self) touch;
     touch = self;
-    // Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes them.
-    glfwSetKeyCallback(window_, [](GLFWwindow* w, int key, int, int action, int mods) {
+    glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) {
         auto& app = *static_cast<Application*>(glfwGetWindowUserPointer(w));
-        if (action == GLFW_RELEASE) return;
-        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);
-        if (app.key_at_ == 0) app.key_at_ = glfwGetTime();
-        app.input_.keys.push_back({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+        std::string text;
+        append_utf8(text, c);
+        app.input_.add_text(text);
+        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
     });
-    glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) { append_utf8(static_cast<Application*>(glfwGetWindowUserPointer(w))->input_.typed, c); });
     glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
         for (int i = 0; i < count; ++i) touch(w).input_.dropped.emplace_back(paths[i]);
     });
@@ -109,6 +111,29 @@ void Application::install_callbacks() {
     glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int) { touch(w); });
     glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int) { touch(w); });
     glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { touch(w); });
+}
+
+/// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes them: its callback
+/// is called by ours, with the key that the person's layout means.
+void Application::install_key_callback() {
+    glfwSetKeyCallback(window_, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
+        auto& app = *static_cast<Application*>(glfwGetWindowUserPointer(w));
+        const int key = app.meant_key_of(place, scancode);
+        ImGui_ImplGlfw_KeyCallback(w, IMGUI_VERSION_NUM < 18700 ? key : place, scancode, action, mods);  // later ones translate themselves
+        if (action == GLFW_RELEASE) return;
+        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);
+        if (app.key_at_ == 0) app.key_at_ = glfwGetTime();
+        app.input_.keys.push_back({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+    });
+}
+
+/// Asked of the layout at each press: a person may change it while the window is open.
+int Application::meant_key_of(int key, int scancode) const {
+    const char* name = glfwGetKeyName(key, scancode);
+    std::string all;
+    for (int k = GLFW_KEY_APOSTROPHE; k <= GLFW_KEY_WORLD_2; ++k)
+        if (const char* other = glfwGetKeyScancode(k) > 0 ? glfwGetKeyName(k, 0) : nullptr; other && !other[1]) all += other[0];
+    return meant_key(key, name ? name : "", all);
 }
 
 float Application::scale() const {
@@ -141,7 +166,10 @@ void Application::style_imgui() const {
 }
 
 void Application::wait_for_events() {
-    if (frames_wanted_ > 0 || !input_.dropped.empty()) return glfwPollEvents();
+    if (frames_wanted_ > 0 || !input_.dropped.empty()) {
+        glfwPollEvents();
+        return key_gate_.let_pass();
+    }
     double wait = ui_->wake_after;
     if (worker_->busy() && dim() == 0) wait = kDimAfter;
     if (saving_.valid() || looking_.valid() || previewing_.valid()) wait = 0.05;
@@ -156,6 +184,7 @@ void Application::wait_for_events() {
     } else {
         glfwWaitEvents();
     }
+    key_gate_.let_pass();
 }
 
 /// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
@@ -166,7 +195,8 @@ void Application::wait_for_answer() {
         if (take_answer()) continue;
         if (last_look) return;
         glfwWaitEventsTimeout(asked_at_ + kPatience - now);
-        if (!input_.keys.empty() || !input_.typed.empty()) {
+        key_gate_.let_pass();
+        if (!input_.keys.empty()) {
             handle_keys();
             ask_worker();
         }
@@ -184,13 +214,13 @@ void Application::update_pictures() {
         colors_key_ = key;
     }
     if (!answer_ || !answer_->sentence) return;
-    if (answer_->picture && pictures_.of_picture != answer_->picture.get()) {
+    if (answer_->picture && pictures_.of_picture != answer_->picture->serial.value()) {
         pictures_.values = Texture::of_values(answer_->picture->levels);
         pictures_.row_largest = Texture::of_values({&answer_->picture->row_largest, 1});
-        pictures_.of_picture = answer_->picture.get();
+        pictures_.of_picture = answer_->picture->serial.value();
     }
     const SentenceResult& s = *answer_->sentence;
-    if (pictures_.of_sentence == &s || s.heads.empty()) return;
+    if (pictures_.of_sentence == s.serial.value() || s.heads.empty()) return;
     const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(), down = (count + across - 1) / across;
     int t = static_cast<int>(s.heads[0].thumbnail.rows());
     while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
@@ -204,7 +234,7 @@ void Application::update_pictures() {
     }
     pictures_.atlas = Texture::of_values({&atlas, 1});
     pictures_.t = t;
-    pictures_.of_sentence = &s;
+    pictures_.of_sentence = s.serial.value();
     if (const auto& picture = s.trace->request.inputs[0].picture) pictures_.photo = Texture::of_rgb(picture->image.width, picture->image.height, picture->image.rgb.data());
 }
 
@@ -231,6 +261,7 @@ void Application::draw_frame() {
     if (ImGui::IsMouseReleased(0)) state_.hints_seen = true;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     heat_->begin_frame(size);
+    text_.begin_frame();
     ui_->begin(theme(state_.dark), loaded_scale_);
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);

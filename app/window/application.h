@@ -9,7 +9,9 @@
 #include "session/end_signals.h"
 #include "session/recovery.h"
 #include "session/saver.h"
+#include "session/file_dialog.h"
 #include "views/page.h"
+#include "window/key_gate.h"
 #include "window/window.h"
 
 struct GLFWwindow;
@@ -30,6 +32,7 @@ private:
     Status open_window();
     Status draw_until_closed();
     void install_callbacks();
+    void install_key_callback();
     Status apply_options();
     void show_texts();
     std::string typed_text() const;
@@ -58,7 +61,13 @@ private:
     bool take_answer();
     void wait_for_answer();
     void ask_worker();
+    int meant_key_of(int key, int scancode) const;
     void handle_keys();
+    void handle_key(bool hinting);
+    void handle_escape(bool hinting);
+    void handle_outside_text();
+    void handle_text();
+    bool types_path() const;
     void handle_choices();
     void handle_enter();
     void move_focus(int by);
@@ -73,6 +82,8 @@ private:
     void save_picture();
     void update_preview();
     void save_workspace_file();
+    bool settle_save_path();
+    void ask_for_path();
     void finish_saving();
     void draw_frame();
     Status draw_safely();
@@ -98,6 +109,7 @@ private:
     ViewState state_;
     Fields fields_;
     Input input_;
+    KeyGate key_gate_;
     TextPainter text_;
     std::unique_ptr<HeatmapRenderer> heat_;
     std::unique_ptr<Ui> ui_;
@@ -114,6 +126,7 @@ private:
     std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
     std::future<Status> saving_;
     std::string saving_path_;
+    FileDialog dialog_;
     std::future<Result<RgbImage>> previewing_;
     std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>> previewed_;
     std::future<Result<std::vector<FoundModel>>> looking_;  // for models on this computer, while the menu is open
@@ -125,7 +138,7 @@ private:
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
-    std::string written_target_, shown_target_;  // what the model wrote for the second field, and what stands there of it
+    std::string written_target_;    // what the model wrote for the second field
 };
 
 /// Whether the window shows a second text: a second sentence, or a target.

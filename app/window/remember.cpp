@@ -106,11 +106,11 @@ void Application::write_labels() {
 void Application::save_now() {
     if (!state_.label_edits.empty()) write_labels();
     const Status last = saver_->last();
-    if (!last && save_error_ != last.error().message) {
+    if (!last && (state_.notice.empty() || save_error_ != last.error().message)) {
         state_.notice = "What you do is not remembered: " + last.error().message;
-        save_error_ = last.error().message;
         frames_wanted_ = std::max(frames_wanted_, 1);
     }
+    save_error_ = last ? "" : last.error().message;
     const ViewState now = remembered_state();
     const auto settings = settings_fields(now), workspace = workspace_document(now);
     if (!settings) return;

@@ -72,7 +72,6 @@ Status Application::apply_options() {
 void Application::show_texts() {
     fields_.sentence.set_text(valid_utf8(state_.text));
     fields_.second.set_text(valid_utf8(state_.second));
-    shown_target_.clear();
     written_target_.clear();
     fields_.other.set_text(valid_utf8(state_.other_text));
     fields_.focus(fields_.sentence);
@@ -81,10 +80,7 @@ void Application::show_texts() {
 
 std::string Application::typed_text() const { return fields_.sentence.text() + '\n' + typed_second(); }
 
-std::string Application::typed_second() const {
-    const std::string text = fields_.second.text();
-    return text == shown_target_ ? "" : text;
-}
+std::string Application::typed_second() const { return fields_.second.typed(); }
 
 /// What the model wrote stands in the second field, until the person types there.
 void Application::show_written() {
@@ -92,12 +88,11 @@ void Application::show_written() {
     if (!s || !typed_second().empty()) return;
     const bool target = s->model->config.kind == ModelKind::encoder_decoder && s->written && s->second.empty();
     const std::string text = target ? s->written->text : "";
-    const bool stands = text == written_target_ && fields_.second.text() == shown_target_;
+    const bool stands = text == written_target_ && (text.empty() || fields_.second.shows());
     const bool emptying = fields_.second.focused && fields_.second.text().empty();  // to type something else
     if (stands || emptying) return;
     written_target_ = text;
-    fields_.second.show_text(text, fields_.second.focused);  // its beginning is seen
-    shown_target_ = fields_.second.text();  // a field keeps one line of valid text
+    fields_.second.show(text, fields_.second.focused);  // its beginning is seen
 }
 
 WritingAsked Application::writing_asked() {
@@ -123,8 +118,7 @@ bool Application::take_answer() {
     if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == fields_.sentence.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
     if (opened) {
         state_.intervention = {};
-        state_.done_before.clear();
-        state_.undone.clear();
+        state_.history.forget_interventions();
         state_.sweeping = false;
         if (state_.changes_wait) restore_changes(state_, answer_->sentence->model->config);
         if (state_.model_menu && options_.open_menu.empty()) state_.model_menu = false;
@@ -214,8 +208,7 @@ void Application::open_workspace_file(const std::string& path) {
     state_.left_unwanted |= was_left;
     open_named_view(state_, state_.view_name);
     show_texts();
-    state_.undone.clear();
-    state_.done_before.clear();
+    state_.history.clear();
     if (!same_model) return choose_model(state_, state_.model_path, ++state_.attempts);
     if (answer_ && answer_->sentence) restore_changes(state_, answer_->sentence->model->config);
 }

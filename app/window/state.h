@@ -11,6 +11,7 @@
 #include "figure/colormap.h"
 #include "figure/figure.h"
 #include "model/library.h"
+#include "session/history.h"
 #include "session/remembering.h"
 #include "window/worker.h"
 
@@ -122,7 +123,7 @@ struct ViewState {
     std::pair<int, int> map_followed{-1, -1};
     std::optional<std::pair<int, int>> hovered_head;     // site, head
     Intervention intervention;       // masks and changes in force
-    std::vector<Intervention> undone, done_before;  // to redo, to undo; newest last
+    History history;                 // of texts and interventions
     Brush brush = Brush::off;        // what dragging on the heat map does
     bool brush_all = true;           // … to all heads, or to the selected one
     std::pair<int, int> painted{-1, -1};  // the cell that was painted last in this drag
@@ -176,6 +177,9 @@ struct ViewState {
     std::pair<float, float> centre;  // size of the view in points: the size of its page
     std::string save_path;
     std::string save_result;
+    std::string save_folder;         // where a relative save_path lies
+    std::string may_replace;         // a file that the person agreed to replace, or that was written by this window
+    bool has_dialog = false, dialog_wanted = false;  // the desktop's own dialog for files
     bool save_wanted = false;        // a picture shall be written to save_path
     bool save_failed = false;
     bool save_workspace = false;     // the menu saves the workspace, not a picture
@@ -189,20 +193,8 @@ struct ViewState {
 
     /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it does is one step.
     void intervene(Intervention next) {
-        if (next == intervention) return;
-        if (same_step) intervention = std::move(next);
-        else done_before.push_back(std::exchange(intervention, std::move(next)));
-        undone.clear();
-    }
-    void undo_change() {
-        if (done_before.empty()) return;
-        undone.push_back(std::exchange(intervention, done_before.back()));
-        done_before.pop_back();
-    }
-    void redo_change() {
-        if (undone.empty()) return;
-        done_before.push_back(std::exchange(intervention, undone.back()));
-        undone.pop_back();
+        history.note({intervention, next}, same_step);
+        intervention = std::move(next);
     }
 
     /// Puts a token in the place of the written one at a step and lets the model go on from there.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/utf8.h"
 #include "figure/canvas.h"
@@ -36,67 +37,55 @@ std::string cleaned(std::string_view what) {
 
 }  // namespace
 
-void TextField::set_text(std::string text, bool caret_at_end) {
-    show_text(text, caret_at_end);
-    shown_ = false;
-    history_->forget(number_);
+void TextField::set_text(std::string text) {
+    text_ = cleaned(text);
+    shown_.clear();
+    caret_ = anchor_ = text_.size();
+    layout_ = nullptr;
 }
 
-void TextField::show_text(const std::string& text, bool caret_at_end) {
-    text_ = cleaned(text);
+void TextField::show(std::string text, bool caret_at_end) {
+    shown_ = text_ = cleaned(text);
     caret_ = anchor_ = caret_at_end ? text_.size() : 0;
     layout_ = nullptr;
-    shown_ = true;
 }
 
-/// Whether the text is as long as an edit found or left it; what the program shows stands for a text that the person emptied.
-bool TextField::has_length(size_t bytes) {
-    if (shown_ && bytes == 0) text_.clear();
-    return text_.size() == bytes;
-}
+void TextField::replace(std::string text, History& history) { edit(0, text_.size(), cleaned(text), EditKind::replaced, history); }
 
-void TextField::replace_text(const std::string& text) {
-    const TextEdit change = difference(text_, cleaned(text));
-    edit(change.at, change.removed.size(), change.inserted, true);
-    caret_ = anchor_ = text_.size();
-}
-
-void TextField::undo(const TextEdit& edit) {
-    if (!has_length(edit.length - edit.removed.size() + edit.inserted.size())) return;
-    revert(text_, edit);
-    shown_ = false;
-    caret_ = std::min(edit.caret, text_.size());
-    anchor_ = std::min(edit.anchor, text_.size());
+/// The one way in which a person changes the text. Where the program's own text becomes the person's, or theirs its again, the
+/// step is between what the person wrote, so that it can be taken back when the program has written something else there.
+void TextField::edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history) {
+    const std::string before = typed();
+    const bool showed = shows();
+    TextEdit change{number_, begin, text_.substr(begin, end - begin), std::string(with)};
+    text_.replace(begin, end - begin, with);
+    caret_ = anchor_ = begin + with.size();
     layout_ = nullptr;
+    if (showed || shows()) history.note({number_, 0, before, typed()}, EditKind::replaced, glfwGetTime());
+    else history.note(std::move(change), kind, glfwGetTime());
 }
 
-void TextField::redo(const TextEdit& edit) {
-    if (!has_length(edit.length)) return;
-    apply(text_, edit);
-    shown_ = false;
-    caret_ = anchor_ = std::min(edit.at + edit.inserted.size(), text_.size());
+bool TextField::apply(const TextEdit& edit) {
+    if (shows()) text_.clear();
     layout_ = nullptr;
-}
-
-/// The one place where a person's editing changes the text.
-void TextField::edit(size_t at, size_t size, std::string_view by, bool alone) {
-    TextEdit edit{at, text_.substr(at, size), std::string(by), anchor_, caret_, text_.size()};
-    redo(edit);
-    history_->note(TextStep{number_, std::move(edit)}, glfwGetTime(), alone);
-}
-
-void TextField::insert(std::string_view what, bool pasted) {
-    const size_t first = std::min(caret_, anchor_), selected = std::max(caret_, anchor_) - first;
-    std::string clean = cleaned(what.substr(0, kMaxBytes));
-    const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - selected);
-    if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));
-    edit(first, selected, clean, pasted || selected > 0);
-}
-
-bool TextField::erase_selection(bool alone) {
-    if (caret_ == anchor_) return false;
-    edit(std::min(caret_, anchor_), std::max(caret_, anchor_) - std::min(caret_, anchor_), "", alone);
+    caret_ = anchor_ = std::min(caret_, text_.size());
+    if (edit.at > text_.size() || text_.compare(edit.at, edit.removed.size(), edit.removed) != 0) return false;
+    text_.replace(edit.at, edit.removed.size(), edit.inserted);
+    caret_ = anchor_ = edit.at + edit.inserted.size();
     return true;
+}
+
+void TextField::insert(std::string_view what, EditKind kind, History& history) {
+    std::string clean = cleaned(what.substr(0, kMaxBytes));
+    const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - (last() - first()));
+    if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));
+    edit(first(), last(), clean, kind, history);
+}
+
+void TextField::erase(int direction, bool word, EditKind kind, History& history) {
+    if (caret_ != anchor_) return edit(first(), last(), "", EditKind::replaced, history);
+    anchor_ = step(caret_, direction, word);
+    edit(first(), last(), "", kind, history);
 }
 
 /// Where the graphemes around `near` begin and end; a few dozen code points of run-up settle every rule (UAX #29).
@@ -139,58 +128,46 @@ size_t TextField::step(size_t from, int direction, bool word) const {
     return at;
 }
 
-bool TextField::edit_key(const KeyPress& k, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy, bool& used) {
-    const std::string before = text_;
-    const auto move = [&](size_t to) {
-        caret_ = to;
-        if (!k.shift) anchor_ = caret_;
-    };
-    const auto erase_to = [&](int direction) {
-        if (erase_selection(true)) return;
-        const size_t to = step(caret_, direction, k.control);
-        edit(std::min(caret_, to), std::max(caret_, to) - std::min(caret_, to), "", k.control);
-    };
-    const std::string selected = text_.substr(std::min(caret_, anchor_), std::max(caret_, anchor_) - std::min(caret_, anchor_));
-    used = true;
-    if (k.key == GLFW_KEY_LEFT) move(!k.shift && caret_ != anchor_ && !k.control ? std::min(caret_, anchor_) : step(caret_, -1, k.control));
-    else if (k.key == GLFW_KEY_RIGHT) move(!k.shift && caret_ != anchor_ && !k.control ? std::max(caret_, anchor_) : step(caret_, 1, k.control));
-    else if (k.key == GLFW_KEY_HOME) move(0);
-    else if (k.key == GLFW_KEY_END) move(text_.size());
-    else if (k.key == GLFW_KEY_BACKSPACE) erase_to(-1);
-    else if (k.key == GLFW_KEY_DELETE) erase_to(1);
-    else if (k.control && k.key == GLFW_KEY_A) {
-        anchor_ = 0;
-        caret_ = text_.size();
-    } else if (k.control && k.key == GLFW_KEY_C && !selected.empty()) copy(selected);
-    else if (k.control && k.key == GLFW_KEY_X && !selected.empty()) {
-        copy(selected);
-        erase_to(-1);
-    } else if (k.control && k.key == GLFW_KEY_V) insert(clipboard(), true);
-    else used = false;
-    return text_ != before;
+/// Moves the caret, with Shift the end of the selection.
+bool TextField::move_key(const KeyPress& k) {
+    const bool lets_go = !k.shift && caret_ != anchor_ && !k.control;
+    if (k.key == GLFW_KEY_LEFT) caret_ = lets_go ? first() : step(caret_, -1, k.control);
+    else if (k.key == GLFW_KEY_RIGHT) caret_ = lets_go ? last() : step(caret_, 1, k.control);
+    else if (k.key == GLFW_KEY_HOME) caret_ = 0;
+    else if (k.key == GLFW_KEY_END) caret_ = text_.size();
+    else return false;
+    if (!k.shift) anchor_ = caret_;
+    return true;
 }
 
-bool TextField::handle(Input& input, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
-    bool changed = false;
-    if (!input.typed.empty()) {
+/// Whether the key was one of the field's.
+bool TextField::edit_key(const KeyPress& k, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+    const bool selected = caret_ != anchor_;
+    const auto copies = [&] { copy(text_.substr(first(), last() - first())); };
+    if (move_key(k)) return true;
+    if (k.key == GLFW_KEY_BACKSPACE || k.key == GLFW_KEY_DELETE) erase(k.key == GLFW_KEY_DELETE ? 1 : -1, k.control, EditKind::erased, history);
+    else if (k.control && k.key == GLFW_KEY_A) std::tie(anchor_, caret_) = std::pair{size_t{0}, text_.size()};
+    else if (k.control && k.key == GLFW_KEY_V) insert(clipboard(), EditKind::replaced, history);
+    else if (k.control && k.key == GLFW_KEY_C && selected) copies();
+    else if (k.control && k.key == GLFW_KEY_X && selected) {
+        copies();
+        erase(-1, false, EditKind::replaced, history);
+    } else return false;
+    return true;
+}
+
+void TextField::handle(Input& input, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+    std::erase_if(input.keys, [&](const KeyPress& k) {
+        if (k.text.empty()) return focused && edit_key(k, history, clipboard, copy);
         focused = true;
-        insert(input.typed, false);
-        input.typed.clear();
-        changed = true;
-    }
-    if (!focused) return changed;
-    for (size_t i = 0; i < input.keys.size();) {
-        bool used = false;
-        changed |= edit_key(input.keys[i], clipboard, copy, used);
-        if (used) input.keys.erase(input.keys.begin() + static_cast<std::ptrdiff_t>(i));
-        else ++i;
-    }
-    return changed;
+        insert(k.text, EditKind::typed, history);
+        return true;
+    });
 }
 
 bool TextField::covers_caret() const {
-    const bool left = first_ == 0 || caret_ >= first_ + kMargin, right = last_ == text_.size() || caret_ + kMargin <= last_;
-    return first_ <= text_.size() && last_ <= text_.size() && !is_inside_character(text_, first_) && left && right;
+    const bool left = shaped_from_ == 0 || caret_ >= shaped_from_ + kMargin, right = shaped_to_ == text_.size() || caret_ + kMargin <= shaped_to_;
+    return shaped_from_ <= text_.size() && shaped_to_ <= text_.size() && !is_inside_character(text_, shaped_from_) && left && right;
 }
 
 /// Where a long text may be cut for laying out: behind a blank a little before, else between characters.
@@ -204,10 +181,13 @@ size_t TextField::good_cut(size_t at) const {
 /// Shapes the text, or of a long one a stretch around the caret, which keeps its place on the screen.
 void TextField::layout() {
     if (layout_ && covers_caret()) return;
-    last_ = std::min(text_.size(), first_ + 2 * kReach);
+    const auto end_of = [this](size_t from) { return from + 2 * kReach < text_.size() ? good_cut(from + 2 * kReach) : text_.size(); };
+    shaped_to_ = end_of(shaped_from_);
     const bool moved = !covers_caret();
-    if (moved) first_ = caret_ > kReach ? good_cut(caret_ - kReach) : 0;
-    last_ = first_ + 2 * kReach < text_.size() ? good_cut(first_ + 2 * kReach) : text_.size();
+    if (moved) {
+        shaped_from_ = caret_ > kReach ? good_cut(caret_ - kReach) : 0;
+        shaped_to_ = end_of(shaped_from_);
+    }
     PangoContext* context = pango_font_map_create_context(pango_cairo_font_map_get_default());
     layout_ = std::shared_ptr<PangoLayout>(pango_layout_new(context), Unref());
     g_object_unref(context);
@@ -215,7 +195,7 @@ void TextField::layout() {
     pango_layout_set_font_description(layout_.get(), font);
     pango_font_description_free(font);
     pango_layout_set_single_paragraph_mode(layout_.get(), true);
-    pango_layout_set_text(layout_.get(), text_.data() + first_, static_cast<int>(last_ - first_));
+    pango_layout_set_text(layout_.get(), text_.data() + shaped_from_, static_cast<int>(shaped_to_ - shaped_from_));
     if (moved) scroll_ = std::max(0.0f, x_of(caret_) - caret_place_);
     drawn_.clear();
 }
@@ -223,7 +203,7 @@ void TextField::layout() {
 float TextField::x_of(size_t index) {
     layout();
     PangoRectangle strong;
-    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::clamp(index, first_, last_) - first_), &strong, nullptr);
+    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_), &strong, nullptr);
     return static_cast<float>(strong.x) / PANGO_SCALE;
 }
 
@@ -231,8 +211,8 @@ size_t TextField::index_at(float x) {
     layout();
     int index = 0, trailing = 0;
     pango_layout_xy_to_index(layout_.get(), static_cast<int>((x + scroll_) * PANGO_SCALE), 0, &index, &trailing);
-    auto at = first_ + static_cast<size_t>(index);
-    for (; trailing > 0 && at < last_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
+    auto at = shaped_from_ + static_cast<size_t>(index);
+    for (; trailing > 0 && at < shaped_to_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
     return std::min(at, text_.size());
 }
 
@@ -253,11 +233,11 @@ void TextField::drag(float x) { caret_ = index_at(x); }
 /// Gives the ink of a pale text to what stands behind the first `read` bytes.
 void TextField::dim_unread(size_t read, const Theme& theme) {
     PangoAttrList* attributes = pango_attr_list_new();
-    if (read < last_) {
+    if (read < shaped_to_) {
         const ImVec4 ink = as_vec4(theme.t3);
         const auto part = [](float v) { return static_cast<guint16>(v * 65535); };
         PangoAttribute* pale = pango_attr_foreground_new(part(ink.x), part(ink.y), part(ink.z));
-        pale->start_index = static_cast<guint>(std::max(read, first_) - first_);
+        pale->start_index = static_cast<guint>(std::max(read, shaped_from_) - shaped_from_);
         pango_attr_list_insert(attributes, pale);
     }
     pango_layout_set_attributes(layout_.get(), attributes);
@@ -268,8 +248,8 @@ void TextField::dim_unread(size_t read, const Theme& theme) {
 void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read) {
     const int width = static_cast<int>(size.x), height = static_cast<int>(size.y);
     const bool empty = text_.empty();
-    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + ":" + std::to_string(first_) + ":" + std::to_string(std::min(read, last_)) + ":" +
-                            (empty ? placeholder : text_.substr(first_, last_ - first_));
+    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + ":" + std::to_string(shaped_from_) + ":" + std::to_string(std::min(read, shaped_to_)) + ":" +
+                            (empty ? placeholder : text_.substr(shaped_from_, shaped_to_ - shaped_from_));
     if (key == drawn_) return;
     const std::unique_ptr<cairo_surface_t, Unref> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
     const std::unique_ptr<cairo_t, Unref> cairo(cairo_create(surface.get()));
@@ -295,7 +275,7 @@ void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, cons
         scale_ = scale;
         layout_ = nullptr;
     }
-    const float caret_x = x_of(caret_), text_end = x_of(last_);
+    const float caret_x = x_of(caret_), text_end = x_of(shaped_to_);
     const float margin = std::min(40 * scale, size.x / 4);
     if (caret_x - scroll_ > size.x - 4) scroll_ = caret_x - size.x + margin;
     if (caret_x < scroll_) scroll_ = std::max(0.0f, caret_x - margin);

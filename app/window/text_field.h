@@ -1,6 +1,7 @@
 // A one-line text field for any script: Pango shapes what is around the caret and knows where that goes.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,23 +20,24 @@ class TextField {
 public:
     static constexpr size_t kMaxBytes = 400'000;
 
-    TextField(std::shared_ptr<History> history, int number) : history_(std::move(history)), number_(number) {}
+    explicit TextField(int number) : number_(number) {}
 
     const std::string& text() const { return text_; }
-    /// Another text, by the program: what was typed before cannot be brought back.
-    void set_text(std::string text, bool caret_at_end = true);
-    /// What the program shows while the person has typed nothing: no step of undo, and gone when one is taken back.
-    void show_text(const std::string& text, bool caret_at_end);
-    /// Another text, by the person, in one step of undo.
-    void replace_text(const std::string& text);
-    /// Takes an edit of this field back, or makes it again.
-    void undo(const TextEdit& edit);
-    void redo(const TextEdit& edit);
+    /// What the person wrote: nothing where the program's own text is shown.
+    std::string typed() const { return shows() ? "" : text_; }
+    /// A text that was remembered: begins anew, without a step of the history.
+    void set_text(std::string text);
+    /// The program's own text, until the person edits it.
+    void show(std::string text, bool caret_at_end);
+    bool shows() const { return !shown_.empty() && text_ == shown_; }
+    /// What a person chose in place of the text: one step of the history.
+    void replace(std::string text, History& history);
+    /// Does an edit of this text that the history gave back; false where the text is no longer the one that was edited.
+    bool apply(const TextEdit& edit);
     bool focused = true;
 
     /// Edits by what was pressed and typed; takes what it used. `clipboard` reads and `copy` writes the system's clipboard.
-    /// Returns whether the text changed.
-    bool handle(Input& input, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
+    void handle(Input& input, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
 
     /// Mouse in pixels from the left end of the visible text.
     void press(float x, bool extend);
@@ -46,10 +48,11 @@ public:
     void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder, size_t read = std::string::npos);
 
 private:
-    void edit(size_t at, size_t size, std::string_view by, bool alone);
-    bool has_length(size_t bytes);
-    void insert(std::string_view what, bool pasted);
-    bool erase_selection(bool alone);
+    size_t first() const { return std::min(caret_, anchor_); }
+    size_t last() const { return std::max(caret_, anchor_); }
+    void edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history);
+    void insert(std::string_view what, EditKind kind, History& history);
+    void erase(int direction, bool word, EditKind kind, History& history);
     std::vector<size_t> boundaries(size_t near) const;
     size_t step(size_t from, int direction, bool word) const;
     size_t index_at(float x);
@@ -59,51 +62,38 @@ private:
     void layout();
     void dim_unread(size_t read, const Theme& theme);
     void draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read);
-    bool edit_key(const KeyPress& key, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy, bool& used);
+    bool move_key(const KeyPress& key);
+    bool edit_key(const KeyPress& key, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
 
-    std::shared_ptr<History> history_;
-    int number_ = 0;             // in the history
-    std::string text_;
-    bool shown_ = false;         // text_ is the program's
+    int number_;                 // among the texts of the history
+    std::string text_, shown_;   // shown_: what the program put there
     size_t caret_ = 0, anchor_ = 0;
     float scroll_ = 0, scale_ = 1;
     float caret_place_ = 0;      // where the caret was drawn last, from the left end
     std::shared_ptr<PangoLayout> layout_;
-    size_t first_ = 0, last_ = 0;  // bytes of the text that are laid out: all, or a stretch around the caret
+    size_t shaped_from_ = 0, shaped_to_ = 0;  // bytes of the text in the layout: all, or a stretch around the caret
     Texture texture_;
     std::string drawn_;          // what the texture shows
 };
 
 /// The texts that are typed into the window; at most one of them has the keyboard.
 struct Fields {
-    std::shared_ptr<History> history = std::make_shared<History>();
-    TextField sentence{history, 0};
-    TextField second{history, 1};  // the second sentence, or the target
-    TextField other{history, 2};   // the sentence that is compared
+    TextField sentence{0};
+    TextField second{1};  // the second sentence, or the target
+    TextField other{2};   // the sentence that is compared
 
     Fields() { focus(sentence); }
-    /// Takes the last step back, or makes it again; a text that changes has the keyboard then.
-    void undo() { step(history->undo(), &TextField::undo); }
-    void redo() { step(history->redo(), &TextField::redo); }
     TextField* typed() {
         for (TextField* field : {&sentence, &second, &other})
             if (field->focused) return field;
         return nullptr;
     }
+    TextField& numbered(int number) { return number == 0 ? sentence : number == 1 ? second : other; }
     void focus(TextField& one) {
         leave();
         one.focused = true;
     }
     void leave() { sentence.focused = second.focused = other.focused = false; }
-
-private:
-    void step(const std::optional<Step>& step, void (TextField::*change)(const TextEdit&)) {
-        const auto* text = step ? std::get_if<TextStep>(&*step) : nullptr;
-        if (!text) return;
-        TextField& field = text->field == 0 ? sentence : text->field == 1 ? second : other;
-        (field.*change)(text->edit);
-        focus(field);
-    }
 };
 
 }  // namespace headlight

@@ -12,6 +12,7 @@
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/questions.h"
+#include "base/serial.h"
 #include "model/input.h"
 #include "model/model.h"
 #include "trace/large_pattern.h"
@@ -60,6 +61,7 @@ struct WorkRequest {
 /// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the largest of 2 × 2.
 /// Of a text that is too long for it, levels[0] holds the largest of each step × step weights.
 struct HeadPicture {
+    Serial serial;
     int site = 0, head = 0, step = 1;
     bool sink_dropped = false;
     std::vector<Matrix> levels;
@@ -95,6 +97,7 @@ struct WrittenText {
 
 /// What belongs to one sentence in one model.
 struct SentenceResult {
+    Serial serial;
     std::shared_ptr<const Model> model;
     std::string text, second;
     Intervention intervention;                     // asked for with it

@@ -7,6 +7,7 @@
 
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "io/heap_tensors.h"
 
 namespace headlight {
 
@@ -175,7 +176,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
 Result<Gguf> open_gguf(const std::filesystem::path& path) {
     TRY(auto file, MappedFile::open(path));
     TRY(Gguf out, parse_gguf(file->bytes(), display_path(path)));
-    out.file = std::move(file);
+    out.file = tensor_owner(std::move(file), out.tensors);
     return out;
 }
 

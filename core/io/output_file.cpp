@@ -134,7 +134,9 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
         return wrap(new OutputFile(path, {}, file));
     }
     if (exists && access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
-    const fs::path target = exists && fs::is_symlink(path) ? fs::canonical(path) : path;
+    std::error_code problem;
+    const fs::path target = exists && fs::is_symlink(path, problem) ? fs::canonical(path, problem) : path;
+    if (problem) return cannot_write(path, problem.value());
     handle_signals();
     remove_leftovers(target);
     fs::path temporary;

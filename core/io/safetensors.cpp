@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/quoted.h"
+#include "io/heap_tensors.h"
 #include "io/json.h"
 #include "io/output_file.h"
 
@@ -109,7 +110,7 @@ Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const st
 Result<Safetensors> open_safetensors(const std::filesystem::path& path) {
     TRY(auto file, MappedFile::open(path));
     TRY(Safetensors out, parse_safetensors(file->bytes(), display_path(path)));
-    out.file = std::move(file);
+    out.file = tensor_owner(std::move(file), out.tensors);
     return out;
 }
 

@@ -112,7 +112,11 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
     TRY_STATUS(check_memory(model->store, model->config, path));
     TRY_STATUS(steps.begin("binding the weights"));
-    TRY(model->weights, find_family(model->config.family)->bind_weights(model->store, model->config));
+    model->store.stop_on(cancel);
+    auto bound = find_family(model->config.family)->bind_weights(model->store, model->config);
+    if (stopped(cancel)) return cancelled();
+    model->store.stop_on(nullptr);
+    TRY(model->weights, std::move(bound));
     TRY_STATUS(model->store.check_unchanged());
     model->name = printable(model_name(path));
     return std::shared_ptr<const Model>(model);

@@ -80,6 +80,7 @@ const StoredTensor* WeightStore::find(const std::string& name) const {
 }
 
 Result<const StoredTensor*> WeightStore::checked(const std::string& name, const std::vector<int64_t>& shape) const {
+    if (stopped(cancel_)) return cancelled();
     const StoredTensor* t = find(name);
     const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
     if (!t) return Error{folder_ + " has no tensor " + asked + ", which its configuration calls for; download the weights again."};

@@ -71,6 +71,9 @@ public:
     /// Prefixes to try in front of names ("transformer." in head models, "" in base models).
     void set_prefixes(std::vector<std::string> prefixes) { prefixes_ = std::move(prefixes); }
 
+    /// No tensor is handed out once `cancel` is set; null: nothing stops it.
+    void stop_on(const CancelFlag* cancel) { cancel_ = cancel; }
+
     bool has(const std::string& name) const { return find(name) != nullptr; }
 
     /// The tensor's values as float32, row-major. A missing name or another shape is an error that says both.
@@ -95,6 +98,7 @@ private:
     Result<const StoredTensor*> checked(const std::string& name, const std::vector<int64_t>& shape) const;
     const float* decode(const StoredTensor& tensor);
 
+    const CancelFlag* cancel_ = nullptr;
     std::string folder_;
     std::vector<std::string> prefixes_{""};
     std::vector<TensorFile> files_;

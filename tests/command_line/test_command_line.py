@@ -457,7 +457,7 @@ def no_file_speaks_to_the_terminal():
 def an_error_repeats_little_of_what_it_was_given():
     long = "x" * 20000
     for words in (["render", "--text", "a", "-o", "f.png", "--mask", long], ["render", "--text", "a", "-o", "f.png", "--change", long], ["render", "--text", "a", "-o", "f.png", "--ablate", long],
-                  ["render", "--text", "a", "-o", "f.png", "--cell", long], ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--layer", long], ["render", "--text", "a", "-o", "f.png", "--preset", long],
+                  ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--cell", long], ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--layer", long], ["render", "--text", "a", "-o", "f.png", "--preset", long],
                   ["render", "--text", "a", "-o", "f.png", "--tokens", long], ["trace", "--text", "a", "-o", "f.safetensors", "--capture", long], ["heads", "--text", "a", "--effect-on", long],
                   ["info", "--model", long], ["render", "--text", "a", "-o", long], ["render", "--text", "a", "-o", "f.png", "--view", long], [long], ["--size", long], ["render", "--" + long]):
         for status in (1, 2):

@@ -249,11 +249,11 @@ TEST_CASE("GGUF without key_length: a head is embedding_length / head_count wide
         GgufBytes file = decoder_header(architecture);
         const auto whole = config_of(file);
         REQUIRE(whole);
-        CHECK((whole->d_head == 80 && whole->rope.dims == 80));
+        CHECK((whole->stacks[0].d_head == 80 && whole->rope.dims == 80));
         file.set(std::string(architecture) + ".rope.dimension_count", 32u);
         const auto part = config_of(file);
         REQUIRE(part);
-        CHECK((part->d_head == 80 && part->rope.dims == 32));
+        CHECK((part->stacks[0].d_head == 80 && part->rope.dims == 32));
     }
     for (const uint32_t wrong : {0u, 31u, 82u}) {
         GgufBytes file = decoder_header("phi2");

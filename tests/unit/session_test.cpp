@@ -1,366 +1,278 @@
-// The session without a display: what can be undone, what is remembered.
-#include <sys/wait.h>
-#include <unistd.h>
+// What is open and wanted, without a window: keys of a layout, the history of texts and interventions.
+#include <doctest/doctest.h>
 
-#include <csignal>
-#include <thread>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <random>
 
-#include "helpers.h"
-#include "io/output_file.h"
-#include "session/end_signals.h"
+#include "base/lru_cache.h"
+#include "base/serial.h"
+#include "figure/text_pieces.h"
+#include "session/file_dialog.h"
 #include "session/history.h"
-#include "session/recovery.h"
-#include "session/remembering.h"
-#include "session/saver.h"
-#include "window/workspace.h"
+#include "session/keys.h"
+#include "session/save_path.h"
+#include "window/input.h"
+#include "window/text.h"
 
-namespace headlight {
+using namespace headlight;
 
 namespace {
 
-/// A text that is typed into, and its history.
-struct Typist {
-    std::string text;
-    History history;
-    double now = 100;
+Intervention masked(const char* mask) {
+    Intervention out;
+    out.mask = *Mask::parse(mask);
+    return out;
+}
 
-    void type(const std::string& what) {
-        for (size_t at = 0; at < what.size(); ++at) replace(text.size(), 0, what.substr(at, 1));
+/// A text and an intervention under a history, as the window holds them.
+struct Desk {
+    std::string text;
+    Intervention intervention;
+    History history;
+
+    void edit(size_t at, size_t count, const std::string& with, EditKind kind, double now) {
+        history.note({0, at, text.substr(at, count), with}, kind, now);
+        text.replace(at, count, with);
     }
-    void replace(size_t at, size_t size, const std::string& by, bool alone = false) {
-        const TextEdit edit{at, text.substr(at, size), by, at, at};
-        apply(text, edit);
-        history.note(TextStep{0, edit}, now, alone);
-        now += 0.1;
+    void type(const std::string& what, double now) {
+        for (const char c : what) edit(text.size(), 0, std::string(1, c), EditKind::typed, now);
     }
-    bool undo() {
-        const auto step = history.undo();
-        if (step) revert(text, std::get<TextStep>(*step).edit);
-        return step.has_value();
+    void intervene(Intervention next, bool same_step = false) {
+        history.note({intervention, next}, same_step);
+        intervention = std::move(next);
     }
-    bool redo() {
-        const auto step = history.redo();
-        if (step) apply(text, std::get<TextStep>(*step).edit);
-        return step.has_value();
+    bool apply(const std::optional<Edit>& edit) {
+        if (!edit) return false;
+        if (const auto* t = std::get_if<TextEdit>(&*edit)) {
+            REQUIRE(text.substr(t->at, t->removed.size()) == t->removed);
+            text.replace(t->at, t->removed.size(), t->inserted);
+        } else {
+            REQUIRE(std::get<InterventionEdit>(*edit).before == intervention);
+            intervention = std::get<InterventionEdit>(*edit).after;
+        }
+        return true;
     }
+    bool undo() { return apply(history.undo()); }
+    bool redo() { return apply(history.redo()); }
 };
 
 }  // namespace
 
-TEST_CASE("history: undo goes back word by word and by pauses, erasing is one step, pasting its own") {
-    Typist t;
-    t.type("the cat sat");
-    CHECK((t.undo() && t.text == "the cat "));
-    CHECK((t.undo() && t.text == "the "));
-    CHECK((t.redo() && t.text == "the cat "));
-    t.type("lay");
-    t.now += 5;
-    t.type("ing");
-    CHECK(!t.redo());
-    CHECK((t.undo() && t.text == "the cat lay"));
-    for (int i = 0; i < 3; ++i) t.replace(t.text.size() - 1, 1, "");
-    CHECK(t.text == "the cat ");
-    CHECK((t.undo() && t.text == "the cat lay"));
-    for (int i = 0; i < 3; ++i) t.replace(0, 1, "");
-    CHECK((t.text == " cat lay" && t.undo() && t.text == "the cat lay"));
-    t.replace(3, 0, "PASTED", true);
-    t.replace(9, 0, "x");
-    CHECK((t.undo() && t.text == "thePASTED cat lay"));
-    CHECK((t.undo() && t.text == "the cat lay"));
-    while (t.undo()) {}
-    CHECK((t.text.empty() && t.history.bytes() == 0));
-    while (t.redo()) {}
-    CHECK(t.text == "thePASTEDx cat lay");
+TEST_CASE("one history takes back texts and interventions in the order of time") {
+    Desk d;
+    d.type("cat", 0);
+    d.intervene(masked("causal"));
+    d.type("s", 0.1);
+    d.intervene(masked("none"));
+    CHECK(d.undo());
+    CHECK((d.text == "cats" && d.intervention == masked("causal")));
+    CHECK(d.undo());
+    CHECK(d.text == "cat");
+    CHECK(d.undo());
+    CHECK(d.intervention == Intervention());
+    CHECK(d.redo());
+    CHECK(d.redo());
+    CHECK((d.text == "cats" && d.intervention == masked("causal")));
+    d.type("!", 9);
+    CHECK_FALSE(d.redo());
+    for (int i = 0; i < 4; ++i) CHECK(d.undo());
+    CHECK((d.text.empty() && d.intervention == Intervention()));
+    CHECK_FALSE(d.undo());
 }
 
-TEST_CASE("history: random edits come back one by one, and keep edits, not copies") {
-    std::mt19937 random(5);
-    Typist t;
-    t.replace(0, 0, std::string(300'000, 'a'), true);
-    const std::string first = t.text;
-    for (int i = 0; i < 2000; ++i) {
-        const size_t at = random() % (t.text.size() + 1), size = std::min<size_t>(random() % 3, t.text.size() - at);
-        t.replace(at, size, std::string(random() % 3, static_cast<char>('b' + random() % 20)));
-        if (random() % 5 == 0) t.undo();
+TEST_CASE("undo goes by words and pauses, not by characters") {
+    Desk d;
+    d.type("one two", 0);
+    d.type("three", 5);  // after a pause
+    std::vector<std::string> seen;
+    while (d.undo()) seen.push_back(d.text);
+    CHECK(seen == std::vector<std::string>{"one two", "one ", ""});
+    while (d.redo()) {}
+    CHECK(d.text == "one twothree");
+    for (int i = 0; i < 3; ++i) d.edit(d.text.size() - 1, 1, "", EditKind::erased, 10);  // Backspace
+    for (int i = 0; i < 3; ++i) d.edit(0, 1, "", EditKind::erased, 10);                  // Delete, elsewhere
+    CHECK(d.text == " twoth");
+    CHECK(d.undo());
+    CHECK(d.text == "one twoth");
+    CHECK(d.undo());
+    CHECK(d.text == "one twothree");
+    d.edit(0, 3, "x", EditKind::replaced, 11);
+    d.edit(1, 0, "y", EditKind::typed, 11);
+    CHECK(d.undo());
+    CHECK(d.text == "x twothree");
+}
+
+TEST_CASE("a drag is one step, and another model forgets the interventions alone") {
+    Desk d;
+    d.type("a", 0);
+    d.intervene(masked("causal"));
+    d.intervene(masked("none"), true);
+    d.intervene(masked("window:2"), true);
+    CHECK(d.history.steps() == 2);
+    CHECK(d.undo());
+    CHECK(d.intervention == Intervention());
+    CHECK(d.redo());
+    CHECK(d.intervention == masked("window:2"));
+    d.history.forget_interventions();
+    CHECK(d.undo());
+    CHECK(d.text.empty());
+    CHECK_FALSE(d.undo());
+}
+
+TEST_CASE("any edits are taken back exactly, and the history stays within its bounds") {
+    std::mt19937 random(7);
+    Desk d;
+    for (int i = 0; i < 900; ++i) {
+        const size_t at = random() % (d.text.size() + 1), count = random() % (d.text.size() - at + 1);
+        d.edit(at, random() % 3 ? 0 : count, std::string(random() % 4, static_cast<char>('a' + i % 26)), static_cast<EditKind>(random() % 2 * 2), i * 0.3);
     }
-    CHECK(t.history.bytes() < 310'000);
-    const std::string last = t.text;
-    while (t.text != first && t.undo()) {}
-    CHECK(t.text == first);
-    while (t.redo()) {}
-    CHECK(t.text == last);
+    const std::string end = d.text;
+    while (d.undo()) {}
+    CHECK(d.text.empty());
+    while (d.redo()) {}
+    CHECK(d.text == end);
+    for (int i = 0; i < 60; ++i) d.edit(0, d.text.size(), std::string(400'000, static_cast<char>('a' + i % 26)), EditKind::replaced, 1000);
+    CHECK(d.history.steps() * 800'000 <= History::kMaxBytes + 800'000);
+    CHECK(d.history.steps() >= 19);
 }
 
-TEST_CASE("history: texts and interventions share one order of time; a field that the program fills forgets its steps") {
-    History h;
-    Intervention none, masked;
-    masked.mask = *Mask::parse("window:2");
-    h.note(TextStep{0, {0, "", "a"}}, 1);
-    h.note(InterventionStep{none, masked});
-    h.note(TextStep{0, {1, "", "b"}}, 1.1);
-    h.note(TextStep{1, {0, "", "c"}}, 1.2);
-    CHECK(std::get<TextStep>(*h.undo()).field == 1);
-    CHECK(std::get<TextStep>(*h.undo()).edit.inserted == "b");
-    CHECK(std::get<InterventionStep>(*h.undo()).before == none);
-    CHECK(std::get<InterventionStep>(*h.redo()).after == masked);
-    Intervention wider;
-    wider.mask = *Mask::parse("window:3");
-    h.note(InterventionStep{masked, wider}, true);
-    const auto both = std::get<InterventionStep>(*h.undo());
-    CHECK((both.before == none && both.after == wider));
-    h.note(TextStep{1, {0, "", "d"}}, 2);
-    h.forget(0);
-    CHECK(std::get<TextStep>(*h.undo()).edit.inserted == "d");
-    CHECK(!h.undo());
+TEST_CASE("keys mean the letters of the layout") {
+    const std::string us = "qwertyuiopasdfghjklzxcvbnm1234567890-=[];'\\,./`", fr = "azertyuiopqsdfghjklmwxcvbn&\"'(-_)=^$*,;:!<";
+    CHECK(meant_key('Q', "q", us) == 'Q');
+    CHECK(meant_key('Q', "a", fr) == 'A');
+    CHECK(meant_key('M', ",", fr) == -1);      // M lies elsewhere
+    CHECK(meant_key(';', "m", fr) == 'M');
+    CHECK(meant_key('1', "&", fr) == '1');     // no key writes 1 without Shift: the place counts
+    CHECK(meant_key('2', "é", fr) == '2');
+    CHECK(meant_key('Y', "z", "qwertzuiopasdfghjklyxcvbnm1234567890") == 'Z');
+    CHECK(meant_key('Q', "'", "',.pyfgcrlaoeuidhtns;qjkxbmwvz1234567890") == -1);  // Dvorak
+    CHECK(meant_key('C', "с", "1234567890") == 'C');                                // Cyrillic
+    CHECK(meant_key(256, "", us) == 256);
+    CHECK(meant_key(-1, "", us) == -1);
 }
 
-TEST_CASE("history: the difference of two texts is the least edit, in whole code points") {
-    for (const auto& [a, b] : {std::pair<std::string, std::string>{"", "abc"}, {"abc", ""}, {"abc", "abXc"}, {"é", "è"}, {"aaa", "aa"}, {"猫が", "猫は"}, {"😀x", "😁x"}, {"same", "same"}}) {
-        const TextEdit e = difference(a, b);
-        std::string text = a;
-        apply(text, e);
-        CHECK(text == b);
-        revert(text, e);
-        CHECK(text == a);
-        CHECK((e.at == a.size() || (static_cast<unsigned char>(a[e.at]) & 0xC0) != 0x80));
-    }
-    CHECK(difference("one two three", "one 2 three").removed == "two");
+TEST_CASE("a key that did something types nothing") {
+    Input input;
+    input.keys.push_back({'3'});
+    input.add_text("3");
+    input.keys.push_back({259});  // Backspace
+    input.add_text("你");          // an input method's, not Backspace's
+    input.keys.push_back({'C', true});
+    input.add_text("c");          // nor a shortcut's
+    CHECK(input.keys.size() == 5);
+    CHECK((input.take('3') && input.take(259) && input.take('C', true)));
+    REQUIRE(input.keys.size() == 2);
+    CHECK((input.keys[0].text == "你" && input.keys[1].text == "c"));
 }
 
-namespace {
-
-Json fields_of(const ViewState& s) { return *settings_fields(s); }
-
-Json json_at(const std::filesystem::path& path) { return Json::parse(read_bytes(path)); }
-
-}  // namespace
-
-TEST_CASE("settings: saved and read back; what is out of range is clamped, what is broken set aside, never over another") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "deeper" / "settings.json";
-    ViewState s;
-    s.text = "naïve 😀";
-    s.dark = false;
-    s.site = 3;
-    s.recent_models = {"/a b/c"};
-    REQUIRE(remember_settings(path, fields_of({}), fields_of(s), workspace_fields()));
-    const ViewState back = load_settings(path);
-    CHECK((back.text == s.text && !back.dark && back.site == 3 && !back.choose_head && back.recent_models == s.recent_models && back.notice.empty()));
-    CHECK(json_at(path)["version"] == 1);
-    write_bytes(path, R"({"width": -3, "text_size": 1e9, "layer": 123456789012, "dark": 5, "text": "kept", "scale": "big"})");
-    const ViewState clamped = load_settings(path);
-    CHECK((clamped.window_width == 320 && clamped.text_size == 2 && clamped.site == 100000 && clamped.dark && clamped.text == "kept" && clamped.notice.empty()));
-    CHECK(std::filesystem::exists(path));
-    const char* const broken[] = {"", "{", "[]", "5"};
-    for (const char* text : broken) {
-        write_bytes(path, text);
-        const ViewState fresh = load_settings(path);
-        CHECK((fresh.dark && !fresh.notice.empty() && !std::filesystem::exists(path)));
-    }
-    CHECK((read_bytes(path.string() + ".broken").empty() && read_bytes(path.string() + ".broken-2") == "{" && read_bytes(path.string() + ".broken-4") == "5"));
-    write_bytes(path, "{");
-    CHECK(!load_settings(path, false).notice.empty());
-    CHECK_MESSAGE(read_bytes(path) == "{", "a file that a person named is never moved");
-    REQUIRE(remember_settings(path, Json::object(), fields_of(s), workspace_fields()));
-    CHECK_MESSAGE((load_settings(path).text == s.text && read_bytes(path.string() + ".broken-5") == "{"), "one that breaks meanwhile is set aside too");
+TEST_CASE("what was not used for longest goes first, and only between two frames") {
+    LruCache<int> cache;
+    for (int i = 0; i < 5000; ++i) cache.add(std::to_string(i), i, 10);
+    int* kept = cache.find("0");
+    REQUIRE(kept);
+    CHECK((*kept == 0 && cache.size() == 5000));  // nothing is dropped while it is used
+    cache.trim(30);
+    CHECK((cache.size() == 3 && cache.cost() == 30));
+    CHECK(cache.find("0") == kept);
+    CHECK((cache.find("4999") && cache.find("4998") && !cache.find("4997")));
+    cache.find("0");
+    cache.trim(10);
+    CHECK((cache.find("0") && cache.size() == 1));
+    cache.clear();
+    CHECK((cache.size() == 0 && cache.cost() == 0 && !cache.find("0")));
 }
 
-TEST_CASE("settings: fields of a newer version survive a load and a save") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "settings.json";
-    write_bytes(path, R"({"version": 7, "future": {"deep": [1, 2]}, "dark": "automatic", "marks": [1], "text": "old"})");
-    const ViewState before = load_settings(path);
-    CHECK((before.notice.empty() && before.text == "old"));
-    ViewState now = before;
-    now.text = "new";
-    REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
-    const Json kept = json_at(path);
-    CHECK((kept["version"] == 7 && kept["future"]["deep"][1] == 2 && kept["dark"] == "automatic" && kept["marks"] == Json::array({1}) && kept["text"] == "new"));
-    now.dark = false;  // chosen here: then it is ours
-    REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
-    CHECK(json_at(path)["dark"] == false);
+TEST_CASE("no two objects have one serial number, at one address either") {
+    Serial a, b(a);
+    const uint64_t before = a.value();
+    CHECK((before != 0 && before != b.value()));
+    a = b;
+    CHECK((a.value() != before && a.value() != b.value()));
 }
 
-TEST_CASE("settings: of two windows each writes what it changed; what is looked at stays one thing") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "settings.json";
-    ViewState first, second;
-    first.text = "A";
-    first.dark = false;
-    REQUIRE(remember_settings(path, fields_of({}), fields_of(first), workspace_fields()));
-    second.text = "B";
-    second.mask = "window:2";
-    second.text_size = 1.5f;
-    REQUIRE(remember_settings(path, fields_of({}), fields_of(second), workspace_fields()));
-    const ViewState both = load_settings(path);
-    CHECK((!both.dark && both.text_size == 1.5f && both.text == "B" && both.mask == "window:2"));
-    ViewState wider = first;
-    wider.window_width = 900;
-    REQUIRE(remember_settings(path, fields_of(first), fields_of(wider), workspace_fields()));
-    CHECK_MESSAGE((load_settings(path).text == "B" && load_settings(path).window_width == 900), "a preference alone leaves the other window's text");
-    ViewState later = wider;
-    later.head = 2;
-    REQUIRE(remember_settings(path, fields_of(wider), fields_of(later), workspace_fields()));
-    CHECK((load_settings(path).text == "A" && load_settings(path).mask == "own" && load_settings(path).head == 2));
-}
-
-TEST_CASE("labels: two windows at once both keep theirs, one that is taken away stays away, a newer file keeps its fields") {
-    const TemporaryFolder folder;
-    const auto settings = folder.path / "settings.json";
-    const LabelEdit a{"stories", "1.2", "copies"}, b{"stories", "3.0", "sink"}, off{"stories", "1.2", ""};
-    REQUIRE(remember_labels(settings, {&a, 1}));
-    const auto both = remember_labels(settings, {&b, 1});
-    REQUIRE(both);
-    CHECK((both->at("stories").size() == 2 && both->at("stories").at("1.2") == "copies"));
-    CHECK(remember_labels(settings, {&off, 1})->at("stories").count("1.2") == 0);
-    CHECK(load_settings(settings).head_labels.at("stories").size() == 1);
-    Json newer = json_at(labels_path(settings));
-    newer["version"] = 9;
-    newer["colors"] = {{"sink", "red"}};
-    newer["labels"]["gpt2"]["0.1"] = {{"text", "rich"}};
-    write_bytes(labels_path(settings), newer.dump());
-    REQUIRE(remember_labels(settings, {&a, 1}));
-    const Json kept = json_at(labels_path(settings));
-    CHECK((kept["version"] == 9 && kept["colors"]["sink"] == "red" && kept["labels"]["gpt2"]["0.1"]["text"] == "rich" && kept["labels"]["stories"]["1.2"] == "copies"));
-    for (int process = 0; process < 4; ++process)
-        if (fork() == 0) {
-            for (int i = 0; i < 10; ++i) {
-                const LabelEdit edit{"many", std::to_string(process) + "." + std::to_string(i), "x"};
-                if (!remember_labels(settings, {&edit, 1})) _exit(1);
-            }
-            _exit(0);
+TEST_CASE("a line is measured by one layout, piece by piece") {
+    for (const std::string text : {"Lily had a red ball.", "猫坐在垫子上", "नमस्ते", "👩‍👩‍👧 a", "مرحبا abc"}) {
+        CAPTURE(text);
+        const auto pieces = text_pieces(text, 15, Face::sans);
+        REQUIRE(!pieces.empty());
+        double width = 0;
+        for (size_t i = 0; i < pieces.size(); ++i) {
+            CHECK(pieces[i].begin == (i ? pieces[i - 1].end : 0));
+            CHECK(pieces[i].begin < pieces[i].end);
+            width += pieces[i].width;
         }
-    for (int process = 0; process < 4; ++process) {
-        int status = 1;
-        wait(&status);
-        CHECK(status == 0);
+        CHECK(pieces.back().end == text.size());
+        CHECK(width == doctest::Approx(text_width(text, 15, Face::sans)).epsilon(0.01));
     }
-    std::string notice;
-    CHECK(find_labels(settings, notice).at("many").size() == 40);
+    CHECK(text_pieces("", 15, Face::sans).empty());
 }
 
-TEST_CASE("old files open unchanged: settings with labels in them, and a workspace") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "settings.json";
-    std::filesystem::copy(kTests / "unit/old/settings.json", path);
-    ViewState s = load_settings(path);
-    CHECK((s.notice.empty() && !s.dark && s.text == "naïve 😀" && s.colormap == "viridis" && s.site == 1 && s.locked == std::pair(3, 1) && s.window_width == 1280));
-    CHECK((s.mask == "window:4" && s.changes == std::vector<std::string>{"forbid:2>1"} && s.view_name == "links" && s.recent_models == std::vector<std::string>{"/models/gpt2"}));
-    CHECK((s.head_labels.at("stories").at("1.2") == "copies" && s.head_labels.at("gpt2").at("5.1") == "induction"));
-    CHECK((!json_at(path).contains("head_labels") && json_at(path)["text"] == "naïve 😀"));
-    const LabelEdit off{"stories", "1.2", ""};
-    REQUIRE(remember_labels(path, {&off, 1}));
-    CHECK(load_settings(path).head_labels.at("stories").count("1.2") == 0);
-    const ViewState shown = load_settings(kTests / "unit/old/settings.json", false);
-    CHECK((shown.head_labels.at("gpt2").at("5.1") == "induction" && json_at(kTests / "unit/old/settings.json").contains("head_labels")));
-    const auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
-    REQUIRE(workspace);
-    CHECK((workspace->text == "Lily had a red ball" && workspace->site == 2 && workspace->head == 3 && workspace->other_text == "Tom had a blue ball" && workspace->changes.size() == 1));
-    CHECK((workspace->alignment.by_hand == std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} && workspace->locked == std::pair(2, 0)));
+TEST_CASE("a long Chinese text is cut to its room without drawing its prefixes") {
+    std::string text;
+    for (int i = 0; i < 20'000; ++i) text += i % 2 ? "猫" : "狗";
+    cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    cairo_t* cairo = cairo_create(surface);
+    const Canvas canvas(cairo);
+    TextPainter painter;
+    painter.set_page(&canvas);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string cut = painter.fitted({Face::sans, 15}, text, 300);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));  // by prefixes it takes minutes
+    CHECK(painter.width({Face::sans, 15}, cut) <= 300);
+    CHECK(painter.width({Face::sans, 15}, cut) > 260);
+    CHECK(cut.substr(cut.size() - 3) == "…");
+    CHECK(text.rfind(cut.substr(0, cut.size() - 3), 0) == 0);
+    CHECK(painter.fitted({Face::sans, 15}, "猫", 300) == "猫");
+    CHECK(painter.fitted({Face::sans, 15}, "猫", 1) == "…");
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
 }
 
-TEST_CASE("a long text is saved whole in a workspace, and refused where it could not be read back") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "long.headlight.json";
-    ViewState s;
-    for (int i = 0; i < 40'000; ++i) s.text += "naïve 😀 ";
-    s.changes = {"freeze:1.2=" + s.text};
-    REQUIRE(save_workspace(s, path));
-    const auto back = open_workspace(path, {});
-    REQUIRE(back);
-    CHECK((back->text == s.text && back->changes == s.changes));
-    const std::string before = read_bytes(path);
-    s.text = std::string(5 << 20, 'x');
-    const Status refused = save_workspace(s, path);
-    REQUIRE(!refused);
-    CHECK(refused.error().message.find("4 MB") != std::string::npos);
-    CHECK(read_bytes(path) == before);
-}
-
-TEST_CASE("recovery: what a killed process left is offered once, what ended as it should leaves nothing") {
-    const TemporaryFolder folder;
-    const auto place = folder.path / "recovery";
-    const auto leave = [&](bool shown) {
-        const pid_t child = fork();
-        if (child == 0) {
-            Recovery r(place);
-            write_bytes(r.own(), "{}");
-            if (shown) r.mark_shown();
-            kill(getpid(), SIGKILL);
-        }
-        waitpid(child, nullptr, 0);
+TEST_CASE("lines are broken at blanks, and within a word that is too wide") {
+    const auto lines = [](const std::string& text, double wrap) {
+        std::vector<TextPiece> pieces;
+        for (size_t i = 0; i < text.size(); ++i) pieces.push_back({i, i + 1, 1.0});
+        return broken_lines(text, pieces, wrap);
     };
-    {
-        Recovery quiet(place);
-        CHECK(!quiet.left());
-        write_bytes(quiet.own(), "{}");
-        Recovery beside(place);
-        CHECK_MESSAGE((!beside.left() && beside.own() != quiet.own()), "a window that is open is not left");
-        quiet.end();
-        beside.end();
-        CHECK(!Recovery(place).left());
-    }
-    leave(true);
-    {
-        Recovery next(place);
-        REQUIRE(next.left());
-        CHECK((next.left()->shown && read_bytes(next.left()->workspace) == "{}"));
-        CHECK_MESSAGE(!Recovery(place).left(), "one window offers it");
-    }
-    {
-        Recovery again(place);
-        REQUIRE(again.left());
-        again.drop_left();
-        CHECK(!again.left());
-        again.end();
-    }
-    CHECK(!Recovery(place).left());
-    leave(false);
-    Recovery last(place);
-    REQUIRE(last.left());
-    CHECK_MESSAGE(!last.left()->shown, "what never was on the screen may be what ended the program");
-    std::filesystem::create_directory(folder.path / "locked");
-    std::filesystem::permissions(folder.path / "locked", std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-    if (getuid() != 0) CHECK(Recovery(folder.path / "locked" / "recovery").own().empty());
-    CHECK(Recovery("/dev/null/recovery").own().empty());
+    using Lines = std::vector<std::string>;
+    CHECK(lines("", 5).empty());
+    CHECK(lines("a bc def", 20) == Lines{"a bc def"});
+    CHECK(lines("a bc def", 4) == Lines{"a bc", "def"});
+    CHECK(lines("abcdefg hi", 3) == Lines{"abc", "def", "g", "hi"});
+    CHECK(lines("abc", 0.5) == Lines{"a", "b", "c"});  // never none at all
 }
 
-TEST_CASE("the saver writes the newest state, the last one at its end, and says what failed") {
-    std::vector<int> written;
-    {
-        Saver saver([&](const Saver::Snapshot& s) -> Status {
-            written.push_back(s.settings["n"].get<int>());
-            if (written.back() == 1) throw std::runtime_error("a disk on fire");
-            return success();
-        });
-        saver.put({{{"n", 1}}, {}});
-        for (int i = 0; i < 1000 && saver.last(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        CHECK(!saver.last());
-        for (int i = 2; i <= 50; ++i) saver.put({{{"n", i}}, {}});
-        CHECK(saver.finish());
-    }
-    CHECK((written.size() <= 50 && written.front() == 1 && written.back() == 50));
-    SaveClock clock;
-    CHECK((!clock.wait(1) && !clock.take(1)));
-    clock.touch(1);
-    clock.touch(1.4);
-    CHECK((!clock.take(1.3) && *clock.wait(1.2) < SaveClock::kDelay && clock.take(1 + SaveClock::kDelay) && !clock.take(9)));
+TEST_CASE("a file is saved where the window says, beside what is there") {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::temp_directory_path() / ("headlight-save-" + std::to_string(std::random_device()()));
+    fs::create_directories(folder);
+    const auto touch = [&](const char* name) { std::ofstream(folder / name) << "x"; };
+    CHECK(next_free(folder / "a.png") == folder / "a.png");
+    for (const char* name : {"a.png", "a-2.png", "b.headlight.json", "c", ".d"}) touch(name);
+    CHECK(next_free(folder / "a.png") == folder / "a-3.png");
+    CHECK(next_free(folder / "b.headlight.json") == folder / "b-2.headlight.json");
+    CHECK(next_free(folder / "c") == folder / "c-2");
+    CHECK(next_free(folder / ".d") == folder / ".d-2");
+    fs::remove_all(folder);
+    CHECK(full_path("a.png", "/x/y") == "/x/y/a.png");
+    CHECK(full_path("../a.png", "/x/y") == "/x/a.png");
+    CHECK(full_path("/z/a.png", "/x/y") == "/z/a.png");
+    CHECK(full_path("", "/x/y").empty());
+    const char* home = std::getenv("HOME");
+    if (home && *home) CHECK(full_path("~/a.png", "/x") == (fs::path(home) / "a.png").lexically_normal());
+    const std::string dirs = "# a comment\nXDG_DESKTOP_DIR=\"$HOME/Desk\"\nXDG_PICTURES_DIR=\"$HOME/Bilder\"\n"
+                             "XDG_DOCUMENTS_DIR=\"/data/doc s\"\nXDG_MUSIC_DIR=\"relative\"\nXDG_VIDEOS_DIR=\"\n";
+    CHECK(named_folder(dirs, "PICTURES", "/home/p") == "/home/p/Bilder");
+    CHECK(named_folder(dirs, "DOCUMENTS", "/home/p") == "/data/doc s");
+    for (const char* none : {"MUSIC", "VIDEOS", "PUBLICSHARE"}) CHECK(named_folder(dirs, none, "/home/p").empty());
 }
 
-TEST_CASE("a signal to end is a wish the first time, and the end the second") {
-    const pid_t child = fork();
-    if (child == 0) {
-        std::atomic<int> woken{0};
-        EndSignals signals([&] { ++woken; });
-        raise(SIGTERM);
-        for (int i = 0; i < 1000 && !woken; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        if (!woken || !signals.received()) _exit(1);
-        raise(SIGTERM);
-        _exit(2);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
+TEST_CASE("the dialog is given its arguments one by one, never through a shell") {
+    CHECK(dialog_arguments("kdialog", "Save", "/a b/$(x).png") == std::vector<std::string>{"kdialog", "--title", "Save", "--getsavefilename", "/a b/$(x).png"});
+    const auto zenity = dialog_arguments("zenity", "Save", "/a b/$(x).png");
+    CHECK(zenity.front() == "zenity");
+    CHECK(zenity.back() == "--filename=/a b/$(x).png");
 }
-
-}  // namespace headlight
