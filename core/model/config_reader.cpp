@@ -62,22 +62,24 @@ Activation ConfigReader::activation_named(const std::string& label) {
     return Activation::gelu;
 }
 
-void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default) {
+void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default, const std::optional<HeadDim>& own) {
     c.d_model = c.d_embed = integer(d_model, d_model_default, 1, 1 << 17);
-    this->heads(c.stacks[0], c.d_model, heads, heads_default);
+    this->heads(c.stacks[0], c.d_model, heads, heads_default, own);
 }
 
-void ConfigReader::heads(StackConfig& s, int d_model, Keys keys, int64_t fallback) {
+void ConfigReader::heads(StackConfig& s, int d_model, Keys keys, int64_t fallback, const std::optional<HeadDim>& own) {
     s.heads = s.kv_heads = integer(keys, fallback, 1, 1 << 12);
-    s.d_head = integer({"head_dim"}, std::max(1, d_model / s.heads), 1, 1 << 14);
-    if (d_model % s.heads != 0 && !has("head_dim"))
+    s.d_head = std::max(1, d_model / s.heads);
+    if (own) s.d_head = integer({own->key}, own->usual ? own->usual : s.d_head, 1, 1 << 14);
+    const bool stated = own && (own->usual || has(own->key.name));
+    if (!stated && d_model % s.heads != 0)
         fail(file_ + ": " + std::to_string(s.heads) + " heads do not divide the width " + std::to_string(d_model) + "; correct the number of heads or the width.");
 }
 
-void ConfigReader::kv_heads(StackConfig& s, int64_t fallback) {
-    s.kv_heads = integer({"num_key_value_heads"}, fallback, 1, 1 << 12);
+void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
+    s.kv_heads = integer({key}, is_null(key.name) ? s.heads : fallback, 1, 1 << 12);
     if (s.heads % s.kv_heads != 0)
-        fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " + std::to_string(s.kv_heads) + " key/value heads evenly; correct num_key_value_heads.");
+        fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " + std::to_string(s.kv_heads) + " key/value heads evenly; correct " + key.name + ".");
 }
 
 Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {

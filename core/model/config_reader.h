@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "model/config.h"
@@ -11,6 +12,12 @@
 namespace headlight {
 
 using Keys = std::initializer_list<JsonKey>;  // spellings of one entry; the first that is there counts
+
+/// The key for the width of a head, in the classes that have one.
+struct HeadDim {
+    JsonKey key;
+    int64_t usual = 0;  // where it is missing; 0: d_model / heads
+};
 
 /// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's default. A value of
 /// another type is an error, and so is null, but where the class's default is None (or_null).
@@ -34,10 +41,11 @@ public:
     Activation activation_named(const std::string& label);
 
     /// Sizes that nearly every family has, within sane limits; heads are those of the first stack.
-    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default);
-    /// Heads of one stack. d_head is d_model / heads unless head_dim says otherwise.
-    void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback);
-    void kv_heads(StackConfig& stack, int64_t fallback);
+    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default, const std::optional<HeadDim>& own = {});
+    /// Heads of one stack. d_head is d_model / heads, which must be whole, but where the class has a key of its `own` for it.
+    void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback, const std::optional<HeadDim>& own = {});
+    /// How many key/value heads they share; null stands for one each, in the classes that allow it.
+    void kv_heads(StackConfig& stack, JsonKey key, int64_t fallback);
     int layers(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1000); }
     int mlp_width(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 20); }
     int vocabulary(int64_t fallback, Keys keys = {"vocab_size"}) { return integer(keys, fallback, 1, 1 << 23); }

@@ -1,5 +1,7 @@
 // A trace from a file: what was recorded takes the place of the forward pass.
 #include <algorithm>
+#include <climits>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -64,9 +66,12 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const Readin
     std::tie(out.heads, out.kv_heads, out.d_head) = std::tuple(static_cast<int>(query_heads), static_cast<int>(kv_heads), static_cast<int>(d_head));
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
     TRY(out.cross, json_boolean(json, "cross", false, in.name));
-    const auto windows = json.find("windows");
-    if (windows == json.end() || !windows->is_array() || windows->size() != static_cast<size_t>(out.layers)) return out;
-    for (const Json& w : *windows) out.windows.push_back(w.is_number_integer() && w >= 0 && w < kMostTokens ? w.get<int>() : 0);
+    TRY(const Json windows, json_list(json, or_null("windows"), in.name));
+    if (!windows.empty() && windows.size() != static_cast<size_t>(out.layers)) return in.error("its windows are not one for each layer; record the trace again.");
+    for (const Json& w : windows) {
+        TRY(const int64_t window, whole_number(w, "windows", 0, INT_MAX, in.name));
+        out.windows.push_back(window < kMostTokens ? static_cast<int>(window) : 0);
+    }
     return out;
 }
 
@@ -76,6 +81,8 @@ Result<ModelConfig> read_config(const Reading& in) {
     if (!json.is_object()) return in.error("it does not describe its model (no \"config\" in its metadata); record it with 'headlight trace' or models/capture_trace.py.");
     ModelConfig c;
     TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
+    constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
+    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) return in.error("it calls its model \"" + kind.substr(0, 40) + "\", which is no kind that Headlight knows; record the trace again.");
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
     TRY(const int64_t d_model, in.count(json, "d_model", kMostWidth));
@@ -104,7 +111,7 @@ Result<Sequence> read_sequence(const Reading& in, const std::string& prefix) {
         int64_t id = numbers.emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace), -1 - static_cast<int64_t>(i)).first->second;
         if (fits) {
             std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
-            id = std::clamp<int64_t>(id, 0, 1 << 30);
+            if (id < 0 || id > 1 << 30) return in.error("it holds the token id " + std::to_string(id) + ", which no vocabulary has; record the trace again.");
         }
         out.ids.push_back(static_cast<int>(id));
         out.tokens.push_back(shown[i].is_string() ? valid_utf8(shown[i].get<std::string>()) : "?");
@@ -122,11 +129,15 @@ Result<Meeting> read_meeting(const Reading& in, const ModelConfig& c) {
     Meeting out;
     TRY(const Json json, in.metadata("attention"));
     if (!json.is_object()) return out;
-    const auto scales = json.find("scale");
-    if (scales == json.end() || !scales->is_array() || scales->size() != static_cast<size_t>(c.sites())) return out;
+    TRY(const Json scales, json_list(json, "scale", in.name));
+    if (scales.empty()) return out;
+    if (scales.size() != static_cast<size_t>(c.sites())) return in.error("it does not scale the scores of each attention block; record the trace again.");
     TRY(const double cap, json_number(json, "cap", 0, in.name));
     out.cap = static_cast<float>(cap);
-    for (const Json& s : *scales) out.scale.push_back(s.is_number() ? s.get<float>() : 1);
+    for (const Json& s : scales) {
+        if (!s.is_number() || !std::isfinite(s.get<float>())) return wrong_type(in.name, "scale", "a number for each attention block", s);
+        out.scale.push_back(s.get<float>());
+    }
     return out;
 }
 

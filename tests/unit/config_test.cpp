@@ -205,6 +205,7 @@ TEST_CASE("head_dim counts in the classes that read it alone, so that fused proj
         CHECK((read && read->d_head(0) == 48));
         CHECK(problem_of({{"model_type", family}, {"head_dim", "48"}}) != "");
     }
+    CHECK(problem_of({{"model_type", "qwen3"}, {"head_dim", nullptr}}) != "");  // an int in its class
     CHECK(says(problem_of({{"model_type", "gpt2"}, {"n_embd", 100}, {"n_head", 12}, {"head_dim", 12}}), "divide"));
 }
 

@@ -9,7 +9,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::vision;
-    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
+    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12, HeadDim{"head_dim"});
     StackConfig& s = c.stacks[0];
     s.causal = false;
     s.layers = r.layers({"num_hidden_layers"}, 12);
