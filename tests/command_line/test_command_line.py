@@ -605,7 +605,7 @@ def weights_that_are_not_numbers_are_said():
     begin = json.loads(data[8:8 + size])["transformer.h.1.attn.c_attn.weight"]["data_offsets"][0]
     data[8 + size + begin:12 + size + begin] = struct.pack("<f", float("nan"))
     path.write_bytes(data)
-    for view in ("head", "heads", "steps", "lens", "delta", "next"):
+    for view in ("head", "heads", "steps", "lens", "delta", "graph"):
         r = run("render", "--model", folder, "--ids", "1,2,3", "--view", view, "-o", FOLDER / "nan.png", status=1)
         assert "layer 1's queries are not finite" in r.err, r.err
     assert "not finite" in run("generate", "--model", folder, "--ids", "1,2,3", status=1).err

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -1074,6 +1075,27 @@ def opening_a_model_with_a_shorter_context_keeps_the_text(display):
         w.key("Return")
         r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"] and r.get("shown_text") == r["text"], 30)
         assert r["text"] == text and "Only the first 48 of" in r["notice"], r["notice"]
+
+
+def weights_that_are_not_numbers_are_said_and_the_window_goes_on(display):
+    folder = Path(tempfile.mkdtemp()) / "with NaN"
+    shutil.copytree(GPT2, folder)
+    data = bytearray((folder / "model.safetensors").read_bytes())
+    size, = struct.unpack("<Q", data[:8])
+    begin = json.loads(data[8:8 + size])["transformer.h.1.attn.c_attn.weight"]["data_offsets"][0]
+    data[8 + size + begin:12 + size + begin] = struct.pack("<f", float("nan"))
+    (folder / "model.safetensors").write_bytes(data)
+    with Window(PROGRAM, display, "--model", GPT2, "--text", "The cat sat") as w:
+        w.settled()
+        w.drop(folder)
+        r = w.wait(lambda r: r.get("model") == "with NaN" and not r["busy"])
+        assert "layer 1's queries are not finite" in r["failure"] and "not finite" in r["notice"], r["failure"]
+        w.drop(GPT2)
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"] and r.get("tokens"))
+        assert r["failure"] == "", r["failure"]
+        status, error = w.close()
+        assert status == 0 and not error, error
+    shutil.rmtree(folder.parent)
 
 
 def saving_a_picture(display):
