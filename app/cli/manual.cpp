@@ -97,7 +97,7 @@ std::string bash_completions(const CLI::App& root) {
 
 std::string zsh_completions(const CLI::App& root) { return "#compdef headlight\nautoload -U +X bashcompinit && bashcompinit\n" + bash_completions(root); }
 
-std::string in_quotes(std::string text) {
+std::string quoted(std::string text) {
     for (size_t at = 0; (at = text.find_first_of("\\'", at)) != std::string::npos; at += 2) text.insert(at, "\\");
     return "'" + text + "'";
 }
@@ -108,7 +108,7 @@ std::string fish_lines(const CLI::App& app, const std::string& condition) {
         std::string line = "complete -c headlight -n '" + condition + "'";
         for (const std::string& name : o->get_snames()) line += " -s " + name;
         for (const std::string& name : o->get_lnames()) line += " -l " + name;
-        if (!o->get_snames().empty() || !o->get_lnames().empty()) out += line + " -d " + in_quotes(o->get_description()) + "\n";
+        if (!o->get_snames().empty() || !o->get_lnames().empty()) out += line + " -d " + quoted(o->get_description()) + "\n";
     }
     return out;
 }
@@ -116,7 +116,7 @@ std::string fish_lines(const CLI::App& app, const std::string& condition) {
 std::string fish_completions(const CLI::App& root) {
     std::string out = fish_lines(root, "__fish_use_subcommand");
     for (const CLI::App* verb : verbs_of(root)) {
-        out += "complete -c headlight -n '__fish_use_subcommand' -a " + verb->get_name() + " -d " + in_quotes(verb->get_description()) + "\n";
+        out += "complete -c headlight -n '__fish_use_subcommand' -a " + verb->get_name() + " -d " + quoted(verb->get_description()) + "\n";
         out += fish_lines(*verb, "__fish_seen_subcommand_from " + verb->get_name());
     }
     return out;

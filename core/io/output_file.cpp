@@ -96,9 +96,10 @@ void remove_leftovers(const fs::path& target) {
 /// A new, locked file beside the target; −1 and errno where there is none. Another program may take it for a leftover before it is
 /// locked: then it is gone, and the next one is tried.
 int open_temporary(const fs::path& target, fs::path& name) {
-    static std::atomic<unsigned> count{0};
     for (int attempt = 0; attempt < 100; ++attempt) {
-        name = target.string() + ".part-" + std::to_string(getpid()) + "-" + std::to_string(count++) + "-" + std::to_string(std::random_device{}());
+        char ending[16];
+        std::snprintf(ending, sizeof ending, ".part-%08x", std::random_device{}());
+        name = target.string() + ending;
         Temporary* const listed = name_temporary(name.string());
         const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         struct stat info {};
@@ -119,8 +120,8 @@ void remove_temporaries() {
         if (t.named) unlink(t.name);
 }
 
-OutputFile::OutputFile(fs::path target, fs::path temporary, std::FILE* file)
-    : target_(std::move(target)), temporary_(std::move(temporary)), file_(file) {}
+OutputFile::OutputFile(fs::path target, fs::path temporary, std::FILE* file, int lock)
+    : target_(std::move(target)), temporary_(std::move(temporary)), file_(file), lock_(lock) {}
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
     const auto wrap = [](OutputFile* f) { return std::unique_ptr<OutputFile>(f); };
@@ -145,11 +146,12 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
     const mode_t mask = umask(0);
     umask(mask);
     fchmod(descriptor, exists ? (info.st_mode & 07777) : (0666 & ~mask));
-    return wrap(new OutputFile(target, temporary, fdopen(descriptor, "wb")));
+    return wrap(new OutputFile(target, temporary, fdopen(dup(descriptor), "wb"), descriptor));
 }
 
 OutputFile::~OutputFile() {
     if (file_) std::fclose(file_);
+    if (lock_ >= 0) close(lock_);
     if (temporary_.empty()) return;
     unlink(temporary_.c_str());
     forget_temporary(temporary_);

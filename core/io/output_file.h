@@ -28,10 +28,11 @@ public:
     Status commit();
 
 private:
-    OutputFile(std::filesystem::path target, std::filesystem::path temporary, std::FILE* file);
+    OutputFile(std::filesystem::path target, std::filesystem::path temporary, std::FILE* file, int lock = -1);
 
     std::filesystem::path target_, temporary_;  // temporary_ is empty for pipes and devices
     std::FILE* file_;
+    int lock_;        // the descriptor that locks the temporary file until it has its name
     int failed_ = 0;  // errno of the first write that failed
 };
 

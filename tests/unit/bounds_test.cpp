@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <span>
@@ -249,11 +250,22 @@ TEST_CASE("a save that a signal ends leaves nothing beside the file, and one tha
 TEST_CASE("a save beside another that is still being written leaves that one alone") {
     TemporaryFolder folder;
     const auto target = folder.path / "table.csv";
-    const auto slow = *OutputFile::create(target);
-    slow->write("slow");
-    REQUIRE(write_file(target, "quick"));
-    CHECK(slow->commit());
-    CHECK(read_bytes(target) == "slow");
+    {
+        const auto slow = *OutputFile::create(target);
+        slow->write("slow");
+        REQUIRE(write_file(target, "quick"));
+        CHECK(slow->commit());
+        CHECK(read_bytes(target) == "slow");
+    }
+    std::atomic<int> failed{0};
+    const auto save = [&] {
+        for (int i = 0; i < 100; ++i) failed += !write_file(target, std::string(50'000, 'x'));
+    };
+    std::thread other(save);
+    save();
+    other.join();
+    CHECK(failed == 0);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
 
 TEST_CASE("control characters are shown, not sent: C0, delete, C1; line breaks and tabs stay") {
