@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include "figure/style.h"
 #include "helpers.h"
 #include "io/output_file.h"
 #include "session/end_signals.h"
@@ -127,7 +128,7 @@ TEST_CASE("labels: two windows at once both keep theirs, one that is taken away 
     CHECK(find_labels(settings, notice).at("many").size() == 40);
 }
 
-TEST_CASE("old files open unchanged: settings with labels in them, and a workspace") {
+TEST_CASE("old files open unchanged: settings with labels in them, a workspace, a preset") {
     const TemporaryFolder folder;
     const auto path = folder.path / "settings.json";
     std::filesystem::copy(kTests / "unit/old/settings.json", path);
@@ -145,6 +146,10 @@ TEST_CASE("old files open unchanged: settings with labels in them, and a workspa
     REQUIRE(workspace);
     CHECK((workspace->text == "Lily had a red ball" && workspace->site == 2 && workspace->head == 3 && workspace->other_text == "Tom had a blue ball" && workspace->changes.size() == 1));
     CHECK((workspace->alignment.by_hand == std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} && workspace->locked == std::pair(2, 0)));
+    FigureStyle style;
+    const auto preset = open_preset(kTests / "unit/old/preset.json");
+    REQUIRE((preset && apply_preset(style, *preset)));
+    CHECK((style.width_mm == 85 && style.values && !style.color_bar));
 }
 
 TEST_CASE("a long text is saved whole in a workspace, and refused where it could not be read back") {
