@@ -31,6 +31,13 @@ uint32_t type_of(const Json& value) {
     return !std::isfinite(x) || std::abs(x) <= std::numeric_limits<float>::max() ? f32 : f64;
 }
 
+/// Its bits, cut to what 64 of them hold.
+uint64_t whole(const Json& number) {
+    if (!number.is_number_float()) return number.get<uint64_t>();
+    const double x = number.get<double>();
+    return std::isfinite(x) && std::abs(x) < 9e18 ? static_cast<uint64_t>(static_cast<int64_t>(x)) : 0;
+}
+
 void put_value(std::string& out, const Json& value, uint32_t type) {
     switch (type) {
         case string: put_text(out, value.is_string() ? value.get<std::string>() : value.dump()); return;
@@ -47,13 +54,13 @@ void put_value(std::string& out, const Json& value, uint32_t type) {
     const Json number = value.is_number() ? value : Json(0);
     if (type == f32) put(out, number.get<float>());
     else if (type == f64) put(out, number.get<double>());
-    else if (type == u32 || type == i32) put(out, static_cast<uint32_t>(number.get<int64_t>()));
-    else put(out, number.get<uint64_t>());
+    else if (type == u32 || type == i32) put(out, static_cast<uint32_t>(whole(number)));
+    else put(out, whole(number));
 }
 
 uint64_t size_in(const Json& object, const char* key) {
     const auto it = object.is_object() ? object.find(key) : object.end();
-    return object.is_object() && it != object.end() && it->is_number() ? it->get<uint64_t>() : 0;
+    return object.is_object() && it != object.end() && it->is_number() ? whole(*it) : 0;
 }
 
 void put_tensor(std::string& out, const std::string& name, const Json& described) {
@@ -61,7 +68,7 @@ void put_tensor(std::string& out, const std::string& name, const Json& described
     const Json shape = described.is_object() ? described.value("shape", Json()) : Json();
     const size_t dimensions = shape.is_array() ? shape.size() : 0;
     put<uint32_t>(out, static_cast<uint32_t>(dimensions));
-    for (size_t d = dimensions; d > 0; --d) put<uint64_t>(out, shape[d - 1].is_number() ? shape[d - 1].get<uint64_t>() : 0);
+    for (size_t d = dimensions; d > 0; --d) put<uint64_t>(out, shape[d - 1].is_number() ? whole(shape[d - 1]) : 0);
     put<uint32_t>(out, static_cast<uint32_t>(size_in(described, "type")));
     put<uint64_t>(out, size_in(described, "offset"));
 }

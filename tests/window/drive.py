@@ -120,7 +120,7 @@ class Window:
         self.tool("key", *names)
 
     def place(self, path, fx=0.5, fy=0.5):
-        x, y, w, h = self.report()["widgets"][path]
+        x, y, w, h = self.wait(lambda r: path in r.get("widgets", {}))["widgets"][path]
         return str(int(x + w * fx)), str(int(y + h * fy))
 
     def point(self, path, fx=0.5, fy=0.5):
