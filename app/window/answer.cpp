@@ -83,10 +83,10 @@ bool answer_questions(WorkAnswer& a, const std::vector<Question>& questions, Thr
     const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(), a.other ? a.other->trace.get() : nullptr};
     for (const Question& question : questions) {
         const Question fitting = fitted(question, runs.shown);
-        if (a.answers.holds(fitting)) continue;
+        if (a.answers.holds(fitting, runs.shown)) continue;
         const bool done = std::visit([&](const auto& asked) {
             auto answer = find(runs, asked, pool, cancel);
-            if (answer) a.answers.set(asked, *std::move(answer));
+            if (answer) a.answers.set(asked, *std::move(answer), a.sentence->trace);
             return static_cast<bool>(answer);
         }, fitting);
         if (!done) return false;

@@ -125,6 +125,13 @@ struct WorkAnswer {
     uint64_t model_attempt = 0;
     std::string model_error;                // why it was not opened; the old model stays
     std::string text_error;
+
+    /// The run and head that are shown: the picture's, which may for an instant be those of the request before.
+    Shown shown() const { return {sentence ? sentence->trace.get() : nullptr, picture ? picture->site : site, picture ? picture->head : head}; }
+    template <class Q>
+    const Found<Q>* found() const {
+        return answers.get<Q>(shown());
+    }
 };
 
 /// The largest of each 2 × 2 block; an odd last row or column stands alone.

@@ -52,6 +52,7 @@ struct AttentionRule {
 
     const HeadRule* change(int head) const { return changed.empty() ? nullptr : &changed[static_cast<size_t>(head)]; }
     const MaskPlan& mask_of(int head) const { return change(head) && change(head)->mask ? *change(head)->mask : mask; }
+    bool has_bias() const { return bias.by_key.size() || bias.by_distance.size(); }
     int kv_head(int head) const { return head / (heads / kv_heads); }
 };
 

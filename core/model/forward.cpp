@@ -198,11 +198,6 @@ struct Turns {
     const RopeTable& of(const ModelConfig& c, const Rope& rope) const { return &rope == &c.local_rope ? local : usual; }
 };
 
-bool skips(const Pass& p, ChangeKind kind, int site) {
-    const auto& changes = p.intervention->changes;
-    return std::any_of(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == kind && c.site == site; });
-}
-
 /// One layer on the fresh rows of the residual stream; returns what leaves it.
 Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& turns, LayerActivations& layer) {
     const ModelConfig& c = p.config();
@@ -216,16 +211,16 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& 
     const Rope& rope = c.rope_of(p.stack, l);
     layer.self.rule = rules.self(l);
     Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
-    if (skips(p, ChangeKind::skip_attention, site)) added.setZero();
+    if (p.intervention->skips(ChangeKind::skip_attention, site)) added.setZero();
     Matrix mid = leaves(w.self.norm, resid + added);
     added.resize(0, 0);
     if (p.stack.cross) {
         layer.cross.rule = rules.cross(l);
         added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
-        if (skips(p, ChangeKind::skip_attention, site + p.stack.layers)) added.setZero();
+        if (p.intervention->skips(ChangeKind::skip_attention, site + p.stack.layers)) added.setZero();
         mid = leaves(w.cross.norm, mid + added);
     }
-    const bool no_mlp = skips(p, ChangeKind::skip_mlp, site);
+    const bool no_mlp = p.intervention->skips(ChangeKind::skip_mlp, site);
     Matrix post = leaves(w.mlp_norm, no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
     layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
     return post;
@@ -250,6 +245,10 @@ Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const C
 }
 
 }  // namespace
+
+bool Intervention::skips(ChangeKind kind, int site) const {
+    return std::any_of(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == kind && c.site == site; });
+}
 
 Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) { return project(pool, z, w.o); }
 
