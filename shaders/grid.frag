@@ -10,7 +10,6 @@ uniform vec2 pitch;        // pixels from one thumbnail to the next
 uniform float side;        // pixels of one thumbnail
 uniform int linear;        // 1: colours by the weight, 0: by its square root
 uniform int columns;
-uniform float dim;
 uniform vec3 background;
 in vec2 pixel;
 out vec4 color;
@@ -37,7 +36,11 @@ void main() {
         color = vec4(background, 1.0);
         return;
     }
+    if (isnan(weight)) {
+        color = vec4(mix(vec3(0.5), background, fade), 1.0);
+        return;
+    }
     float place = clamp(weight / max(largest, 1e-12), 0.0, 1.0);
     vec3 mapped = texelFetch(colors, ivec2(int((linear == 1 ? place : sqrt(place)) * 255.0 + 0.5), 0), 0).rgb;
-    color = vec4(mix(mapped, background, max(dim, fade)), 1.0);
+    color = vec4(mix(mapped, background, fade), 1.0);
 }

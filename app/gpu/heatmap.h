@@ -22,7 +22,6 @@ struct PictureStyle {
     GLuint colors = 0;
     float largest = 1;
     Axis queries = Axis::rows;
-    float dim = 0;
     ImVec4 background, hatch;
     float hatch_period = 6;
 };

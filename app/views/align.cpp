@@ -83,7 +83,7 @@ void draw_cells(Scene& s, const Layout& l, const WordAlignment& a) {
             const float place = scale_position(s.state.scale, w, largest, row_largest);
             if (!roomy && place < 0.004f) continue;
             const ImU32 color = color_at(map, place);
-            ui.fill(cell, faded(color, 1 - s.dim));
+            ui.fill(cell, color);
             if (l.w >= ui.px(44) && l.h >= ui.px(18) && w >= 0.1f) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), decimals(w, 2));
         }
     }

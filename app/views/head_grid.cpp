@@ -96,7 +96,7 @@ void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
     }
     if (!s.pictures.atlas) return;
     GridDraw d;
-    d.style = {s.colors, s.pictures.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+    d.style = {s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
     d.atlas = s.pictures.atlas.id();
     d.t = s.pictures.t;
     d.heads = s.model()->config.max_heads();

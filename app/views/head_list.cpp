@@ -70,7 +70,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     const Rect moved{grid.x - s.state.grid_scroll_x, grid.y - s.state.grid_scroll, grid.w, grid.h};
     if (s.sentence() && s.pictures.atlas) {
         GridDraw d;
-        d.style = {s.colors, s.pictures.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+        d.style = {s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
         d.atlas = s.pictures.atlas.id();
         d.t = s.pictures.t;
         d.heads = d.across = g.heads;

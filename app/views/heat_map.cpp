@@ -156,7 +156,7 @@ void draw_cells(Scene& s, const MapLayout& l) {
         ui.draw_weights(whole, p.levels[0], p.largest, s.state.colormap, s.state.scale, s.state.queries, s.state.marks == Marks::dots);
     } else {
         HeatmapDraw d;
-        d.style = {s.colors, p.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), ui.px(6)};
+        d.style = {s.colors, p.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), ui.px(6)};
         d.values = s.pictures.values.id();
         d.row_largest = s.pictures.row_largest.id();
         d.across = across;

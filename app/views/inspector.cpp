@@ -100,7 +100,7 @@ void draw_score(Scene& s, Column& c, const CellReport& r) {
     c.pair("q·k", number(r.dot, 2), 24);
     if (rule.scale != 1) c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.site)) : "× " + decimals(rule.scale, 3), number(r.scaled, 2), 24);
     if (rule.cap > 0) c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2), 24);
-    if (rule.bias.by_key.size() || rule.bias.by_distance.size()) c.pair("with position bias", number(r.score, 2), 24);
+    if (rule.has_bias()) c.pair("with position bias", number(r.score, 2), 24);
     if (rule.kv_heads < rule.heads) c.pair("key/value head", std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads), 24);
 }
 

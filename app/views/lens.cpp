@@ -117,15 +117,15 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
     const ModelConfig& c = s.model()->config;
     Attributed out;
     for (const LogitPart& p : a.parts)
-        if (p.kind == LogitPart::Kind::attention_bias) out.sites.push_back(p.site);
+        if (p.kind == LogitPart::Kind::head && (out.sites.empty() || out.sites.back() != p.site)) out.sites.push_back(p.site);
+    const auto row_of = [&](int site) { return std::find(out.sites.begin(), out.sites.end(), site) - out.sites.begin(); };
     out.heads = c.stacks.back().heads;
     out.values = Matrix::Constant(static_cast<Index>(out.sites.size()), out.heads + 2, std::numeric_limits<float>::quiet_NaN());
-    Index row = 0;
     for (const LogitPart& p : a.parts) {
         switch (p.kind) {
-            case LogitPart::Kind::head: out.values(row, p.head) = p.logit; break;
-            case LogitPart::Kind::attention_bias: out.values(row++, out.heads) = p.logit; break;
-            case LogitPart::Kind::mlp: out.values(row - 1, out.heads + 1) = p.logit; break;
+            case LogitPart::Kind::head: out.values(row_of(p.site), p.head) = p.logit; break;
+            case LogitPart::Kind::attention_bias: out.values(row_of(p.site), out.heads) = p.logit; break;
+            case LogitPart::Kind::mlp: out.values(row_of(c.sites_of(static_cast<int>(c.stacks.size()) - 1, p.site).back()), out.heads + 1) = p.logit; break;
             case LogitPart::Kind::embedding: out.ends.emplace_back("embedding", p.logit); break;
             case LogitPart::Kind::norm_bias: out.ends.emplace_back("final norm’s bias", p.logit); break;
             case LogitPart::Kind::unembedding_bias: out.ends.emplace_back("unembedding’s bias", p.logit); break;
@@ -144,7 +144,9 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
     const auto x_of = [&](int column) { return left + w * static_cast<float>(column) + (column >= parts.heads ? ui.px(8) : 0) + (column > parts.heads ? ui.px(8) : 0); };
+    const bool biased = !parts.values.col(parts.heads).array().isNaN().all();
     for (int column = 0; column < columns; ++column) {
+        if (column == parts.heads && !biased) continue;
         if (column < parts.heads && column % label_step(w, ui.px(20))) continue;
         if (column >= parts.heads && w < ui.px(32)) {  // two words above two narrow columns
             if (column == parts.heads) ui.text.draw_right(x_of(column) + w, area.y + ui.px(10), kCaption, ui.colors->t2, "bias");
@@ -197,7 +199,7 @@ void draw_attribution(Scene& s, Rect area) {
     draw_part_cells(s, {area.x, area.y + ui.px(44), area.w, area.h - ui.px(44 + 32)}, parts);
     std::string ends = "Besides:";
     for (const auto& [name, value] : parts.ends)
-        if (value != 0) ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
+        ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
     ui.text.draw(area.x + pad, area.bottom() - ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, ends + ".  Direct logit attribution (Elhage et al. 2021), the final norm’s scale held.", area.w - 2 * pad));
 }
 

@@ -24,11 +24,7 @@ std::vector<int> drawn_heads(const Scene& s) {
     return out;
 }
 
-/// The links of the layer that is shown; null for an instant after another one was chosen.
-const LayerLinks* shown_links(const Scene& s) {
-    const auto* found = s.found<LinksWanted>();
-    return found && found->asked.site == s.site() ? &found->answer : nullptr;
-}
+const LayerLinks* shown_links(const Scene& s) { return s.found<LinksWanted>() ? &s.found<LinksWanted>()->answer : nullptr; }
 
 LinesLayout arrange(Scene& s, Rect area) {
     Ui& ui = s.ui;

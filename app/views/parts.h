@@ -11,7 +11,7 @@ namespace headlight {
 std::string points_text(float change);
 ImU32 change_ink(const Ui& ui, float change);
 
-/// A place 0 … 1 on a colour map.
+/// A place 0 … 1 on a colour map, by color_index.
 ImU32 color_at(const Colormap& map, float place);
 /// The place −1 … 1 of a signed value on the diverging map.
 ImU32 signed_color(bool dark, float place);

@@ -40,8 +40,8 @@ void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const float row_largest = p.largest_of_row(query);
     for (int key = 1; key < s.keys(); ++key) {
         const float place = scale_position(s.state.scale == Scale::linear ? Scale::row : s.state.scale, p.at(query, key), p.largest, row_largest);
-        const Rgb c = map[static_cast<size_t>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255))];
-        s.ui.fill(patches.patch(key), IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * place)));
+        const Rgb c = color_of(map, place);
+        s.ui.fill(patches.patch(key), IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * (place > 0 ? place : 0))));
     }
 }
 

@@ -55,7 +55,7 @@ bool shown(const Scene& s, Column c) {
     const AttentionRule& rule = s.sentence()->trace->rule(s.site());
     if (c == Column::scaled) return rule.scale != 1;
     if (c == Column::capped) return rule.cap > 0;
-    if (c == Column::bias) return rule.bias.by_key.size() || rule.bias.by_distance.size();
+    if (c == Column::bias) return rule.has_bias();
     return true;
 }
 

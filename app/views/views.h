@@ -30,7 +30,7 @@ struct Scene {
     Fields& fields;
     std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
     GLuint colors;              // the chosen colour map
-    float dim = 0;              // 0 … 0.4: how far old pictures fade while a new one is computed
+    float dim = 0;              // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it over the panels
 
     /// A cell is under the mouse: every view lights it in the next frame.
     void point_at(std::optional<std::pair<int, int>> cell) {
@@ -39,15 +39,15 @@ struct Scene {
     }
     const SentenceResult* sentence() const { return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr; }
     const Model* model() const { return answer && answer->sentence ? answer->sentence->model.get() : nullptr; }
-    /// The last answer to a kind of question of the view, or null.
+    /// The last answer to a kind of question of the view where it fits what is shown, or null.
     template <class Q>
     const Found<Q>* found() const {
-        return answer ? answer->answers.get<Q>() : nullptr;
+        return answer ? answer->found<Q>() : nullptr;
     }
     /// The sweep over the heads of the run that is shown, or null.
     const Sweep* sweep() const { return sentence() && answer->sweep && answer->sweep->is_of(sentence()->trace.get(), state.sweep_token) ? answer->sweep.get() : nullptr; }
     /// The attention block that is shown, and the tokens on its two sides.
-    int site() const { return answer->picture ? answer->picture->site : answer->site; }
+    int site() const { return answer->shown().site; }
     const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
     const std::vector<std::string>& key_labels() const { return sentence()->key_labels(site()); }
     int queries() const { return static_cast<int>(query_labels().size()); }

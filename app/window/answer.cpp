@@ -95,10 +95,10 @@ Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, T
     const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(), a.other ? a.other->trace.get() : nullptr};
     for (const Question& question : questions) {
         const Question fitting = fitted(question, runs.shown);
-        if (a.answers.holds(fitting)) continue;
+        if (a.answers.holds(fitting, runs.shown)) continue;
         TRY_STATUS(std::visit([&](const auto& asked) -> Status {
             TRY(auto answer, guarded([&] { return find(runs, asked, pool, cancel); }));
-            a.answers.set(asked, std::move(answer));
+            a.answers.set(asked, std::move(answer), a.sentence->trace);
             return success();
         }, fitting));
     }

@@ -99,7 +99,7 @@ void Application::write_report() {
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
             if (!s.effects.empty()) root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a, s.effects[0].b};
             if (s.written) root["written"] = {{"labels", s.written->labels}, {"text", s.written->text}, {"step", s.step}, {"ended", s.written->writing.ended}, {"forced", state_.forced.size()}, {"playing", state_.playing}};
-            if (const auto* found = answer_->answers.get<WordAlignmentWanted>()) root["alignment"] = {{"rows", found->answer.rows}, {"columns", found->answer.columns}, {"strongest", found->answer.strongest}, {"site", found->asked.site}};
+            if (const auto* found = answer_->found<WordAlignmentWanted>()) root["alignment"] = {{"rows", found->answer.rows}, {"columns", found->answer.columns}, {"strongest", found->answer.strongest}, {"site", found->asked.site}};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty()) root["next"] = s.predictions[0].tokens[0].label;
             root["view"] = views()[view_for(state_, *s.model)].name;

@@ -134,6 +134,13 @@ struct WorkAnswer {
     std::string model_error;                // why it was not opened; the old model stays
     std::string text_error;                 // why the text cannot be read
     std::string failure;                    // why something that was asked for is not here; what was shown stays
+
+    /// The run and head that are shown: the picture's, which may for an instant be those of the request before.
+    Shown shown() const { return {sentence ? sentence->trace.get() : nullptr, picture ? picture->site : site, picture ? picture->head : head}; }
+    template <class Q>
+    const Found<Q>* found() const {
+        return answers.get<Q>(shown());
+    }
 };
 
 /// The largest of each 2 × 2 block; an odd last row or column stands alone.

@@ -29,7 +29,7 @@ DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part, const Eigen:
 void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s, ThreadPool& pool) {
     const Eigen::RowVectorXf whole = trace.attn_out(w.site, w.query, 1, pool).row(0);
     for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
-    s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
+    if (trace.adds_bias(w.site)) s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
 }
 
 void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, ThreadPool& pool) {
@@ -60,6 +60,7 @@ Matrix key_contributions(const Trace& trace, int site, int head, int query, Thre
     }
     Linear o = trace.weights(site).o;
     o.bias = nullptr;
+    if (trace.request.intervention.skips(ChangeKind::skip_attention, site)) weighted.setZero();
     Matrix out(weighted.rows(), o.out);
     apply_linear(pool, weighted, o, out);
     return out;

@@ -49,10 +49,11 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
             const Matrix heads = trace.head_additions(site, position, pool);
             for (int h = 0; h < c.heads(site); ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
             const Eigen::RowVectorXf out = trace.attn_out(site, position, 1, pool).row(0);
-            s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
+            if (trace.adds_bias(site)) s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }
-        s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
+        const bool skipped = trace.request.intervention.skips(ChangeKind::skip_mlp, c.sites_of(stack, layer).front());
+        if (!skipped) s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
     }
     return s;
 }
@@ -62,8 +63,8 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
     const Vector logits = path.logit(stream.rows.topRows(static_cast<Index>(stream.parts.size())), a.token);
     a.parts = stream.parts;
     for (size_t i = 0; i < a.parts.size(); ++i) a.parts[i].logit = logits[static_cast<Index>(i)];
-    a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
-    a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
+    if (trace.model->weights.stacks.back().final_norm.bias) a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
+    if (trace.model->weights.unembedding.bias) a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
     a.logit = 0;
     for (const LogitPart& part : a.parts) a.logit += part.logit;
     return success();

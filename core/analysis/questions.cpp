@@ -59,6 +59,22 @@ void fit(LayerPatternsWanted& w, const Trace& t) { w.head = std::min(w.head, t.c
 
 }  // namespace
 
+namespace {
+int stack_of(const Shown& shown, int site) { return shown.trace->config().site(site).stack; }
+int shown_stack(const Shown& shown) { return stack_of(shown, shown.site); }
+}  // namespace
+
+bool fits(const LinksWanted& w, const Shown& shown) { return w.site == shown.site; }
+bool fits(const StepsWanted& w, const Shown& shown) { return w.site == shown.site && w.head == shown.head; }
+bool fits(const DeltaMapsWanted& w, const Shown& shown) { return w.stack == shown_stack(shown); }
+bool fits(const DeltaSplitWanted& w, const Shown& shown) { return stack_of(shown, w.site) == shown_stack(shown); }
+bool fits(const ProjectionWanted& w, const Shown& shown) { return w.stack == shown_stack(shown); }
+bool fits(const GraphWanted& w, const Shown& shown) { return w.carriers.stack == shown_stack(shown); }
+bool fits(const OriginsWanted& w, const Shown& shown) { return w.carriers.stack == shown_stack(shown); }
+bool fits(const HeadPairWanted& w, const Shown& shown) { return w.site == shown.site && w.head == shown.head; }
+bool fits(const DeltaPairWanted& w, const Shown& shown) { return w.stack == shown_stack(shown); }
+bool fits(const WordAlignmentWanted& w, const Shown& shown) { return w.site == shown.site; }
+
 Question fitted(const Question& question, const Trace& trace) {
     Question out = question;
     std::visit([&](auto& q) { fit(q, trace); }, out);

@@ -33,6 +33,8 @@ Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, c
     const auto q = trace.q(w.site, w.head), k = trace.k(w.site, w.head), v = trace.v(w.site, w.head);
     Matrix scores(1, trace.key_count(w.site));
     attention_scores(rule, w.head, q, k, w.query, 0, scores);
+    Matrix bias = Matrix::Zero(1, trace.key_count(w.site));
+    rule.bias.add(w.head, w.query, 0, bias);
     const Matrix pattern = trace.pattern_rows(w.site, w.head, w.query, 1);
     Steps s;
     for (int key = 0; key < trace.key_count(w.site); ++key) {
@@ -41,7 +43,7 @@ Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, c
         step.scaled = step.dot * rule.scale;
         step.capped = rule.cap > 0 ? rule.cap * std::tanh(step.scaled / rule.cap) : step.scaled;
         step.score = scores(0, key);
-        step.bias = step.score - step.capped;
+        step.bias = bias(0, key);
         step.allowed = rule.mask_of(w.head).allows(w.query, key);
         step.weight = pattern(0, key);
         step.value_norm = v.row(key).norm();

@@ -115,8 +115,8 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
     const Colormap& map = colormap(o.colormap, false);
     for (Index q = 0; q < weights.rows(); ++q)
         for (Index k = 0; k < weights.cols(); ++k) {
-            if (weights(q, k) < 0.005f) continue;
-            const Rgb back = map[static_cast<size_t>(std::lround(255 * scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff())))];
+            if (!(weights(q, k) >= 0.005f)) continue;
+            const Rgb back = color_of(map, scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff()));
             const bool dark = o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
             const double x = l.left + l.cell * (static_cast<double>(o.queries == Axis::rows ? k : q) + 0.5), y = l.top + l.cell * (static_cast<double>(o.queries == Axis::rows ? q : k) + 0.5);
             canvas.text(x, y, decimals(static_cast<double>(weights(q, k)), 2), font, Face::mono, dark ? PageColors{}.page : PageColors{}.text, Align::centre);

@@ -58,6 +58,7 @@ struct AttentionRule {
     /// is frozen.
     KeyRange weighed(int head, int query) const { return freezes(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query); }
     bool freezes(int head, int query) const { return change(head) && change(head)->frozen && query < change(head)->frozen->rows(); }
+    bool has_bias() const { return bias.by_key.size() || bias.by_distance.size(); }
     int kv_head(int head) const { return head / (heads / kv_heads); }
 };
 

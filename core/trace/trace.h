@@ -65,10 +65,13 @@ struct Trace {
     /// [n, d_model], the residual stream that the block's ΔE is added to: resid_pre, or, for cross-attention, what
     /// self-attention left.
     Matrix resid_before(int site, ThreadPool& pool) const;
-    /// [rows, d_model], the layer's ΔE at the queries from `first` on: what the block adds; proj_out: before the norm on it.
+    /// [rows, d_model], the layer's ΔE at the queries from `first` on: what the block adds, nothing where it was skipped; proj_out:
+    /// before the norm on it.
     Matrix attn_out(int site, int first, int rows, ThreadPool& pool) const;
     Matrix attn_out(int site, ThreadPool& pool) const { return attn_out(site, 0, query_count(site), pool); }
     Matrix proj_out(int site, int first, int rows, ThreadPool& pool) const;
+    /// Whether a bias stands behind the block's heads, so that it adds more than they do.
+    bool adds_bias(int site) const;
     /// The block's weights.
     const AttentionWeights& weights(int site) const;
 };

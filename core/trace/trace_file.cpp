@@ -126,7 +126,7 @@ std::string attention_text(const Trace& trace) {
     std::vector<float> scales;
     for (int site = 0; site < trace.config().sites(); ++site) {
         const AttentionRule& rule = trace.rule(site);
-        if (rule.bias.by_key.size() || rule.bias.by_distance.size()) return "";
+        if (rule.has_bias()) return "";
         scales.push_back(rule.scale);
     }
     return Json{{"scale", scales}, {"cap", trace.config().score_cap}}.dump();

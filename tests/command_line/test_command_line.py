@@ -680,6 +680,17 @@ def traces_take_a_models_place():
     run("heads", "--trace", broken, status=1)
 
 
+def numbers_are_of_all_positions_and_of_what_a_model_has():
+    text = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+    tables = json.loads(run("render", "--text", text, "--view", "lens", "-o", "-", "--format", "json").out)["tables"]
+    tokens = len(json.loads(run("render", "--text", text, "--view", "head", "-o", "-", "--format", "json").out)["tables"][0]["rows"])
+    for table in tables:
+        assert len(table["columns"]) == tokens > 10 and all(len(row) == tokens for row in table["values"]), (len(table["columns"]), tokens)
+    for model, there in (("gpt2", False), ("bloom", True)):
+        steps = run("render", "--model", MODELS / model, "--ids", "5,9,17", "--view", "steps", "-o", "-", "--format", "csv").out
+        assert ("position bias" in steps) == there and "capped" not in steps and "weight" in steps, steps[:300]
+
+
 def encoder_and_decoder_may_have_different_numbers_of_heads():
     for name, encoder, decoder in (("bart", 2, 4), ("marian", 4, 2)):
         model = FOLDER / f"{name} apart"

@@ -302,7 +302,7 @@ TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep t
     r.text = "The cat sat";
     r.other = OtherRun{"", 0, "The dog sat"};
     r.questions = {HeadPairWanted{{Versus::other, {}}, 0, 1, 0, 1}};
-    const auto two = answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.answers.get<HeadPairWanted>() && a.answers.get<HeadPairWanted>()->answer.map.a.size() > 0; });
+    const auto two = answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.found<HeadPairWanted>() && a.found<HeadPairWanted>()->answer.map.a.size() > 0; });
     CHECK(two->other->text == "The dog sat");
     CHECK(two->other->model == two->sentence->model);
     r.other = OtherRun{(kTests / "reference/models/llama").string(), 1, "The cat sat"};
