@@ -60,7 +60,7 @@ Matrix key_contributions(const Trace& trace, int site, int head, int query, Thre
     }
     Linear o = trace.weights(site).o;
     o.bias = nullptr;
-    if (trace.request.intervention.skips(ChangeKind::skip_attention, site)) weighted.setZero();
+    if (trace.rule(site).skipped) weighted.setZero();
     Matrix out(weighted.rows(), o.out);
     apply_linear(pool, weighted, o, out);
     return out;

@@ -52,7 +52,7 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
             if (trace.adds_bias(site)) s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }
-        const bool skipped = trace.request.intervention.skips(ChangeKind::skip_mlp, c.sites_of(stack, layer).front());
+        const bool skipped = trace.stack(stack).layers[static_cast<size_t>(layer)]->no_mlp;
         if (!skipped) s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
     }
     return s;

@@ -290,10 +290,6 @@ Activations run_stacks(const Model& model, const CheckedSequences& inputs, std::
 
 }  // namespace
 
-bool Intervention::skips(ChangeKind kind, int site) const {
-    return std::any_of(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == kind && c.site == site; });
-}
-
 Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) { return project(pool, z, w.o); }
 
 Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {

@@ -43,8 +43,6 @@ struct Intervention {
     Mask mask;
     std::vector<Change> changes;
     bool operator==(const Intervention&) const = default;
-    /// Whether a block's attention, or the MLP behind a self-attention block, adds nothing.
-    bool skips(ChangeKind kind, int site) const;
 };
 
 /// What of a stack of an earlier pass holds for this one too: all of it, its first rows through all layers, or its first

@@ -84,14 +84,14 @@ Matrix Trace::resid_before(int site, ThreadPool& pool) const {
 }
 
 Matrix Trace::attn_out(int site, int first, int rows, ThreadPool& pool) const {
-    if (request.intervention.skips(ChangeKind::skip_attention, site)) return Matrix::Zero(rows, config().d_model);
+    if (rule(site).skipped) return Matrix::Zero(rows, config().d_model);
     return block_output(config(), weights(site), z(site, first, rows, pool), pool);
 }
 Matrix Trace::proj_out(int site, int first, int rows, ThreadPool& pool) const { return project_out(weights(site), z(site, first, rows, pool), pool); }
 
 bool Trace::adds_bias(int site) const {
     const AttentionWeights& w = weights(site);
-    return (w.o.bias || w.out_norm.bias) && !request.intervention.skips(ChangeKind::skip_attention, site);
+    return (w.o.bias || w.out_norm.bias) && !rule(site).skipped;
 }
 
 Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
@@ -108,7 +108,7 @@ Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
 }
 
 Matrix Trace::results(int site, int query, ThreadPool& pool) const {
-    if (request.intervention.skips(ChangeKind::skip_attention, site)) return Matrix::Zero(config().heads(site), config().d_model);
+    if (rule(site).skipped) return Matrix::Zero(config().heads(site), config().d_model);
     Linear o = weights(site).o;
     o.bias = nullptr;
     const Matrix row = z(site, query, 1, pool);
