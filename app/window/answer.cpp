@@ -102,7 +102,9 @@ Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, T
             return success();
         }, fitting));
     }
-    return success();
+    Status unchanged = runs.shown.model->store.check_unchanged();  // answers read weights after the pass
+    if (!unchanged) a.answers = {};
+    return unchanged;
 }
 
 }  // namespace headlight
