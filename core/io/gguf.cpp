@@ -167,7 +167,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
     for (Entry& e : table) {
         TRY_STATUS(place(e, bytes.subspan(start), alignment, name));
         ranges.emplace_back(e.offset, e.offset + e.tensor.bytes.size());
-        if (!out.tensors.emplace(e.name, std::move(e.tensor)).second) return Error{name + ": two tensors are called " + e.name.substr(0, 60) + "; download the file again."};
+        if (!out.tensors.emplace(e.name, std::move(e.tensor)).second) return Error{name + ": two tensors are called " + shortened(e.name) + "; download the file again."};
     }
     TRY_STATUS(check_apart(std::move(ranges), name));
     return out;

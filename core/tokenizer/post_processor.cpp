@@ -154,7 +154,7 @@ Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::
         TRY(const int64_t type, json_integer(part[kind], "type_id", 0, 0, 1 << 20, name));
         slot.type = static_cast<int>(type);
         if (kind == std::string_view("Sequence")) {
-            if (id != "A" && id != "B") return Error{name + ": the template names the sequence \"" + id.substr(0, 40) + "\", which is neither A nor B; download it again."};
+            if (id != "A" && id != "B") return Error{name + ": the template names the sequence " + in_quotes(id) + ", which is neither A nor B; download it again."};
             slot.text = id == "B" ? 1 : 0;
         } else {
             TRY(slot.tokens, template_token(*table, id, name));

@@ -82,7 +82,7 @@ Result<ModelConfig> read_config(const Reading& in) {
     ModelConfig c;
     TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
     constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
-    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) return in.error("it calls its model \"" + kind.substr(0, 40) + "\", which is no kind that Headlight knows; record the trace again.");
+    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) return in.error("it calls its model " + in_quotes(kind) + ", which is no kind that Headlight knows; record the trace again.");
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
     TRY(const int64_t d_model, in.count(json, "d_model", kMostWidth));

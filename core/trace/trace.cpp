@@ -174,9 +174,10 @@ Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> mode
     TRY(const CheckedSequences inputs, check_sequences(*model, request.inputs));
     const CancelScope scope(pool, cancel);
     TRY(const auto rules, attention_rules(*model, request.inputs, request.intervention, pool.cancel_flag()));
-    TRY(Activations activations, forward(*model, inputs, rules, pool, cancel, reusable(past, *model, request, rules)));
-    TRY_STATUS(model->store.check_unchanged());
-    return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), std::move(activations)});
+    auto activations = forward(*model, inputs, rules, pool, cancel, reusable(past, *model, request, rules));
+    TRY_STATUS(model->store.check_unchanged());  // before what a changed file made go wrong
+    if (!activations) return activations.error();
+    return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), *std::move(activations)});
 }
 
 }  // namespace headlight
