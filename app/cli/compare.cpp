@@ -42,7 +42,7 @@ Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
             if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;
         }
     } else {
-        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || other.temperature != 1;
+        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || !other.temperature.empty();
         if (!differs) return Error{"There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate 1.2."};
         TRY(c.a, run_input(plain, pool));
     }
@@ -79,7 +79,7 @@ std::string as_json(const Comparison& c) {
 Status run(const CompareOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const Comparison c, compare(o, pool));
-    return print(o.json ? as_json(c) : as_csv(c));
+    return o.json ? print_json(as_json(c)) : print(as_csv(c));
 }
 
 }  // namespace

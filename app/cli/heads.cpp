@@ -99,7 +99,7 @@ Status run(const HeadsOptions& o) {
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
     TRY(const auto effects, measure_effects(o, *trace, pool));
     const auto order = o.sort == "effect" ? by_effect(effects) : ordered(heads, o.sort);
-    return print(o.json ? as_json(trace->config(), heads, order, effects) : as_csv(trace->config(), heads, order, effects));
+    return o.json ? print_json(as_json(trace->config(), heads, order, effects)) : print(as_csv(trace->config(), heads, order, effects));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ std::function<Status()> declare_info(CLI::App& app) {
     return [o]() -> Status {
         TRY(const auto path, find_model(o->input.model));
         TRY(const ModelConfig config, open_config(path));
-        return print(o->json ? as_json(config, path.string()) : as_text(config, path.string()));
+        return o->json ? print_json(as_json(config, path.string())) : print(as_text(config, path.string()));
     };
 }
 

@@ -97,10 +97,11 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
 Result<std::vector<AttentionHead>> chosen_heads(const ReportOptions& o, const ModelConfig& c, const std::vector<HeadSummary>& heads) {
     if (o.heads.empty()) return telling_heads(c, heads);
     std::vector<AttentionHead> out;
-    for (const std::string& name : o.heads) {
-        TRY(const Change named, parse_ablation(c, name));
-        out.push_back({named.site, named.head});
-    }
+    for (const std::string& list : o.heads)
+        for (const std::string& name : comma_list(list)) {
+            TRY(const AttentionHead named, parse_head(c, name, "--heads"));
+            out.push_back(named);
+        }
     return out;
 }
 
@@ -203,7 +204,7 @@ std::function<Status()> declare_report(CLI::App& app) {
     add_input_options(app, o->input);
     add_trace_option(app, o->input);
     app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
-    app.add_option("--heads", o->heads, "the heads to show large, 1.2,3.0; by default those that stand out by a statistic")->delimiter(',');
+    app.add_option("--heads", o->heads, "the heads to show large, 1.2,3.0; by default those that stand out by a statistic");
     app.add_option("--title", o->title, "title of the page");
     return [o] { return run(*o); };
 }

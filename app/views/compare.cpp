@@ -56,7 +56,7 @@ void draw_toolbar(Scene& s, Rect area) {
     const float y = area.y + ui.px(24);
     if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)}, static_cast<int>(s.state.compared_what)); c >= 0) {
         s.state.compared_what = static_cast<Compared>(c);
-        if (s.state.compared_what == Compared::sentences && s.fields.other.text().empty()) s.fields.other.set_text(s.fields.sentence.text());
+        if (s.state.compared_what == Compared::sentences && s.fields.other.text().empty()) s.fields.other.replace(s.fields.sentence.text(), s.state.history);
         if (s.state.compared_what == Compared::sentences) s.fields.focus(s.fields.other);
     }
     if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)}, static_cast<int>(s.state.compared_show)); c >= 0) s.state.compared_show = static_cast<ComparedShow>(c);

@@ -124,7 +124,7 @@ void draw_inspector(Scene& s, Rect area) {
     const float buttons = weights ? draw_change_buttons(s, column, save.y - ui.px(10), *cell) : save.y - ui.px(10);
     ui.clip({area.x, area.y, area.w, buttons - area.y});
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
-    const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
+    const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
     c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
         if (s.sentence()->trace->has_scores(r->cell.site)) draw_score(s, c, *r);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/memory.h"
 #include "views/all_heads.h"
 #include "views/compare.h"
 
@@ -28,12 +29,17 @@ Matrix column_of(const std::vector<std::vector<float>>& columns) {
 
 std::vector<NumberTable> pattern_numbers(const Scene& s) {
     if (!s.answer->picture) return {};
-    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(s.answer->picture->levels[0])}};
+    const HeadPicture& p = *s.answer->picture;
+    if (p.step == 1) return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
+    check_fits(int64_t{s.queries()} * s.keys() * 12);
+    const Matrix whole = masked_pattern(*s.sentence()->trace, p.site, p.head);
+    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
 }
 
 std::vector<NumberTable> layer_numbers(const Scene& s) {
     std::vector<NumberTable> out;
     const Trace& trace = *s.sentence()->trace;
+    check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.site()) * 4);
     for (int head = 0; head < trace.config().heads(s.site()); ++head)
         if (!s.state.hidden_heads.count(head)) out.push_back({"pattern of head " + head_name(trace.config(), s.site(), head), "query", "key", s.query_labels(), s.key_labels(), shown_only(masked_pattern(trace, s.site(), head))});
     return out;

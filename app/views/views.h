@@ -15,8 +15,8 @@ struct Pictures {
     Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
     Texture preview;      // of the figure that would be saved
     int preview_w = 0, preview_h = 0;
-    const HeadPicture* of_picture = nullptr;
-    const SentenceResult* of_sentence = nullptr;
+    uint64_t of_picture = 0;   // serial numbers of what the textures were made from; 0: none
+    uint64_t of_sentence = 0;
     int t = 0;            // entries along a thumbnail
     float largest = 1;    // of all thumbnails
 };
@@ -60,6 +60,9 @@ struct Scene {
     float weight(int query, int key) const;
     bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
 };
+
+/// What a person should know just now: what was said last, else how much of a long text is read.
+std::string shown_notice(const Scene& scene);
 
 /// Heads in the order of a statistic, a weight or an effect, under the grid.
 void draw_head_ranking(Scene& scene, Rect area);
@@ -142,8 +145,9 @@ void choose_model(ViewState& state, const std::string& path);
 /// Goes back to the one that is open.
 void choose_model(ViewState& state, const std::string& path, uint64_t attempt);
 
-/// Opens the menu that saves the workspace, or a picture, and proposes a name with its ending.
+/// Opens the menu that saves the workspace, or a picture, and proposes a full path that is free.
 void open_save_menu(ViewState& state, bool workspace);
+std::filesystem::path proposed_path(const ViewState& state);
 
 /// The view of a model: the chosen one where it is offered and says something, else the first that is.
 size_t view_for(const ViewState& state, const Model& model);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -28,7 +30,7 @@ void fill_row(const Trace& trace, CellReport& r) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
     for (const int key : order)
-        if (static_cast<int>(r.row.size()) < kRowKeys && rule.mask_of(c.head).allows(c.query, key)) r.row.push_back({key, row(0, key)});
+        if (static_cast<int>(r.row.size()) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key))) r.row.push_back({key, row(0, key)});
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {
@@ -57,6 +59,7 @@ void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     CellReport r;
     r.cell = cell;
+    HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.site) && cell.key >= 0 && cell.key < trace.key_count(cell.site));
     fill_row(trace, r);
     fill_heads(trace, r, pool);
     if (!trace.has_weights()) return r;

@@ -60,7 +60,7 @@ Matrix key_contributions(const Trace& trace, int site, int head, int query, Thre
     }
     Linear o = trace.weights(site).o;
     o.bias = nullptr;
-    if (trace.request.intervention.skips(ChangeKind::skip_attention, site)) weighted.setZero();
+    if (trace.rule(site).skipped) weighted.setZero();
     Matrix out(weighted.rows(), o.out);
     apply_linear(pool, weighted, o, out);
     return out;
@@ -71,7 +71,7 @@ Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool&
     const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(), columns = static_cast<Index>(m.sites.size());
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
     for (Index i = 0; i < columns; ++i) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Matrix before = trace.resid_before(m.sites[static_cast<size_t>(i)], pool);
         const Matrix delta = trace.attn_out(m.sites[static_cast<size_t>(i)], pool);
         const Matrix after = before + delta;
@@ -91,7 +91,7 @@ Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPoo
     find_moved_tokens(trace, w, additions, s, pool);
     s.norm_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
     for (const int site : sites_of(c, c.site(w.site).stack)) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Matrix results = trace.results(site, w.query, pool);
         for (int h = 0; h < c.heads(site); ++h) s.norm_by_head[c.head_index(site, h)] = results.row(h).norm();
     }
@@ -115,8 +115,8 @@ Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPoo
     const Index n = steps[0].rows();
     Matrix all(n * static_cast<Index>(steps.size()), steps[0].cols());
     for (size_t i = 0; i < steps.size(); ++i) all.middleRows(static_cast<Index>(i) * n, n) = steps[i];
-    if (stopped(cancel)) return Error{"Cancelled."};
-    const Plane plane = principal_plane(all);
+    const Plane plane = principal_plane(all, cancel);
+    if (stopped(cancel)) return cancelled();
     Projection p{{}, plane.kept};
     for (size_t i = 0; i < steps.size(); ++i) p.steps.push_back(plane.points.middleRows(static_cast<Index>(i) * n, n));
     return p;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -10,7 +12,9 @@ constexpr int kTogether = 16, kMostStages = 5;
 
 Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel, std::atomic<int>* done) {
     const ModelConfig& c = trace.config();
-    const float before = probabilities_at(trace, position, pool)[token];
+    const Vector own = probabilities_at(trace, position, pool);
+    HEADLIGHT_CHECK(token >= 0 && token < own.size());
+    const float before = own[token];
     const int heads = c.head_count();
     std::vector<float> out;
     Matrix rows(kTogether, c.d_model);  // the unembedding is read once for many

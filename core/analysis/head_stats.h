@@ -10,7 +10,8 @@
 
 namespace headlight {
 
-/// A row of the table of statistics. The value of a head is the mean over the queries for which it is defined.
+/// A row of the table of statistics. The value of a head is the mean over the queries for which it is defined; fully masked
+/// rows count as the uniform attention that they are (MaskPlan).
 struct HeadStatistic {
     const char* key;         // "previous", for the command line and files
     const char* label;       // "previous token", for people

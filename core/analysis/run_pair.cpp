@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/delta.h"
+#include "base/memory.h"
 
 namespace headlight {
 
@@ -68,11 +69,11 @@ bool same_tokens(const ModelConfig& c, int a, int b) { return c.site(a).stack ==
 Result<std::vector<float>> distances_from(const Trace& a, int site, int head, const Trace& b, int site_b, const SitePairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
     std::vector<float> out(static_cast<size_t>(c.head_count()), kNone);
+    const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
         const AttentionHead there = c.head_at(static_cast<size_t>(i));
-        if (!stopped(cancel) && same_tokens(c, site_b, there.site)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, there.site, there.head, pairs);
+        if (same_tokens(c, site_b, there.site)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, there.site, there.head, pairs, cancel);
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return out;
 }
 
@@ -113,6 +114,7 @@ Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& poo
     } else {
         TRY(out.distances, distances_from(a, w.site, w.head, *b, site_b, pairs, pool, cancel));
     }
+    check_fits(static_cast<int64_t>(pairs.queries.size() * pairs.keys.size()) * 32);  // both sides twice, their difference, its order
     out.map.rows = std::move(pairs.queries);
     out.map.columns = std::move(pairs.keys);
     fill(out.map, masked_pattern(a, w.site, w.head), masked_pattern(*b, site_b, head_b));

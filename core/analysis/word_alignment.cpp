@@ -51,13 +51,14 @@ Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted
     const AttentionSite site = trace.config().site(wanted.site);
     WordAlignment out;
     Side rows = side_of(trace, site.stack);
-    if (!wanted.as_read) rows = chosen_side(trace, std::move(rows), wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.site), pool));
+    const bool chooses = !wanted.as_read && &trace.queries(wanted.site) == &trace.output();  // an encoder's queries choose no token
+    if (chooses) rows = chosen_side(trace, std::move(rows), wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.site), pool));
     const Side columns = side_of(trace, site.key_stack());
     out.row_of_token = wanted.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
     out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);
     out.columns = join_labels(columns.labels, out.column_of_token);
-    if (stopped(cancel)) return Error{"Cancelled."};
+    if (stopped(cancel)) return cancelled();
     out.weights = join_pattern(mean_pattern(trace, wanted.site, wanted.heads), out.row_of_token, out.column_of_token);
     for (Index r = 0; r < out.weights.rows(); ++r) {
         Index best = 0;

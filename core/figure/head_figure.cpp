@@ -5,6 +5,7 @@
 
 #include "analysis/predict.h"
 #include "analysis/words.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "figure/figure.h"
 
@@ -41,6 +42,7 @@ Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& w
 }
 
 Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
+    check_fits(int64_t{trace.query_count(o.site)} * trace.key_count(o.site) * 12);  // as it is, as it is shown, the tokens kept
     const Matrix own = masked_pattern(trace, o.site, o.head), whole = o.drop_sink ? without_first_key(own) : own;
     const Matrix kept = whole(queries.kept, keys.kept);
     return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;
@@ -123,7 +125,8 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
 
 std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
     std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " + kScaleNames[static_cast<int>(o.scale)] + " scale.";
-    if (trace.rule(o.site).mask.hides_any()) out += " Hatched: masked.";
+    if (trace.rule(o.site).mask_of(o.head).hides_any()) out += " Hatched: masked.";
+    out += fully_masked_note(trace, o.site, o.head);
     if (o.drop_sink) out += " First key left out, rows renormalised.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
@@ -131,6 +134,13 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
 }
 
 }  // namespace
+
+std::string fully_masked_note(const Trace& trace, int site, int head) {
+    const auto rows = fully_masked_rows(trace, site, head);
+    if (rows.empty()) return "";
+    if (rows.size() == 1) return " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention.";
+    return " " + std::to_string(rows.size()) + " rows are fully masked: they fall back to uniform attention.";
+}
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
     const AttentionSite site = trace->config().site(o.site);

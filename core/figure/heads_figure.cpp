@@ -33,7 +33,7 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     Grid g;
     std::istringstream parts(wanted);
     for (std::string part; std::getline(parts, part, ',');) {
-        TRY(const Change named, parse_ablation(c, part));
+        TRY(const AttentionHead named, parse_head(c, part, "--only-heads"));
         g.heads.push_back(c.head_index(named.site, named.head));
         g.names.push_back(head_name(c, named.site, named.head));
     }

@@ -159,6 +159,10 @@ std::string per_stack(const ModelConfig& config, int StackConfig::*number);
 std::string site_name(const ModelConfig& config, int site);
 /// The same as options and tables spell it: "0", "encoder.0", "cross.0".
 std::string site_path(const ModelConfig& config, int site);
+/// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option` is what the error
+/// asks to correct.
+Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text, const std::string& option);
+
 /// "0.3", "cross 0.3": how people call a head.
 std::string head_name(const ModelConfig& config, int site, int head);
 inline std::string head_name(const ModelConfig& config, AttentionHead h) { return head_name(config, h.site, h.head); }

@@ -1,6 +1,7 @@
 // One row per kind of tensor; each knows its name, its shape and how to write itself.
 #include "trace/trace_file.h"
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -161,7 +162,7 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
         for (const auto& glob : globs) wanted = wanted || glob_match(glob, offer.tensor.name);
         if (wanted) chosen.push_back(std::move(offer.tensor));
     }
-    if (chosen.empty()) return Error{"No tensor matches --capture " + globs.front() + "; try \"*\" to write all of them."};
+    if (chosen.empty()) return Error{"No tensor matches --capture " + in_quotes(globs.front()) + "; try \"*\" to write all of them."};
     std::map<std::string, std::string> metadata{{"format", "headlight-trace"},
                                                       {"version", "1"},
                                                       {"model", trace.model->name},

@@ -132,6 +132,7 @@ TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the
     CHECK(one.rows[0] == "Die");
     CHECK(one.rows.back() == "</s>");  // the most probable last choice
     CHECK(find(*trace, WordAlignmentWanted{site, {3}, false, true}, pool)->rows[0] == "<pad>");
+    CHECK(find(*trace, WordAlignmentWanted{0, {}}, pool)->rows[0] == "The");  // an encoder's queries choose nothing (found by fuzz_model)
     Matrix mean = Matrix::Zero(n, trace->key_count(site));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(site, h) / 8;
     const WordAlignment all = *find(*trace, WordAlignmentWanted{site, {}}, pool);

@@ -2,6 +2,8 @@
 // id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
 #include "model/families.h"
 
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -24,7 +26,7 @@ ModelConfig read_common(ConfigReader& r) {
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     const std::string kind = r.text({"position_embedding_type"}, "absolute");
-    if (kind != "absolute") r.fail(r.file() + ": positions of the type \"" + kind.substr(0, 40) + "\" are not supported; use a model with absolute positions.");
+    if (kind != "absolute") r.fail(r.file() + ": positions of the type " + in_quotes(kind) + " are not supported; use a model with absolute positions.");
     return c;
 }
 

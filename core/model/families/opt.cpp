@@ -11,7 +11,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
-    c.d_embed = r.integer({"word_embed_proj_dim"}, c.d_model, 1, 1 << 17);
+    c.d_embed = r.integer({or_null("word_embed_proj_dim")}, c.d_model, 1, 1 << 17);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"num_hidden_layers"}, 12);
     s.d_mlp = r.mlp_width({"ffn_dim"}, 3072);

@@ -8,8 +8,8 @@ namespace {
 Result<ModelConfig> read(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
-    r.widths(c, {"hidden_size"}, 2048, {"num_attention_heads"}, 32);
-    r.kv_heads(c.stacks[0], c.stacks[0].heads);
+    r.widths(c, {"hidden_size"}, 2048, {"num_attention_heads"}, 32, HeadDim{"head_dim"});
+    r.kv_heads(c.stacks[0], or_null("num_key_value_heads"), c.stacks[0].heads);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"num_hidden_layers"}, 24);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 8192);

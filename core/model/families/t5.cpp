@@ -26,7 +26,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_
         s.d_head = r.integer({"d_kv"}, 64, 1, 1 << 14);
     }
     encoder.layers = r.layers({"num_layers"}, 6);
-    decoder.layers = r.layers({"num_decoder_layers"}, encoder.layers);
+    decoder.layers = r.layers({or_null("num_decoder_layers")}, encoder.layers);
     encoder.d_mlp = decoder.d_mlp = r.mlp_width({"d_ff"}, 2048);
     encoder.vocab = decoder.vocab = c.vocab = r.vocabulary(32128);
     c.context = kNoLimit;
@@ -42,8 +42,8 @@ Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_
     c.activation = mlp == "gated-gelu" ? Activation::gelu_tanh : r.activation_named(name);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (r.boolean({"scale_decoder_outputs"}, scales_logits && c.tied_unembedding)) c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
-    c.start_id = r.integer({"decoder_start_token_id", "pad_token_id"}, 0, 0, 1 << 23);
-    c.end_id = r.integer({"eos_token_id"}, 1, -1, 1 << 23);
+    c.start_id = r.integer({or_null("decoder_start_token_id"), or_null("pad_token_id")}, 0, 0, 1 << 23);
+    c.end_id = 1;
     return r.finish(c);
 }
 
