@@ -111,8 +111,8 @@ void Application::draw_parts(Scene& s, Rect w) {
     s.state.centre = {centre.w / ui.scale, centre.h / ui.scale};
     if (view) draw_header(s, header, *view);
     if (s.sentence()) view->draw(s, centre);
-    fade_old("centre", centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
+    fade_old("centre", centre);
     if (writing > 0) draw_writing_bar(s, {left, centre.bottom(), middle.w, writing}, !lists);
     if (narrow && !closed) ui.list->ChannelsMerge();
     else if (!closed) draw_panel();

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LIMITS = {"fuzz_model": ["-timeout=30", "-rss_limit_mb=2500", "-max_len=30", "-len_control=0", "-detect_leaks=0"]}
+LIMITS = {"fuzz_model": ["-timeout=30", "-rss_limit_mb=2500", "-max_len=18", "-len_control=0", "-detect_leaks=0"]}
 USUAL = ["-timeout=10", "-rss_limit_mb=2000", "-max_len=20000"]
 
 

@@ -300,6 +300,7 @@ TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep t
     WorkRequest r;
     r.model_path = (kTests / "reference/models/gpt2").string();
     r.text = "The cat sat";
+    r.head = 1;
     r.other = OtherRun{"", 0, "The dog sat"};
     r.questions = {HeadPairWanted{{Versus::other, {}}, 0, 1, 0, 1}};
     const auto two = answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.found<HeadPairWanted>() && a.found<HeadPairWanted>()->answer.map.a.size() > 0; });

@@ -1180,6 +1180,25 @@ def what_a_killed_window_left_is_offered(display):
     shutil.rmtree(home)
 
 
+def what_ended_the_program_before_it_was_seen_is_offered_not_opened(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "What ends it", "--theme", "light", home=home) as w:
+        w.settled()
+        w.key("Escape")
+        w.close()
+    (home / "headlight/recovery/window-1-0.lock").touch()  # of a window that never showed its picture
+    shutil.copy(home / "headlight/settings.json", home / "headlight/recovery/window-1-0.headlight.json")
+    left = json.loads((home / "headlight/recovery/window-1-0.headlight.json").read_text())
+    (home / "headlight/recovery/window-1-0.headlight.json").write_text(json.dumps(dict(left, format="headlight-workspace")))
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert r["left"] and r["text"] == "" and not r["dark"], "preferences are kept, what was open waits"
+        w.click("left/open")
+        w.wait(lambda r: r["text"] == "What ends it" and not r["left"])
+        w.close()
+    shutil.rmtree(home)
+
+
 def a_settings_file_that_was_named_stays(display):
     folder = Path(tempfile.mkdtemp())
     (folder / "mine.json").write_text("{broken")
