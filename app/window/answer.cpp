@@ -74,20 +74,22 @@ void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, Threa
 }
 
 Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
-    WorkAnswer a;
-    a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, site, head, pool));
-    if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
-    TRY(SentenceResult s, describe_trace(runs.shown, pool));
-    s.intervention = runs.shown->request.intervention;
-    compare_with_own(s, runs.own, pool);
-    a.sentence = std::make_shared<const SentenceResult>(std::move(s));
-    if (runs.other) {
-        TRY(SentenceResult other, describe_trace(runs.other, pool));
-        a.other = std::make_shared<const SentenceResult>(std::move(other));
-    }
-    a.site = site;
-    a.head = head;
-    return a;
+    return guarded([&]() -> Result<WorkAnswer> {
+        WorkAnswer a;
+        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, site, head, pool));
+        if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
+        TRY(SentenceResult s, describe_trace(runs.shown, pool));
+        s.intervention = runs.shown->request.intervention;
+        compare_with_own(s, runs.own, pool);
+        a.sentence = std::make_shared<const SentenceResult>(std::move(s));
+        if (runs.other) {
+            TRY(SentenceResult other, describe_trace(runs.other, pool));
+            a.other = std::make_shared<const SentenceResult>(std::move(other));
+        }
+        a.site = site;
+        a.head = head;
+        return a;
+    });
 }
 
 Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {

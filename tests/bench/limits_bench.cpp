@@ -29,9 +29,9 @@ struct RandomModel {
         ModelConfig& c = model->config;
         c.stacks[0].layers = 1;
         c.stacks[0].vocab = c.vocab = 1000;
-        c.heads = c.kv_heads = heads;
+        c.stacks[0].heads = c.stacks[0].kv_heads = heads;
         c.d_model = c.d_embed = d_model;
-        c.d_head = d_model / heads;
+        c.stacks[0].d_head = d_model / heads;
         c.context = context;
         c.norm = NormKind::rms_norm;
         c.activation = Activation::silu;

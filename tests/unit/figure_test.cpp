@@ -138,7 +138,7 @@ std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
         broken->resid_pre.row(2).setConstant(kNan);
         layer = std::move(broken);
     }
-    for (Matrix* m : {&stack->resid_final, &stack->normalized}) m->bottomRows(2).setConstant(kNan);
+    for (Matrix* m : {&stack->resid_final, &stack->normalized}) m->row(2).setConstant(kNan);  // not the last: without logits there is no answer
     t.activations.stacks[0] = std::move(stack);
     return std::make_shared<const Trace>(std::move(t));
 }
