@@ -504,26 +504,6 @@ def graph_heads_switch(display):
         w.wait(lambda r: not r["busy"] and "graph/token/3" in r["widgets"])
 
 
-def what_is_old_is_dimmed_in_every_panel(display):
-    text = "Lily had a red ball and Tom had a blue ball. " * 8  # 96 tokens: their largest flows take longer than a tenth of a second
-    with Window(PROGRAM, display, "--view", "graph", "--text", text[:330]) as w:
-        w.settled()
-        w.key("Escape")  # the hints
-        assert not any(path.startswith("dimmed/") for path in w.report()["widgets"])
-        w.click("graph/origins")
-        w.click("graph/origins/flow")
-        dimmed = set()
-        for attempt in range(12):
-            if dimmed:
-                break
-            w.point(f"graph/token/{attempt % 6 + 1}")
-            end = time.time() + 1.5
-            while time.time() < end:
-                dimmed |= {path for path in w.report().get("widgets", {}) if path.startswith("dimmed/")}
-        assert dimmed == {"dimmed/heads", "dimmed/centre", "dimmed/inspector"}, dimmed
-        w.wait(lambda r: not r["busy"] and not any(path.startswith("dimmed/") for path in r["widgets"]))
-
-
 def blocks_of_the_model_open_their_views(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
