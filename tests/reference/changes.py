@@ -101,7 +101,7 @@ def while_writing(folder, model, texts, start):
             for i, step in enumerate(steps):
                 read = torch.tensor([begin + written[:i]])
                 out = model(torch.tensor([IDS]), decoder_input_ids=read, use_cache=False) if pair else model(read, use_cache=False)
-                error = abs(torch.softmax(out.logits[0, -1].float(), -1)[step["id"]].item() - step["probability"])
+                error = abs(torch.softmax(out.logits[0, -1].float(), -1)[step["id"]].item() - step["p"])
                 worst = max(worst, error)
                 if error > TOLERANCE:
                     failed += 1
