@@ -251,10 +251,7 @@ bool Application::types_path() const { return ImGui::GetIO().WantTextInput || st
 
 /// One key after another, in the order in which they were pressed; what a key does, it does not type as well.
 void Application::handle_keys() {
-    const bool path_field = state_.model_menu || state_.save_menu || state_.labelling;
-    if (path_field && !input_.keys.empty()) frames_wanted_ = std::max(frames_wanted_, 4);
-    if (path_field && !ImGui::GetIO().WantTextInput && fields_waited_++ < 6) frames_wanted_ = std::max(frames_wanted_, 1);  // Dear ImGui's field takes the keyboard after some frames
-    if (!path_field) fields_waited_ = 0;
+    const bool pressed = !input_.keys.empty();
     for (KeyPress& press : std::exchange(input_.keys, {})) {
         input_.keys.clear();
         input_.keys.push_back(std::move(press));
@@ -262,6 +259,10 @@ void Application::handle_keys() {
         state_.hints_seen = true;
         handle_key(hinting);
     }
+    const bool path_field = state_.model_menu || state_.save_menu || state_.labelling;  // after the keys: one of them may have opened it
+    if (path_field && pressed) frames_wanted_ = std::max(frames_wanted_, 4);
+    if (path_field && !ImGui::GetIO().WantTextInput && fields_waited_++ < 6) frames_wanted_ = std::max(frames_wanted_, 1);  // Dear ImGui's field takes the keyboard after some frames
+    if (!path_field) fields_waited_ = 0;
     for (const auto& path : input_.dropped) open_dropped(path);
     if (typed_text() != last_text_) {
         state_.notice.clear();
