@@ -155,11 +155,11 @@ def describe(recorder, config):
     stacks, order = [], []
     for name in names:
         layers = [recorder.blocks[b] for b in sorted(recorder.blocks) if b[0] == name and not b[1]]
-        stacks.append({"name": name, "layers": len(layers), "causal": layers[0]["causal"], "cross": any(b[0] == name and b[1] for b in recorder.blocks), "windows": [b["window"] for b in layers]})
+        stacks.append({"name": name, "layers": len(layers), **{key: layers[0][key] for key in ("heads", "kv_heads", "d_head")}, "causal": layers[0]["causal"], "cross": any(b[0] == name and b[1] for b in recorder.blocks), "windows": [b["window"] for b in layers]})
     for name, cross in [(n, False) for n in names] + [(n, True) for n in names]:
         order += [recorder.blocks[b] for b in sorted(recorder.blocks) if b[:2] == (name, cross)]
     kind = "encoder_decoder" if recorder.two_stacks else "decoder" if stacks[0]["causal"] else "encoder"
-    described = {"kind": kind, "family": config.model_type, "heads": first["heads"], "kv_heads": first["kv_heads"], "d_head": first["d_head"], "d_model": getattr(config, "hidden_size", None) or config.d_model, "stacks": stacks}
+    described = {"kind": kind, "family": config.model_type, "d_model": getattr(config, "hidden_size", None) or config.d_model, "stacks": stacks}
     metadata = {"config": json.dumps(described)}
     if not recorder.patterns:
         metadata["attention"] = json.dumps({"scale": [b["scale"] for b in order], "cap": first["cap"]})

@@ -10,7 +10,6 @@ uniform vec4 rect;
 uniform float largest;
 uniform int columns;           // 1: queries run along columns
 uniform float log_floor;
-uniform float dim;             // 0 … 1 towards the background
 uniform vec3 background;
 uniform vec3 hatch;
 uniform float hatch_period;
@@ -56,5 +55,6 @@ void main() {
     if (weight >= 0.0) mapped = mix(mapped, background, clamp((away - radius) * cell_size * 0.5 + 0.5, 0.0, 1.0));
     gap = false;
 #endif
-    color = vec4(mix(gap ? background : weight < 0.0 ? masked : mapped, background, dim), 1.0);
+    if (isnan(weight)) mapped = vec3(0.5);
+    color = vec4(gap ? background : weight < 0.0 ? masked : mapped, 1.0);
 }

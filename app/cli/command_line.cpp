@@ -1,12 +1,14 @@
 #include "cli/command_line.h"
 
+#include <algorithm>
 #include <clocale>
 #include <csignal>
 #include <iostream>
-#include <new>
 #include <tuple>
 
+#include "base/check.h"
 #include "base/memory.h"
+#include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "window/window.h"
@@ -36,11 +38,11 @@ std::span<const Verb> verbs() {
          "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4", declare_generate},
         {"compare", "two runs, or one before and after changes: how far apart each head's patterns are",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
-         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'forbid:16>10' --json\n"
+         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'mask:16>10' --json\n"
          "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' --json", declare_compare},
         {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
-         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads 1.2,3.0 --change 'forbid:16>10' -o report.html", declare_report},
+         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads 1.2,3.0 --change 'mask:16>10' -o report.html", declare_report},
         {"info", "configuration, shapes and parameters of a model", "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
         {"models", "the models found on this computer", "headlight models\nheadlight models --json", declare_models},
         {"completions", "what Tab completes, for a shell to read", "headlight completions bash", declare_completions},
@@ -63,9 +65,8 @@ std::string example_block(const char* examples) {
 }
 
 int fail(const std::string& message, int status) {
-    std::string line = message;
-    for (char& c : line)
-        if (c == '\n' || c == '\r') c = ' ';
+    std::string line = printable(message);
+    std::replace(line.begin(), line.end(), '\n', ' ');
     std::cerr << "headlight: " << line << "\n";
     return status;
 }
@@ -83,7 +84,9 @@ Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, c
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
+namespace {
+
+Result<int> parse_and_run(int argc, char** argv) {
     keep_freed_memory();
     std::setlocale(LC_CTYPE, "C.UTF-8");
     std::signal(SIGPIPE, SIG_IGN);
@@ -106,14 +109,17 @@ int run_command_line(int argc, char** argv) {
     } catch (const CLI::Success& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        return fail(std::string(e.what()) + " (headlight --help lists what can be asked)", 2);
+        return fail(shortened(e.what(), 250) + " (headlight --help lists what can be asked)", 2);
     }
-    try {
-        const Status status = dispatch(app, window, size, runs);
-        return status ? 0 : fail(status.error().message, 1);
-    } catch (const std::bad_alloc&) {
-        return fail("There is not enough memory for this; use a smaller model or a shorter text.", 1);
-    }
+    TRY_STATUS(dispatch(app, window, size, runs));
+    return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+    const auto status = guarded([&] { return parse_and_run(argc, argv); });
+    return status ? *status : fail(status.error().message, 1);
 }
 
 }  // namespace headlight

@@ -42,7 +42,7 @@ Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
             if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;
         }
     } else {
-        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || other.temperature != 1;
+        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || !other.temperature.empty();
         if (!differs) return Error{"There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate 1.2."};
         TRY(c.a, run_input(plain, pool));
     }
@@ -59,7 +59,8 @@ std::string as_csv(const Comparison& c) {
     for (const size_t i : order_by(c.distances, false)) {
         char text[32];
         std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(c.distances[i]));
-        out += "\n" + site_path(config, static_cast<int>(i) / config.heads) + "," + std::to_string(static_cast<int>(i) % config.heads) + text;
+        const auto [site, head] = config.head_at(i);
+        out += "\n" + site_path(config, site) + "," + std::to_string(head) + text;
     }
     return out + "\n";
 }
@@ -67,8 +68,10 @@ std::string as_csv(const Comparison& c) {
 std::string as_json(const Comparison& c) {
     const ModelConfig& config = c.a->config();
     nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()}, {"next", nlohmann::ordered_json::array()}};
-    for (const size_t i : order_by(c.distances, false))
-        root["heads"].push_back({{"layer", site_path(config, static_cast<int>(i) / config.heads)}, {"head", static_cast<int>(i) % config.heads}, {"distance", c.distances[i]}});
+    for (const size_t i : order_by(c.distances, false)) {
+        const auto [site, head] = config.head_at(i);
+        root["heads"].push_back({{"layer", site_path(config, site)}, {"head", head}, {"distance", c.distances[i]}});
+    }
     for (const ProbabilityChange& p : c.next) root["next"].push_back({{"token", p.label}, {"id", p.id >= 0 ? nlohmann::ordered_json(p.id) : nlohmann::ordered_json()}, {"a", p.a}, {"b", p.b}});
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -76,7 +79,7 @@ std::string as_json(const Comparison& c) {
 Status run(const CompareOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const Comparison c, compare(o, pool));
-    return print(o.json ? as_json(c) : as_csv(c));
+    return o.json ? print_json(as_json(c)) : print(as_csv(c));
 }
 
 }  // namespace

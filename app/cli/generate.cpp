@@ -56,7 +56,7 @@ Status run_generate(const GenerateOptions& o) {
     const Sequence& given = request.inputs.back();
     if (o.json) {
         TRY(const Writing writing, write(model, request, o.wanted, pool));
-        return print(as_json(*model, given, writing) + "\n");
+        return print_json(as_json(*model, given, writing) + "\n");
     }
     TRY(const auto added, generate(model, request, o.wanted, pool));
     return print((o.ids_out || !model->tokenizer ? comma_separated(added) : whole_text(*model, given, added)) + "\n");

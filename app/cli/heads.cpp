@@ -35,7 +35,8 @@ std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, 
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
     if (!effects.empty()) out += ",effect";
     for (const size_t i : order) {
-        out += "\n" + site_path(c, static_cast<int>(i) / c.heads) + "," + std::to_string(static_cast<int>(i) % c.heads);
+        const auto [site, head] = c.head_at(i);
+        out += "\n" + site_path(c, site) + "," + std::to_string(head);
         for (const float value : heads[i].statistics) {
             char text[32];
             std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(value));
@@ -52,8 +53,9 @@ std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, 
 std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, const std::vector<float>& effects) {
     auto list = nlohmann::ordered_json::array();
     for (const size_t i : order) {
-        const AttentionSite site = c.site(static_cast<int>(i) / c.heads);
-        nlohmann::ordered_json row{{"layer", site.layer}, {"head", static_cast<int>(i) % c.heads}};
+        const AttentionHead head = c.head_at(i);
+        const AttentionSite site = c.site(head.site);
+        nlohmann::ordered_json row{{"layer", site.layer}, {"head", head.head}};
         if (c.stacks.size() > 1) row["attention"] = site.kind == AttentionKind::encoder ? "encoder" : site.kind == AttentionKind::decoder ? "decoder" : "cross";
         for (size_t s = 0; s < kStatistics; ++s) row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
         if (!effects.empty()) row["effect"] = effects[i];
@@ -97,7 +99,7 @@ Status run(const HeadsOptions& o) {
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
     TRY(const auto effects, measure_effects(o, *trace, pool));
     const auto order = o.sort == "effect" ? by_effect(effects) : ordered(heads, o.sort);
-    return print(o.json ? as_json(trace->config(), heads, order, effects) : as_csv(trace->config(), heads, order, effects));
+    return o.json ? print_json(as_json(trace->config(), heads, order, effects)) : print(as_csv(trace->config(), heads, order, effects));
 }
 
 }  // namespace

@@ -35,9 +35,13 @@ std::string as_json(const ModelConfig& c, const std::string& path) {
     auto table = nlohmann::ordered_json::array();
     for (const auto& row : parameter_table(c)) table.push_back({{"block", row.block}, {"shape", row.shape}, {"each", row.each}, {"count", row.count}, {"total", row.each * row.count}});
     auto stacks = nlohmann::ordered_json::array();
-    for (const auto& stack : c.stacks) stacks.push_back({{"name", stack.name}, {"layers", stack.layers}, {"d_mlp", stack.d_mlp}, {"vocab", stack.vocab}, {"causal", stack.causal}, {"cross_attention", stack.cross}, {"windows", stack.windows}});
-    const nlohmann::ordered_json out{{"path", path}, {"family", c.family}, {"layers", c.layers()}, {"heads", c.heads}, {"kv_heads", c.kv_heads}, {"d_model", c.d_model},
-                                     {"d_head", c.d_head}, {"d_mlp", c.stacks[0].d_mlp}, {"vocab", c.vocab}, {"context", c.context}, {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
+    for (const auto& stack : c.stacks) stacks.push_back({{"name", stack.name}, {"layers", stack.layers}, {"heads", stack.heads}, {"kv_heads", stack.kv_heads}, {"d_head", stack.d_head}, {"d_mlp", stack.d_mlp}, {"vocab", stack.vocab}, {"causal", stack.causal}, {"cross_attention", stack.cross}, {"windows", stack.windows}});
+    const auto of_stacks = [&c](int StackConfig::*number) {  // one number, or one for each stack where they differ
+        const int first = c.stacks.front().*number, last = c.stacks.back().*number;
+        return first == last ? nlohmann::ordered_json(first) : nlohmann::ordered_json::array({first, last});
+    };
+    const nlohmann::ordered_json out{{"path", path}, {"family", c.family}, {"layers", c.layers()}, {"heads", of_stacks(&StackConfig::heads)}, {"kv_heads", of_stacks(&StackConfig::kv_heads)}, {"d_model", c.d_model},
+                                     {"d_head", of_stacks(&StackConfig::d_head)}, {"d_mlp", c.stacks[0].d_mlp}, {"vocab", c.vocab}, {"context", c.context}, {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
                                      {"norm_eps", c.norm_eps}, {"activation", kActivationNames[static_cast<int>(c.activation)]}, {"positions", position_name(c)}, {"causal", c.decoder().causal},
                                      {"tied_unembedding", c.tied_unembedding}, {"stacks", stacks}, {"parameters", parameter_count(c)}, {"parameter_table", table}};
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -49,8 +53,8 @@ std::string layers_text(const ModelConfig& c) {
 }
 
 std::string heads_text(const ModelConfig& c) {
-    const std::string shared = c.kv_heads < c.heads ? " (" + std::to_string(c.kv_heads) + " key/value heads)" : "";
-    return std::to_string(c.heads) + " heads" + shared;
+    const std::string shared = c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value heads)" : "";
+    return per_stack(c, &StackConfig::heads) + " heads" + shared;
 }
 
 std::string reads_text(const ModelConfig& c) {
@@ -60,7 +64,7 @@ std::string reads_text(const ModelConfig& c) {
 
 std::string as_text(const ModelConfig& c, const std::string& path) {
     char line[200];
-    std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) + " · d_model " + std::to_string(c.d_model) + " · d_head " + std::to_string(c.d_head) + " · " +
+    std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) + " · d_model " + std::to_string(c.d_model) + " · d_head " + per_stack(c, &StackConfig::d_head) + " · " +
                       short_count(parameter_count(c)) + " parameters\n" + reads_text(c) + " · " + kActivationNames[static_cast<int>(c.activation)] + " · positions " + position_name(c) + " · mask " +
                       mask_name(c) + (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
     std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "block", "shape", "each", "times", "total");
@@ -87,7 +91,7 @@ std::function<Status()> declare_info(CLI::App& app) {
     return [o]() -> Status {
         TRY(const auto path, find_model(o->input.model));
         TRY(const ModelConfig config, open_config(path));
-        return print(o->json ? as_json(config, path.string()) : as_text(config, path.string()));
+        return o->json ? print_json(as_json(config, path.string())) : print(as_text(config, path.string()));
     };
 }
 

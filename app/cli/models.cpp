@@ -44,7 +44,7 @@ std::function<Status()> declare_models(CLI::App& app) {
             const bool listed = std::any_of(models.begin(), models.end(), [&](const FoundModel& m) { return m.path == path || m.name == path; });
             if (!listed) models.push_back(examine_model(path, model_name(path), "recent"));
         }
-        return print(*json ? as_json(models) : as_text(models));
+        return *json ? print_json(as_json(models)) : print(as_text(models));
     };
 }
 

@@ -1,11 +1,14 @@
 #include "cli/options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
 
 #include "analysis/patch.h"
+#include "base/quoted.h"
+#include "base/utf8.h"
 #include "io/mapped_file.h"
 #include "model/library.h"
 #include "model/parameters.h"
@@ -17,15 +20,49 @@ void add_model_option(CLI::App& app, InputOptions& o) {
     app.add_option("--model", o.model, "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name that 'headlight models' lists")->capture_default_str();
 }
 
+std::vector<std::string> comma_list(const std::string& text) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == ',') parts.emplace_back();
+        else parts.back() += c;
+    }
+    return parts;
+}
+
+namespace {
+
+/// Whole numbers with commas between them; none may be missing.
+CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into, const char* help) {
+    const auto read = [name, &into](const std::string& text) {
+        into.clear();
+        for (const std::string& part : comma_list(text)) {
+            int id = 0;
+            const auto done = std::from_chars(part.data(), part.data() + part.size(), id);
+            if (done.ec != std::errc() || done.ptr != part.data() + part.size())
+                throw CLI::ValidationError(name, in_quotes(text) + " must be whole numbers with one comma between them, 1,2,3 for example");
+            into.push_back(id);
+        }
+    };
+    return app.add_option_function<std::string>(name, read, help)->type_name("1,2,3");
+}
+
+/// Refused where it is written, as wrong usage.
+std::string check_temperature(const std::string& text) {
+    const auto read = parse_temperature(text);
+    return read ? "" : read.error().message;
+}
+
+}  // namespace
+
 void add_input_options(CLI::App& app, InputOptions& o) {
     add_model_option(app, o);
     auto* text = app.add_option("--text", o.typed.text, "the sentence");
     auto* file = app.add_option("--text-file", o.text_file, "read the sentence from a file ('-': standard input)");
     app.add_option("--pair", o.typed.pair, "a second sentence, for BERT-like models");
     auto* target = app.add_option("--target", o.typed.target, "what the decoder of an encoder-decoder model reads");
-    auto* ids = app.add_option("--ids", o.typed.ids, "token ids instead of a text, as 1,2,3")->delimiter(',');
-    auto* target_ids = app.add_option("--target-ids", o.typed.target_ids, "token ids instead of a target, its start token included")->delimiter(',');
-    app.add_option("--token-types", o.typed.types, "token types of the ids, as 0,0,1")->delimiter(',')->needs(ids);
+    auto* ids = add_id_list(app, "--ids", o.typed.ids, "token ids instead of a text, as 1,2,3");
+    auto* target_ids = add_id_list(app, "--target-ids", o.typed.target_ids, "token ids instead of a target, its start token included");
+    add_id_list(app, "--token-types", o.typed.types, "token types of the ids, as 0,0,1")->needs(ids);
     app.add_option("--image", o.image, "the picture that a vision model reads (PNG, JPEG)");
     text->excludes(file);
     text->excludes(ids);
@@ -34,9 +71,9 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     std::string masks;
     for (const auto& kind : mask_kinds()) masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
-    app.add_option("--ablate", o.ablate, "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other heads of its layer go); cross.0.2 where a model has several kinds")->delimiter(',');
-    app.add_option("--temperature-attn", o.temperature, "divides every score before the softmax; 0: each query looks at its heaviest key alone")->check(CLI::NonNegativeNumber);
-    app.add_option("--change", o.changes, "forbid:16>10@2.0, allow:3-5>9, score:16>10@2.0=4.5, temperature:0.5@2.0, ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, skip-mlp:3 (repeatable)");
+    app.add_option("--ablate", o.ablate, "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other heads of its layer go); cross.0.2 where a model has several kinds");
+    app.add_option("--temperature-attn", o.temperature, "divides every score before the softmax, cross-attention's too; 0: each query looks at its heaviest key alone; inf: at all alike")->check(check_temperature, "NUMBER");
+    app.add_option("--change", o.changes, "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, skip-mlp:3 (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, @cross, @*; rows and columns: 16, 3-5, 16.. (and later), *");
     app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256))->capture_default_str();
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
@@ -56,7 +93,7 @@ void clear_changes(InputOptions& o) {
 Result<std::pair<int, int>> parse_size(const std::string& text) {
     int width = 0, height = 0, used = 0;
     if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(text.size()) || width < 16 || height < 16 || width > 30000 || height > 30000)
-        return Error{"The size \"" + text.substr(0, 40) + "\" is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
+        return Error{"The size " + in_quotes(text) + " is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
     return std::pair{width, height};
 }
 
@@ -64,7 +101,7 @@ Result<int> parse_site(const ModelConfig& config, const std::string& text) {
     const std::string wanted = config.stacks.size() > 1 && text.find('.') == std::string::npos ? "decoder." + text : text;
     for (int site = 0; site < config.sites(); ++site)
         if (site_path(config, site) == wanted) return site;
-    return Error{"There is no layer \"" + text.substr(0, 40) + "\": the layers are " + site_path(config, 0) + " … " + site_path(config, config.sites() - 1) + "; correct --layer."};
+    return Error{"There is no layer " + in_quotes(text) + ": the layers are " + site_path(config, 0) + " … " + site_path(config, config.sites() - 1) + "; correct --layer."};
 }
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
@@ -84,15 +121,16 @@ namespace {
 Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig& c) {
     Intervention out;
     TRY(out.mask, Mask::parse(o.mask));
-    for (const std::string& text : o.ablate) {
-        TRY(Change change, parse_ablation(c, text));
-        out.changes.push_back(std::move(change));
-    }
-    if (o.temperature != 1) {
+    for (const std::string& list : o.ablate)
+        for (const std::string& text : comma_list(list)) {
+            TRY(Change change, parse_ablation(c, text));
+            out.changes.push_back(std::move(change));
+        }
+    if (!o.temperature.empty()) {
         Change change;
         change.kind = ChangeKind::temperature;
-        change.value = static_cast<float>(o.temperature);
-        out.changes.push_back(std::move(change));
+        TRY(change.value, parse_temperature(o.temperature));
+        if (change.value != 1) out.changes.push_back(std::move(change));
     }
     for (const std::string& text : o.changes) {
         TRY(Change change, parse_change(c, text));
@@ -101,17 +139,26 @@ Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig&
     return out;
 }
 
-/// Places that a change names must be in the text.
-Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs) {
-    size_t longest = 0;
+/// The last row or column that a span must find: its first, where it goes on as a text is written.
+int last_named(int first, int count) { return count == kToEnd ? first : first + count - 1; }
+
+/// Places that a change names must be in the text, or within what a text can become.
+Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs, int context) {
+    int longest = 0;
     bool fits = intervention.mask.file_rows() == 0;
     for (const Sequence& s : inputs) {
-        longest = std::max(longest, s.ids.size());
+        longest = std::max(longest, s.size());
         fits = fits || s.size() == intervention.mask.file_rows();
     }
     if (!fits) return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) + " rows and the text " + std::to_string(longest) + " tokens; give it a row and a column for each token."};
     for (const Change& c : intervention.changes)
-        if (const int last = std::max(c.query + c.queries, c.key + c.keys) - 1; last >= static_cast<int>(longest)) return Error{"A change names position " + std::to_string(last) + ", but the text has positions 0 … " + std::to_string(longest - 1) + "; correct --change."};
+        for (const auto& [first, count] : {std::pair{c.query, c.queries}, std::pair{c.key, c.keys}}) {
+            const int most = count == kToEnd ? std::max(longest, context) : longest;
+            const int last = last_named(first, count);
+            if (last < most) continue;
+            return Error{"A change names position " + std::to_string(last) + ", but " + (count == kToEnd ? "a text" : "the text") + " has positions 0 … " +
+                         std::to_string(most - 1) + "; correct --change."};
+        }
     return success();
 }
 
@@ -133,8 +180,8 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
     TRY_STATUS(check_sequences(*model, input.sequences));
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)
-        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << model->name << " reads the first " << kept << ".\n";
-    TRY_STATUS(check_places(request.intervention, input.sequences));
+        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << printable(model->name) << " reads the first " << kept << ".\n";
+    TRY_STATUS(check_places(request.intervention, input.sequences, model->config.context));
     request.inputs = std::move(input.sequences);
     if (needs_patching(request.intervention)) {
         TRY(const auto own, run_trace(model, {request.inputs, {}}, pool));
@@ -147,9 +194,15 @@ namespace {
 
 /// What was recorded cannot be run again.
 Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
-    const bool changed = o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || o.temperature != 1;
+    const bool changed = o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || !o.temperature.empty();
     if (changed) return Error{"A trace is what it was when it was recorded: masks and changes need the model; leave --trace out and give --model."};
     return open_trace(o.trace);
+}
+
+Status print_raw(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        return Error{"Standard output cannot be written: check the disk's free space, or the program that reads it."};
+    return success();
 }
 
 }  // namespace
@@ -161,10 +214,19 @@ Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool
     return run_trace(std::move(model), std::move(request), pool);
 }
 
-Status print(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        return Error{"Standard output cannot be written: check the disk's free space, or the program that reads it."};
-    return success();
+Status print(const std::string& text) { return print_raw(printable(text)); }
+
+Status print_json(const std::string& json) {
+    std::string out;
+    for (size_t at = 0; at < json.size();) {
+        const CodePoint c = decode_utf8(json, at);
+        at += static_cast<size_t>(c.length);
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
+        if (c.value != '\n' && control_picture(c.value) != c.value) out += escape;
+        else append_utf8(out, c.value);
+    }
+    return print_raw(out);
 }
 
 }  // namespace headlight

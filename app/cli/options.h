@@ -19,7 +19,7 @@ struct InputOptions {
     std::string text_file, mask = "own", image;
     std::string trace;       // a trace file in place of a model and a text
     std::vector<std::string> ablate, changes;
-    double temperature = 1;  // of attention
+    std::string temperature;  // of attention, as it was written
     int threads = default_thread_count();
     bool quiet = false;
 };
@@ -34,6 +34,9 @@ void add_trace_option(CLI::App& app, InputOptions& options);
 
 /// Takes masks and changes out of the options.
 void clear_changes(InputOptions& options);
+
+/// "1.2,3.0" → its parts, empty ones too, so that whoever reads them can say what is missing.
+std::vector<std::string> comma_list(const std::string& text);
 
 /// An attention block as it is named on the command line: "2", "encoder.0", "cross.1"; a number alone is the decoder's.
 Result<int> parse_site(const ModelConfig& config, const std::string& text);
@@ -52,7 +55,9 @@ Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, Thre
 /// A file's text, or standard input's for "-".
 Result<std::string> read_text(const std::string& file);
 
-/// Writes to standard output and says when that failed (a full disk, a closed pipe).
+/// Writes to standard output and says when that failed (a full disk, a closed pipe). Control characters of a text become pictures, so that
+/// no model's file speaks to the terminal; those of JSON become escapes.
 Status print(const std::string& text);
+Status print_json(const std::string& json);
 
 }  // namespace headlight

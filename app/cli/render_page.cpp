@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/generate.h"
+#include "base/quoted.h"
 #include "cli/render.h"
 #include "views/page.h"
 
@@ -17,7 +18,7 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
     int query = 0, key = 0;
     const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
     if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
-        return Error{"There is no cell " + text + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
+        return Error{"There is no cell " + in_quotes(text) + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
     return std::optional(std::pair{query, key});
 }
 
@@ -38,7 +39,7 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
         s.compared_what = o.model_b.empty() ? Compared::sentences : Compared::models;
     }
     if (!o.with.empty()) {
-        TRY(const Change named, parse_ablation(trace->config(), o.with));
+        TRY(const AttentionHead named, parse_head(trace->config(), o.with, "--with"));
         s.compared = {named.site, named.head};
         s.compared_what = Compared::heads;
     }
@@ -80,7 +81,8 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.align_lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.locked, parse_cell(o.lock, *trace, s.site));
-    prepare_page(page, answer_for(runs, s.site, s.head, s.locked, pool), pool);
+    TRY(WorkAnswer answer, answer_for(runs, s.site, s.head, s.locked, pool));
+    TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }
 
@@ -104,7 +106,7 @@ Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& tr
 Status choose_place(RenderOptions& o, const Trace& trace) {
     const ModelConfig& c = trace.config();
     TRY(o.figure.site, parse_site(c, o.layer));
-    if (o.figure.head < 0 || o.figure.head >= c.heads) return Error{"There is no head " + std::to_string(o.figure.head) + ": " + trace.model->name + " has heads 0 … " + std::to_string(c.heads - 1) + " in each layer; correct --head."};
+    if (!c.has_head({o.figure.site, o.figure.head})) return Error{"There is no head " + std::to_string(o.figure.head) + " in layer " + site_path(c, o.figure.site) + ": " + trace.model->name + " has heads 0 … " + std::to_string(c.heads(o.figure.site) - 1) + " there; correct --head."};
     return success();
 }
 

@@ -75,8 +75,8 @@ Result<std::string> figure(const char* kind, const std::shared_ptr<const Trace>&
 }
 
 /// The heads that stand out: the first by each statistic that is defined, without repeats.
-std::vector<std::pair<int, int>> telling_heads(const ModelConfig& c, const std::vector<HeadSummary>& heads) {
-    std::vector<std::pair<int, int>> out;
+std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector<HeadSummary>& heads) {
+    std::vector<AttentionHead> out;
     for (const char* key : {"induction", "previous", "entropy", "duplicate", "first", "distance"}) {
         const HeadStatistic* statistic = find_statistic(key);
         if (!statistic) continue;
@@ -84,7 +84,7 @@ std::vector<std::pair<int, int>> telling_heads(const ModelConfig& c, const std::
         std::vector<float> values;
         for (const HeadSummary& h : heads) values.push_back(h.statistics[column]);
         for (const size_t i : order_by(values, statistic->ascending)) {
-            const std::pair head{static_cast<int>(i) / c.heads, static_cast<int>(i) % c.heads};
+            const AttentionHead head = c.head_at(i);
             if (std::isnan(values[i]) || std::find(out.begin(), out.end(), head) != out.end()) continue;
             out.push_back(head);
             break;
@@ -94,13 +94,14 @@ std::vector<std::pair<int, int>> telling_heads(const ModelConfig& c, const std::
     return out;
 }
 
-Result<std::vector<std::pair<int, int>>> chosen_heads(const ReportOptions& o, const ModelConfig& c, const std::vector<HeadSummary>& heads) {
+Result<std::vector<AttentionHead>> chosen_heads(const ReportOptions& o, const ModelConfig& c, const std::vector<HeadSummary>& heads) {
     if (o.heads.empty()) return telling_heads(c, heads);
-    std::vector<std::pair<int, int>> out;
-    for (const std::string& name : o.heads) {
-        TRY(const Change named, parse_ablation(c, name));
-        out.emplace_back(named.site, named.head);
-    }
+    std::vector<AttentionHead> out;
+    for (const std::string& list : o.heads)
+        for (const std::string& name : comma_list(list)) {
+            TRY(const AttentionHead named, parse_head(c, name, "--heads"));
+            out.push_back(named);
+        }
     return out;
 }
 
@@ -142,7 +143,7 @@ std::string statistics_table(const ModelConfig& c, const std::vector<HeadSummary
     for (const HeadStatistic& s : head_statistics()) out += "<th data-sorts title=\"" + escaped(s.definition) + "\">" + escaped(s.label) + "</th>";
     out += "</tr></thead><tbody>\n";
     for (size_t i = 0; i < heads.size(); ++i) {
-        out += "<tr><td>" + head_name(c, static_cast<int>(i) / c.heads, static_cast<int>(i) % c.heads) + "</td>";
+        out += "<tr><td>" + head_name(c, c.head_at(i)) + "</td>";
         for (const float v : heads[i].statistics) out += number_cell(v, 3);
         out += "</tr>\n";
     }
@@ -162,7 +163,7 @@ std::string heading(const ReportOptions& o, const Trace& trace) {
     const ModelConfig& c = trace.config();
     const std::string title = o.title.empty() ? "Attention in " + trace.model->name : o.title;
     std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>" + escaped(title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<h1>" + escaped(title) + "</h1>\n";
-    out += "<p class=\"note\">" + escaped(trace.model->name) + " · " + c.family_name + " · " + std::to_string(c.layers()) + " layers · " + std::to_string(c.heads) + " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
+    out += "<p class=\"note\">" + escaped(trace.model->name) + " · " + c.family_name + " · " + std::to_string(c.layers()) + " layers · " + per_stack(c, &StackConfig::heads) + " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
     for (int stack = 0; stack < static_cast<int>(trace.request.inputs.size()); ++stack) out += token_list(trace, stack);
     return out;
 }
@@ -203,7 +204,7 @@ std::function<Status()> declare_report(CLI::App& app) {
     add_input_options(app, o->input);
     add_trace_option(app, o->input);
     app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
-    app.add_option("--heads", o->heads, "the heads to show large, 1.2,3.0; by default those that stand out by a statistic")->delimiter(',');
+    app.add_option("--heads", o->heads, "the heads to show large, 1.2,3.0; by default those that stand out by a statistic");
     app.add_option("--title", o->title, "title of the page");
     return [o] { return run(*o); };
 }

@@ -15,7 +15,7 @@ Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string&
     if (!request.is_object() || !request.contains("text")) return Error{name + " is no object with a \"text\"; write {\"text\": \"…\"}."};
     TRY(const std::string text, json_string(request, "text", "", name));
     TRY(const bool special, json_boolean(request, "special", true, name));
-    TRY(const std::string pair, json_string(request, "pair", "", name));
+    TRY(const std::string pair, json_string(request, or_null("pair"), "", name));
     TRY(const Encoding e, pair.empty() ? tokenizer.encode(text, special) : tokenizer.encode_pair(text, pair, special));
     Json offsets = Json::array();
     for (const Span& s : e.offsets) offsets.push_back({s.begin, s.end});
@@ -35,7 +35,7 @@ std::function<Status()> declare_tokenize(CLI::App& app) {
         for (size_t number = 1; std::getline(std::cin, line); ++number) {
             if (line.empty()) continue;
             TRY(const std::string answer, tokenize_line(*tokenizer, line, number));
-            TRY_STATUS(print(answer));
+            TRY_STATUS(print_json(answer));
         }
         return success();
     };

@@ -112,7 +112,6 @@ void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const I
     glUniform2f(p.uniform("viewport"), viewport_.x, viewport_.y);
     glUniform1f(p.uniform("largest"), s.largest);
     glUniform1i(p.uniform("columns"), s.queries == Axis::columns);
-    glUniform1f(p.uniform("dim"), s.dim);
     glUniform3f(p.uniform("background"), s.background.x, s.background.y, s.background.z);
     glUniform1i(p.uniform("colors"), 1);
     glActiveTexture(GL_TEXTURE1);

@@ -22,7 +22,6 @@ struct PictureStyle {
     GLuint colors = 0;
     float largest = 1;
     Axis queries = Axis::rows;
-    float dim = 0;
     ImVec4 background, hatch;
     float hatch_period = 6;
 };
@@ -38,7 +37,7 @@ struct HeatmapDraw {
 
 /// A place for one thumbnail.
 struct GridSlot {
-    int index = 0;      // of the head in the atlas
+    int index = 0;      // of the head in the atlas; −1: the place is empty
     float fade = 0;     // 0 … 1 towards the background
     float largest = 1;  // weight of the brightest colour
 };

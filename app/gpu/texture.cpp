@@ -1,12 +1,21 @@
 #include "gpu/texture.h"
 
+#include <algorithm>
 #include <vector>
+
+#include "base/check.h"
 
 namespace headlight {
 
 void Texture::reset() {
     if (id_) glDeleteTextures(1, &id_);
     id_ = 0;
+}
+
+int Texture::most_side() {
+    GLint side = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &side);
+    return std::max(side, 1024);  // what OpenGL 3.3 promises
 }
 
 Texture Texture::make() {
@@ -25,6 +34,7 @@ Texture Texture::of_values(std::span<const Matrix> levels) {
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, static_cast<GLint>(levels.size()) - 1);
+    HEADLIGHT_CHECK(!levels.empty() && std::max(levels[0].rows(), levels[0].cols()) <= most_side());
     const auto size = static_cast<GLint>(levels.size() - 1);  // levels halve exactly only from a power of two
     for (GLint i = 0; i <= size; ++i) {
         const Matrix& m = levels[static_cast<size_t>(i)];
@@ -46,6 +56,9 @@ Texture Texture::of_colormap(const Colormap& map) {
 Texture Texture::of_rgb(int width, int height, const unsigned char* pixels) {
     Texture t = make();
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, width);
+    width = std::min(width, most_side());
+    height = std::min(height, most_side());
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, width, height, 0, GL_RGB, GL_UNSIGNED_BYTE, pixels);
@@ -53,6 +66,8 @@ Texture Texture::of_rgb(int width, int height, const unsigned char* pixels) {
 }
 
 Texture Texture::of_argb(int width, int height, int stride, const unsigned char* pixels) {
+    width = std::min(width, most_side());
+    height = std::min(height, most_side());
     std::vector<unsigned char> straight(static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {

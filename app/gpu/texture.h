@@ -29,11 +29,13 @@ public:
     explicit operator bool() const { return id_ != 0; }
     void reset();
 
+    /// Longest side of a texture that the driver takes.
+    static int most_side();
     /// float32 values, for texelFetch. Several levels are those of halve(), down to 1 × 1; they lie at the
     /// corner of power-of-two levels, so fetch only entries that exist.
     static Texture of_values(std::span<const Matrix> levels);
     static Texture of_colormap(const Colormap& map);
-    /// 8-bit red, green, blue.
+    /// 8-bit red, green, blue. What lies beyond the driver's longest side is left out, here and below.
     static Texture of_rgb(int width, int height, const unsigned char* pixels);
     /// Premultiplied 0xAARRGGBB pixels in rows of `stride` bytes, as Cairo draws them.
     static Texture of_argb(int width, int height, int stride, const unsigned char* pixels);

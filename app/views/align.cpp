@@ -83,7 +83,7 @@ void draw_cells(Scene& s, const Layout& l, const WordAlignment& a) {
             const float place = scale_position(s.state.scale, w, largest, row_largest);
             if (!roomy && place < 0.004f) continue;
             const ImU32 color = color_at(map, place);
-            ui.fill(cell, faded(color, 1 - s.dim));
+            ui.fill(cell, color);
             if (l.w >= ui.px(44) && l.h >= ui.px(18) && w >= 0.1f) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), decimals(w, 2));
         }
     }
@@ -241,8 +241,8 @@ void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
 std::vector<Question> ask_alignment(const Scene& s) {
     WordAlignmentWanted w;
     w.site = cross_site(s.model()->config, s.state.site);
-    if (s.state.align_of == AlignOf::head) w.heads = {s.state.head};
-    for (int h = 0; s.state.align_of == AlignOf::chosen && h < s.model()->config.heads; ++h)
+    if (s.state.align_of == AlignOf::head) w.heads = {std::min(s.state.head, s.model()->config.heads(w.site) - 1)};
+    for (int h = 0; s.state.align_of == AlignOf::chosen && h < s.model()->config.heads(w.site); ++h)
         if (!s.state.hidden_heads.count(h)) w.heads.push_back(h);
     w.by_words = s.state.align_words;
     w.as_read = s.state.align_read;

@@ -130,7 +130,7 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
 std::string head_label(const Scene& s, int site, int head) {
     const auto of_model = s.state.head_labels.find(s.model()->name);
     if (of_model == s.state.head_labels.end()) return "";
-    const auto it = of_model->second.find(site_path(s.model()->config, site) + "." + std::to_string(head));
+    const auto it = of_model->second.find(head_path(s.model()->config, site, head));
     return it == of_model->second.end() ? "" : it->second;
 }
 
@@ -153,8 +153,8 @@ HeadChoice choose_heads(const Scene& s) {
     for (size_t i = 0; i < heads; ++i) {
         const float v = c.values[i];
         bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
-        const int across = s.model()->config.heads;
-        if (!s.state.heads_label.empty()) kept = kept && head_label(s, static_cast<int>(i) / across, static_cast<int>(i) % across) == s.state.heads_label;
+        const AttentionHead head = s.model()->config.head_at(i);
+        if (!s.state.heads_label.empty()) kept = kept && head_label(s, head.site, head.head) == s.state.heads_label;
         c.kept.push_back(kept);
         c.count += kept;
     }
@@ -178,7 +178,7 @@ std::vector<Question> ask_all_heads(const Scene& s) {
 void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
     Ui& ui = s.ui;
     if (ui.on_page()) return;
-    const auto& stats = s.sentence()->heads[static_cast<size_t>(site * s.model()->config.heads + head)].statistics;
+    const auto& stats = s.sentence()->heads[s.model()->config.head_index(site, head)].statistics;
     const std::string label = head_label(s, site, head);
     const float w = ui.px(320), row = ui.px(26), h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);
     float x = beside.right() + ui.px(8), y = std::clamp(beside.y, area.y + ui.px(4), std::max(area.y + ui.px(4), area.bottom() - h - ui.px(4)));

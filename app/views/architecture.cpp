@@ -182,7 +182,7 @@ void choose_maps(Scene& s, float x, float y) {
     const AttentionSite now = c.site(s.state.site);
     std::vector<std::string> layers, heads{"mean"};
     for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l) layers.push_back(std::to_string(l));
-    for (int h = 0; h < c.heads; ++h) heads.push_back(std::to_string(h));
+    for (int h = 0; h < c.heads(s.state.site); ++h) heads.push_back(std::to_string(h));
     if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0) s.state.site += l - now.layer;
     if (const int h = ui.choice(x, y, "Head", "model/head", heads, s.state.model_mean ? 0 : s.state.head + 1); h >= 0) {
         s.state.model_mean = h == 0;

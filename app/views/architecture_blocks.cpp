@@ -9,15 +9,15 @@ std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::
 
 const char* norm_name(const ModelConfig& c) { return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm"; }
 
-Block position_block(const ModelConfig& c, const std::string& of) {
+Block position_block(const ModelConfig& c, const StackConfig& s, const std::string& of) {
     Block b;
     b.thin = true;
     b.rows = {of + "position embedding", of + "distance bias"};
     if (c.learned_positions) b.name = "+ learned positions", b.shape = by(c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
     else if (c.sinusoidal) b.name = "+ sinusoidal positions", b.shape = by(c.context, c.d_model);
-    else if (c.rope.dims) b.name = "rotary positions turn q and k", b.shape = std::to_string(c.rope.dims) + " of " + std::to_string(c.d_head) + " dimensions";
-    else if (c.alibi) b.name = "ALiBi: scores fall with distance", b.shape = std::to_string(c.heads) + " slopes";
-    else if (c.buckets.count) b.name = "bias by distance in every score", b.shape = by(c.buckets.count, c.heads);
+    else if (c.rope.dims) b.name = "rotary positions turn q and k", b.shape = std::to_string(c.rope.dims) + " of " + std::to_string(s.d_head) + " dimensions";
+    else if (c.alibi) b.name = "ALiBi: scores fall with distance", b.shape = std::to_string(s.heads) + " slopes";
+    else if (c.buckets.count) b.name = "bias by distance in every score", b.shape = by(c.buckets.count, s.heads);
     b.view = "positions";
     b.help = "How the model knows where a token stands. Opens its table.";
     return b;
@@ -26,8 +26,8 @@ Block position_block(const ModelConfig& c, const std::string& of) {
 Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross, int site) {
     Block b;
     b.name = cross ? "Cross-attention" : stack.causal ? "Masked self-attention" : "Self-attention";
-    const std::string shared = c.kv_heads < c.heads ? " (" + std::to_string(c.kv_heads) + " key/value)" : "";
-    b.shape = std::to_string(c.heads) + " heads" + shared + " · W_Q, W_K, W_V " + by(c.d_model, c.d_head) + " each · W_O " + by(int64_t{c.heads} * c.d_head, c.d_model);
+    const std::string shared = stack.kv_heads < stack.heads ? " (" + std::to_string(stack.kv_heads) + " key/value)" : "";
+    b.shape = std::to_string(stack.heads) + " heads" + shared + " · W_Q, W_K, W_V " + by(c.d_model, stack.d_head) + " each · W_O " + by(int64_t{stack.heads} * stack.d_head, c.d_model);
     const std::string what = of + (cross ? "cross-attention " : "attention ");
     b.rows = {what + "query", what + "key", what + "norms", what + "output"};
     b.view = "head";
@@ -62,7 +62,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     embedding.site = c.sites_of(index, 0).front();
     embedding.help = "Each id becomes a vector: the row of the table. Opens ΔE, where the vectors move.";
     out.push_back(embedding);
-    if (const Block positions = position_block(c, of); !positions.name.empty()) out.push_back(positions);
+    if (const Block positions = position_block(c, s, of); !positions.name.empty()) out.push_back(positions);
     const auto add = [&](Block block, const std::string& norm_row) {
         Block norm = norm_block(c, before ? "before" : "after");
         norm.rows = {norm_row};

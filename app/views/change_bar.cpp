@@ -47,7 +47,7 @@ void choose_mask(Scene& s, Flow& flow) {
 /// The change of some kinds with exactly this place, or null.
 const Change* change_at(const ViewState& state, std::initializer_list<ChangeKind> kinds, int site, int head) {
     for (const Change& c : state.intervention.changes)
-        if (c.site == site && c.head == head && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end()) return &c;
+        if (c.site == site && c.head == head && c.blocks == Blocks::usual && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end()) return &c;
     return nullptr;
 }
 

@@ -7,9 +7,15 @@ namespace headlight {
 
 std::string change_text(const Scene& s, const Change& c) {
     const ModelConfig& config = s.model()->config;
-    const std::string head = c.site < 0 ? "" : c.head < 0 ? " in " + site_name(config, c.site) : " in " + head_name(config, c.site, c.head);
+    constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};  // in the order of Blocks
+    const std::string kind = kBlocks[static_cast<int>(c.blocks)];
+    const std::string head = c.site < 0 ? kind : c.head < 0 ? " in " + site_name(config, c.site) : " in " + head_name(config, c.site, c.head);
     const auto token = [&](const std::vector<std::string>& labels, int i) { return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i); };
-    const auto span = [&](const std::vector<std::string>& labels, int first, int count) { return count == 1 ? token(labels, first) : std::to_string(first) + "–" + std::to_string(first + count - 1); };
+    const auto span = [&](const std::vector<std::string>& labels, int first, int count) {
+        if (count == 1) return token(labels, first);
+        if (count == kToEnd) return first == 0 ? std::string("all") : std::to_string(first) + "–";
+        return std::to_string(first) + "–" + std::to_string(first + count - 1);
+    };
     const std::string pair = span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
     switch (c.kind) {
         case ChangeKind::forbid: return pair + head;
@@ -71,13 +77,26 @@ float draw_changes(Scene& s, Rect area) {
     if (shown < now.changes.size()) x += ui.text.draw(x, y, kCaption, ui.colors->t2, std::to_string(now.changes.size() - shown) + " more") + ui.px(12);
     if (ui.link("change/all", right, y, "Remove all")) next = {};
     if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - ui.px(20), y, "Undo")) {
-        s.state.undo_change();
+        undo(s.state, s.fields);
         return ui.px(40);
     }
     ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
     s.state.intervene(std::move(next));
     return ui.px(40);
 }
+
+namespace {
+
+void apply(const std::optional<Edit>& edit, ViewState& state, Fields& fields) {
+    if (!edit) return;
+    if (const auto* text = std::get_if<TextEdit>(&*edit)) fields.numbered(text->text).apply(*text);
+    else state.intervention = std::get<InterventionEdit>(*edit).after;
+}
+
+}  // namespace
+
+void undo(ViewState& state, Fields& fields) { apply(state.history.undo(), state, fields); }
+void redo(ViewState& state, Fields& fields) { apply(state.history.redo(), state, fields); }
 
 void toggle_change(ViewState& state, const Change& change) {
     Intervention next = state.intervention;
@@ -89,7 +108,7 @@ void toggle_change(ViewState& state, const Change& change) {
 
 void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head, const std::optional<Change>& change) {
     Intervention next = state.intervention;
-    const auto replaced = [&](const Change& c) { return c.site == site && c.head == head && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end(); };
+    const auto replaced = [&](const Change& c) { return c.site == site && c.head == head && c.blocks == Blocks::usual && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end(); };
     next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), replaced), next.changes.end());
     if (change) next.changes.push_back(*change);
     state.intervene(std::move(next));
@@ -135,6 +154,8 @@ void paint_block(Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
     Change change = painted_change(s, {std::min(from.first, to.first), std::min(from.second, to.second)});
     change.queries = std::abs(from.first - to.first) + 1;
     change.keys = std::abs(from.second - to.second) + 1;
+    const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
+    if (cross && change.query + change.queries == s.queries()) change.queries = kToEnd;  // it goes on as more rows are written
     Intervention next = s.state.intervention;
     next.changes.push_back(std::move(change));
     s.state.intervene(std::move(next));
@@ -162,14 +183,15 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     if (step == 0) return;
     if (moved != 0) ImGui::ResetMouseDragDelta();
     Intervention next = s.state.intervention;
+    const float value = std::clamp(now + step, -kLargestScore, kLargestScore);
     if (set != changes.end()) {
-        next.changes[static_cast<size_t>(set - changes.begin())].value = now + step;
+        next.changes[static_cast<size_t>(set - changes.begin())].value = value;
     } else {
         Change change;
         change.kind = ChangeKind::score;
         std::tie(change.site, change.head) = std::pair{s.state.site, s.state.head};
         std::tie(change.query, change.key) = cell;
-        change.value = now + step;
+        change.value = value;
         next.changes.push_back(std::move(change));
     }
     s.state.same_step = h.pressed && s.state.scored == cell;

@@ -8,6 +8,10 @@ namespace headlight {
 /// "red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
 
+/// Takes the last thing back that the person did, to a text or to the model, or does it again.
+void undo(ViewState& state, Fields& fields);
+void redo(ViewState& state, Fields& fields);
+
 /// Puts a change in force, or takes it away again.
 void toggle_change(ViewState& state, const Change& change);
 

@@ -31,7 +31,7 @@ std::optional<std::pair<int, int>> cell_of_token(const Scene& s, const ChipRow& 
 }
 
 /// How heavily the hovered query looks at a key, of its heaviest.
-float share_of_row(const Scene& s, std::pair<int, int> cell, int key) { return s.weight(cell.first, key) / std::max(s.answer->picture->row_largest(0, cell.first), 1e-9f); }
+float share_of_row(const Scene& s, std::pair<int, int> cell, int key) { return s.weight(cell.first, key) / std::max(s.answer->picture->largest_of_row(cell.first), 1e-9f); }
 
 /// How heavily a query looks at the hovered token, of the one that looks most; only where queries and keys are the same tokens.
 float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {

@@ -56,7 +56,7 @@ void draw_toolbar(Scene& s, Rect area) {
     const float y = area.y + ui.px(24);
     if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)}, static_cast<int>(s.state.compared_what)); c >= 0) {
         s.state.compared_what = static_cast<Compared>(c);
-        if (s.state.compared_what == Compared::sentences && s.fields.other.text().empty()) s.fields.other.set_text(s.fields.sentence.text());
+        if (s.state.compared_what == Compared::sentences && s.fields.other.text().empty()) s.fields.other.replace(s.fields.sentence.text(), s.state.history);
         if (s.state.compared_what == Compared::sentences) s.fields.focus(s.fields.other);
     }
     if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)}, static_cast<int>(s.state.compared_show)); c >= 0) s.state.compared_show = static_cast<ComparedShow>(c);
@@ -141,7 +141,8 @@ std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
     const auto& other = s.answer->other;
     if (!other || !other->model) return "";
     const ModelConfig& c = other->model->config;
-    return "Head " + head_name(c, std::min(w.site_b, c.sites() - 1), std::min(w.head_b, c.heads - 1)) + " of " + other->model->name;
+    const int site_b = std::min(w.site_b, c.sites() - 1);
+    return "Head " + head_name(c, site_b, std::min(w.head_b, c.heads(site_b) - 1)) + " of " + other->model->name;
 }
 
 std::vector<Question> ask_compare(const Scene& s) {
@@ -199,13 +200,13 @@ void draw_compare_list(Scene& s, Rect area) {
     const bool itself = found->answer.each_to_itself, models = s.state.compared_what == Compared::models && s.answer->other && s.answer->other->model;
     const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
     const auto& values = found->answer.distances;
-    if (values.size() != static_cast<size_t>(c.sites() * c.heads)) return;
+    if (values.size() != static_cast<size_t>(c.head_count())) return;
     const std::string of_a = head_name(s.model()->config, found->asked.site, found->asked.head);
     const std::string title = s.state.compared_what == Compared::changes ? "Moved most by the changes" : itself ? "Heads that differ most" : models ? "Nearest to " + of_a + " in B" : "Nearest to " + of_a;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, title);
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t3, "distance");
     RankedHeads heads{"compare/row/", order_by(values, !itself), values, itself ? std::pair{s.state.site, s.state.head} : s.state.compared, itself};
-    const auto skip = [&](size_t i) { return std::isnan(values[i]) || (s.state.compared_what == Compared::heads && static_cast<int>(i) == found->asked.site * c.heads + found->asked.head); };
+    const auto skip = [&](size_t i) { return std::isnan(values[i]) || (s.state.compared_what == Compared::heads && i == c.head_index(found->asked.site, found->asked.head)); };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
     if (!pressed) return;

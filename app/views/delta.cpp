@@ -24,7 +24,7 @@ void draw_toolbar(Scene& s, Rect area) {
     const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it, std::string("Try: ") + kMoles + " Attention moves the three words apart.");
-    if (try_it.clicked) s.fields.sentence.set_text(kMoles);
+    if (try_it.clicked) s.fields.sentence.replace(kMoles, s.state.history);
 }
 
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {

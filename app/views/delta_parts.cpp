@@ -46,8 +46,7 @@ std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found)
     std::vector<Bar> bars;
     const auto& parts = found.answer.heads;
     for (size_t h = 0; h < parts.size(); ++h) {
-        const bool bias = h + 1 == parts.size();
-        if (bias && parts[h].norm < 1e-6f) continue;
+        const bool bias = static_cast<int>(h) == s.model()->config.heads(found.asked.site);
         bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.site, static_cast<int>(h)), parts[h].along, !bias && static_cast<int>(h) == s.state.head});
     }
     return bars;

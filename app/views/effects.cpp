@@ -106,7 +106,7 @@ bool draw_sweep_state(Scene& s, Rect area) {
         if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, ui.px(220)), ui.px(size::button)}, "Ablate each head in turn")) s.state.sweeping = true;
         return false;
     }
-    const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.sites() * s.model()->config.heads;
+    const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
     ui.text.draw(area.x, y, kCaption, ui.colors->t2, "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
     const float right = area.x + std::min(area.w, ui.px(320));
     if (ui.link("sweep/cancel", right, y, "Cancel")) s.state.sweeping = false;

@@ -191,21 +191,22 @@ void draw_graph_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const auto sites = self_sites(c, graph_stack(s));
+    const int heads = c.stacks[static_cast<size_t>(graph_stack(s))].heads;
     auto& out = s.state.carriers.left_out;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads that carry");
     if (ui.link("graph/all", area.right() - ui.px(100), area.y + ui.px(22), "All")) out.clear();
     if (ui.link("graph/selected", area.right(), area.y + ui.px(22), "Only " + head_name(c, s.state.site, s.state.head))) {
         for (const int site : sites)
-            for (int h = 0; h < c.heads; ++h) out.insert({site, h});
+            for (int h = 0; h < c.heads(site); ++h) out.insert({site, h});
         out.erase({s.state.site, s.state.head});
     }
     const float w = ui.px(26), names = ui.px(30), pitch = ui.px(30);
-    const int across = std::max(1, static_cast<int>((area.w - names) / w)), lines = (c.heads + across - 1) / across;
+    const int across = std::max(1, static_cast<int>((area.w - names) / w)), lines = (heads + across - 1) / across;
     const Rect rows{area.x - ui.px(4), area.y + ui.px(42), area.w + ui.px(12), area.h - ui.px(42 + 52)};
     s.state.graph_list_scroll = scrolled(ui, rows, pitch * static_cast<float>(lines) * static_cast<float>(sites.size()), s.state.graph_list_scroll);
     ui.clip(rows);
     for (size_t l = 0; l < sites.size(); ++l)
-        for (int h = 0; h < c.heads; ++h) {
+        for (int h = 0; h < heads; ++h) {
             const float y = rows.y + pitch * (static_cast<float>(lines) * static_cast<float>(l) + static_cast<float>(h / across) + 0.5f) - s.state.graph_list_scroll;
             if (y + pitch < rows.y || y - pitch > rows.bottom()) continue;
             if (h == 0) ui.text.draw(area.x, y, kCaptionMono, ui.colors->t3, std::to_string(l));

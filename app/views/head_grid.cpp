@@ -34,7 +34,7 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     const float least = ui.px(l.by_layer ? 26 : 56), most = ui.px(420);
     const auto fits = [&](float pitch) {
         const float caption = pitch >= ui.px(56) ? ui.px(20) : ui.px(4);
-        const int across = l.by_layer ? c.heads : std::max(1, static_cast<int>(l.area.w / pitch));
+        const int across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
         const int rows = l.by_layer ? c.sites() : static_cast<int>((heads + static_cast<size_t>(across) - 1) / static_cast<size_t>(across));
         return pitch * static_cast<float>(across) <= l.area.w + 1 && (pitch - ui.px(8) + caption) * static_cast<float>(rows) <= l.area.h;
     };
@@ -44,8 +44,8 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     l.captions = pitch >= ui.px(56);
     const float gap = pitch >= ui.px(40) ? ui.px(8) : ui.px(3);
     l.side = pitch - gap;
-    l.across = l.by_layer ? c.heads : std::max(1, static_cast<int>(l.area.w / pitch));
-    l.rows = static_cast<int>((heads + static_cast<size_t>(l.across) - 1) / static_cast<size_t>(l.across));
+    l.across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
+    l.rows = l.by_layer ? c.sites() : static_cast<int>((heads + static_cast<size_t>(l.across) - 1) / static_cast<size_t>(l.across));
     l.pitch = {pitch, l.side + (l.captions ? ui.px(20) : gap)};
     return l;
 }
@@ -62,11 +62,20 @@ void scroll(Scene& s, ThumbLayout& l) {
     l.scroll_x = std::round(s.state.heads_scroll_x);
 }
 
-/// Heads slot by slot.
-std::vector<size_t> slot_heads(const ThumbLayout& l, const HeadChoice& choice) {
-    if (!l.by_layer) return choice.order;
-    std::vector<size_t> out(choice.order.size());
-    for (size_t i = 0; i < out.size(); ++i) out[i] = i;
+/// A place of the grid and the head that stands in it, by number.
+struct Slot {
+    size_t place, number;
+    AttentionHead head;
+};
+
+/// Every head in its place; by layer, the row of a block with fewer heads than others ends sooner.
+std::vector<Slot> slots_of(const ThumbLayout& l, const ModelConfig& c, const HeadChoice& choice) {
+    std::vector<Slot> out;
+    for (size_t i = 0; i < choice.order.size(); ++i) {
+        const size_t number = l.by_layer ? i : choice.order[i];
+        const AttentionHead head = c.head_at(number);
+        out.push_back({l.by_layer ? static_cast<size_t>(head.site * l.across + head.head) : i, number, head});
+    }
     return out;
 }
 
@@ -74,41 +83,42 @@ float largest_of(const Scene& s, size_t head) {
     return s.state.heads_scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff()) : s.pictures.largest;
 }
 
-void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<size_t>& heads) {
+void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     if (ui.on_page()) {
         float largest = 1e-6f;
         for (const HeadSummary& h : s.sentence()->heads) largest = std::max(largest, h.thumbnail.maxCoeff());
-        for (size_t i = 0; i < heads.size(); ++i) {
-            const HeadSummary& h = s.sentence()->heads[heads[i]];
-            ui.draw_thumbnail(l.slot(i), h.thumbnail, s.state.heads_scale == 0 ? h.thumbnail.maxCoeff() : largest, s.state.colormap, s.state.queries, s.state.heads_scale == 2, choice.kept[heads[i]] ? 0 : 0.55f);
+        for (const Slot& slot : slots) {
+            const HeadSummary& h = s.sentence()->heads[slot.number];
+            ui.draw_thumbnail(l.slot(slot.place), h.thumbnail, s.state.heads_scale == 0 ? h.thumbnail.maxCoeff() : largest, s.state.colormap, s.state.queries, s.state.heads_scale == 2, choice.kept[slot.number] ? 0 : 0.55f);
         }
         return;
     }
     if (!s.pictures.atlas) return;
     GridDraw d;
-    d.style = {s.colors, s.pictures.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+    d.style = {s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
     d.atlas = s.pictures.atlas.id();
     d.t = s.pictures.t;
-    d.heads = s.model()->config.heads;
+    d.heads = s.model()->config.max_heads();
     d.across = l.across;
     d.linear = s.state.heads_scale == 2;
-    for (const size_t head : heads) d.slots.push_back({static_cast<int>(head), choice.kept[head] ? 0 : 0.55f, largest_of(s, head)});
+    d.slots.assign(slots.back().place + 1, GridSlot{-1, 0, 1});
+    for (const Slot& slot : slots) d.slots[slot.place] = {static_cast<int>(slot.number), choice.kept[slot.number] ? 0 : 0.55f, largest_of(s, slot.number)};
     d.pitch = l.pitch;
     d.side = l.side;
     d.rect = {l.area.x - l.scroll_x, l.area.y - l.scroll, l.pitch.x * static_cast<float>(l.across), l.pitch.y * static_cast<float>(l.rows)};
     ui.heat->draw(*ui.list, d);
 }
 
-void draw_captions(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<size_t>& heads) {
+void draw_captions(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    for (size_t i = 0; l.captions && i < heads.size(); ++i) {
-        const Rect r = l.slot(i);
-        if (!l.sees(r)) continue;
-        const int site = static_cast<int>(heads[i]) / c.heads, head = static_cast<int>(heads[i]) % c.heads;
-        const bool selected = site == s.state.site && head == s.state.head, kept = choice.kept[heads[i]];
-        const std::string name = head_name(c, site, head), label = head_label(s, site, head), value = number(choice.values[heads[i]], 2);
+    for (const Slot& slot : slots) {
+        const Rect r = l.slot(slot.place);
+        if (!l.captions || !l.sees(r)) continue;
+        const auto [site, head] = slot.head;
+        const bool selected = site == s.state.site && head == s.state.head, kept = choice.kept[slot.number];
+        const std::string name = head_name(c, site, head), label = head_label(s, site, head), value = number(choice.values[slot.number], 2);
         const float y = r.bottom() + ui.px(9), value_w = ui.text.width(kCaptionMono, value);
         const float w = ui.text.draw(r.x, y, kCaptionMono, selected ? ui.colors->accent_text : kept ? ui.colors->t1 : ui.colors->t3, ui.text.fitted(kCaptionMono, name, r.w));
         if (!label.empty() && w + ui.px(20) < r.w) ui.text.draw(r.x + w + ui.px(6), y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, label, r.w - w - ui.px(10)));
@@ -123,25 +133,26 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
     const ModelConfig& c = s.model()->config;
     const int step = label_step(l.pitch.x, ui.px(26)), step_down = label_step(l.pitch.y, ui.px(18));
     ui.clip({l.area.x - ui.px(4), area.y, l.area.w + ui.px(8), ui.px(30)});
-    for (int h = 0; h < c.heads; h += step) ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + ui.px(16), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
+    for (int h = 0; h < l.across; h += step) ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + ui.px(16), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
-    for (int site = 0; site < c.sites(); site += step_down) ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(site) * static_cast<size_t>(c.heads)).middle_y(), kCaptionMono, site == s.state.site ? ui.colors->accent_text : ui.colors->t2, site_name(c, site));
+    for (int site = 0; site < c.sites(); site += step_down) ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(site * l.across)).middle_y(), kCaptionMono, site == s.state.site ? ui.colors->accent_text : ui.colors->t2, site_name(c, site));
     ui.unclip();
 }
 
-/// The head under the mouse: its slot.
-std::optional<size_t> answer(Scene& s, const ThumbLayout& l, const std::vector<size_t>& heads) {
+/// The slot under the mouse.
+const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    for (size_t i = 0; i < heads.size(); ++i)
-        if (const Rect r = l.slot(i); l.sees(r)) ui.name("heads/" + head_name(c, static_cast<int>(heads[i]) / c.heads, static_cast<int>(heads[i]) % c.heads), r);
+    for (const Slot& slot : slots)
+        if (const Rect r = l.slot(slot.place); l.sees(r)) ui.name("heads/" + head_name(c, slot.head), r);
     const Hit h = ui.hit("heads/grid", l.area);
-    if (!h.hovered || s.state.labelling) return std::nullopt;
+    if (!h.hovered || s.state.labelling) return nullptr;
     const int column = static_cast<int>((h.mouse.x - l.area.x + l.scroll_x) / l.pitch.x), row = static_cast<int>((h.mouse.y - l.area.y + l.scroll) / l.pitch.y);
-    const auto slot = static_cast<size_t>(row * l.across + column);
-    if (column < 0 || column >= l.across || slot >= heads.size()) return std::nullopt;
-    const int site = static_cast<int>(heads[slot]) / c.heads, head = static_cast<int>(heads[slot]) % c.heads;
+    if (column < 0 || column >= l.across || row < 0) return nullptr;
+    const auto slot = std::find_if(slots.begin(), slots.end(), [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
+    if (slot == slots.end()) return nullptr;
+    const auto [site, head] = slot->head;
     s.state.hovered_head = std::pair{site, head};
     if (h.clicked) open_head(s, site, head);
     if (ImGui::IsMouseClicked(1)) {
@@ -150,7 +161,7 @@ std::optional<size_t> answer(Scene& s, const ThumbLayout& l, const std::vector<s
         s.state.labelling = true;
         s.state.label_typed = head_label(s, site, head);
     }
-    return slot;
+    return &*slot;
 }
 
 }  // namespace
@@ -159,19 +170,19 @@ void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     ThumbLayout l = arrange(s, area, choice.order.size());
     scroll(s, l);
-    const auto heads = slot_heads(l, choice);
-    const auto pointed = answer(s, l, heads);
+    const auto slots = slots_of(l, s.model()->config, choice);
+    if (slots.empty()) return;
+    const Slot* pointed = answer(s, l, slots);
     ui.clip({l.area.x - ui.px(3), l.area.y - ui.px(3), l.area.w + ui.px(6), l.area.h + ui.px(6)});
-    draw_pictures(s, l, choice, heads);
-    draw_captions(s, l, choice, heads);
+    draw_pictures(s, l, choice, slots);
+    draw_captions(s, l, choice, slots);
     const auto outline = [&](Rect r, ImU32 color, float width) { ui.frame({r.x - ui.px(2), r.y - ui.px(2), r.w + ui.px(4), r.h + ui.px(4)}, color, width); };
-    const auto selected = static_cast<size_t>(s.state.site * s.model()->config.heads + s.state.head);
-    for (size_t i = 0; i < heads.size(); ++i)
-        if (heads[i] == selected) outline(l.slot(i), ui.colors->accent, 2);
-    if (pointed) outline(l.slot(*pointed), ui.colors->hover, 2);
+    for (const Slot& slot : slots)
+        if (slot.head == AttentionHead{s.state.site, s.state.head}) outline(l.slot(slot.place), ui.colors->accent, 2);
+    if (pointed) outline(l.slot(pointed->place), ui.colors->hover, 2);
     ui.unclip();
     draw_axes(s, l, area);
-    if (pointed) draw_head_card(s, area, l.slot(*pointed), static_cast<int>(heads[*pointed]) / s.model()->config.heads, static_cast<int>(heads[*pointed]) % s.model()->config.heads);
+    if (pointed) draw_head_card(s, area, l.slot(pointed->place), pointed->head.site, pointed->head.head);
 }
 
 }  // namespace headlight

@@ -10,7 +10,7 @@ namespace {
 
 struct GridLayout {
     float left, top, pitch, thumb, shown_w, shown_h;
-    int layers, heads;
+    int layers, heads;  // heads: the most that a layer has
     int shared;  // query heads that read one key/value head
 };
 
@@ -66,21 +66,26 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
 void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     Ui& ui = s.ui;
     ui.clip({grid.x - ui.px(2), grid.y - ui.px(2), g.shown_w + ui.px(4), g.shown_h + ui.px(4)});
+    const ModelConfig& c = s.model()->config;
     const Rect moved{grid.x - s.state.grid_scroll_x, grid.y - s.state.grid_scroll, grid.w, grid.h};
     if (s.sentence() && s.pictures.atlas) {
         GridDraw d;
-        d.style = {s.colors, s.pictures.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+        d.style = {s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
         d.atlas = s.pictures.atlas.id();
         d.t = s.pictures.t;
         d.heads = d.across = g.heads;
-        for (int i = 0; i < g.layers * g.heads; ++i) d.slots.push_back({i, 0, s.pictures.largest});
+        for (int i = 0; i < g.layers * g.heads; ++i) {
+            const AttentionHead at{i / g.heads, i % g.heads};
+            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.site, at.head)) : -1, 0, s.pictures.largest});
+        }
         d.pitch = {g.pitch, g.pitch};
         d.side = g.thumb;
         d.rect = {moved.x, moved.y, moved.w, moved.h};
         ui.heat->draw(*ui.list, d);
     } else {
-        for (int i = 0; i < g.layers * g.heads; ++i) {
-            const Rect cell{moved.x + g.pitch * static_cast<float>(i % g.heads), moved.y + g.pitch * static_cast<float>(i / g.heads), g.thumb, g.thumb};
+        for (int i = 0; i < c.head_count(); ++i) {
+            const auto [site, head] = c.head_at(static_cast<size_t>(i));
+            const Rect cell{moved.x + g.pitch * static_cast<float>(head), moved.y + g.pitch * static_cast<float>(site), g.thumb, g.thumb};
             ui.fill(cell, ui.colors->bg0);
             ui.frame(cell, ui.colors->l1);
         }
@@ -93,7 +98,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
     if (views()[view_for(s.state, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
-        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow, g.pitch * static_cast<float>(g.heads - 1) + g.thumb + 2 * grow, g.thumb + 2 * grow}, ui.colors->accent, 2);
+        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow, g.pitch * static_cast<float>(c.heads(s.state.site) - 1) + g.thumb + 2 * grow, g.thumb + 2 * grow}, ui.colors->accent, 2);
     } else {
         outline(s.state.site, s.state.head, ui.colors->accent, 2);
     }
@@ -113,7 +118,7 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     Ui& ui = s.ui;
     const Hit h = ui.hit("grid", {grid.x, grid.y, g.shown_w, g.shown_h});
     for (int l = 0; l < g.layers; ++l)
-        for (int head = 0; head < g.heads; ++head) {
+        for (int head = 0; head < s.model()->config.heads(l); ++head) {
             const float x = grid.x + g.pitch * static_cast<float>(head) - s.state.grid_scroll_x, y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
             const bool seen = y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1 && x >= grid.x - 1 && x + g.thumb <= grid.x + g.shown_w + 1;
             if (seen) ui.name("grid/" + head_name(s.model()->config, l, head), {x, y, g.thumb, g.thumb});
@@ -123,7 +128,7 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     s.state.grid_scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
     s.state.grid_scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
     const int head = static_cast<int>((h.mouse.x - grid.x + s.state.grid_scroll_x) / g.pitch), layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
-    if (head < 0 || head >= g.heads || layer < 0 || layer >= g.layers) return;
+    if (!s.model()->config.has_head({layer, head})) return;
     s.state.hovered_head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
         s.state.compared = {layer, head};
@@ -134,7 +139,7 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
         s.fields.leave();
     }
     if (s.sentence()) {
-        const auto& stats = s.sentence()->heads[static_cast<size_t>(layer * g.heads + head)].statistics;
+        const auto& stats = s.sentence()->heads[s.model()->config.head_index(layer, head)].statistics;
         std::string tip = "Head " + head_name(s.model()->config, layer, head);
         for (size_t i = 0; i < 4; ++i) tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
         ui.tooltip("grid/" + head_name(s.model()->config, layer, head), h, tip);
@@ -220,11 +225,11 @@ void draw_head_list(Scene& s, Rect area) {
     const float pad = ui.px(size::panel_pad), width = area.w - 2 * pad;
     GridLayout g{};
     g.layers = c.sites();
-    g.heads = c.heads;
-    g.shared = c.heads / c.kv_heads;
+    g.heads = c.max_heads();
+    g.shared = c.heads(0) / c.kv_heads(0);
     float names = ui.px(24);
     for (int l = 0; l < g.layers; ++l) names = std::max(names, ui.text.width(kCaptionMono, row_label(c, l)) + ui.px(8));
-    g.pitch = std::max(ui.px(14), std::floor((area.w - names - ui.px(32)) / static_cast<float>(c.heads)));
+    g.pitch = std::max(ui.px(14), std::floor((area.w - names - ui.px(32)) / static_cast<float>(g.heads)));
     if (c.stacks.size() > 1) g.pitch = std::min(g.pitch, ui.px(36));  // three kinds of attention stand under each other
     g.thumb = g.pitch - ui.px(3);
     g.left = area.x + pad + names;
@@ -239,7 +244,7 @@ void draw_head_list(Scene& s, Rect area) {
 
     if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads")) open_view(s.state, "heads");
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
-    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(g.layers) + " × " + std::to_string(c.heads) + (g.shared > 1 ? " · " + std::to_string(c.kv_heads) + " key/value" : ""));
+    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(g.layers) + " × " + per_stack(c, &StackConfig::heads) + (g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : ""));
     ui.clip(area);
     draw_grid_labels(s, g, {area.x + pad, g.top, names, g.shown_h});
     answer_grid(s, g, grid);

@@ -70,7 +70,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
         const size_t index = choice.order[i];
         const Rect r{t.rows.x - ui.px(8), t.rows.y + t.pitch * static_cast<float>(i) - s.state.heads_scroll, t.rows.w + ui.px(8), t.pitch};
         if (r.bottom() < t.rows.y || r.y > t.rows.bottom()) continue;
-        const int site = static_cast<int>(index) / c.heads, head = static_cast<int>(index) % c.heads;
+        const auto [site, head] = c.head_at(index);
         const std::string name = head_name(c, site, head), label = head_label(s, site, head);
         const Hit h = ui.hit("heads/row/" + name, r);
         const bool selected = site == s.state.site && head == s.state.head;
@@ -110,7 +110,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     LabelPlacer placer(frame);
     const Colormap& map = colormap("viridis", true);
     for (Index i = 0; i < points.rows(); ++i) {
-        const int site = static_cast<int>(i) / c.heads, head = static_cast<int>(i) % c.heads;
+        const auto [site, head] = c.head_at(static_cast<size_t>(i));
         const bool selected = site == s.state.site && head == s.state.head, kept = choice.kept[static_cast<size_t>(i)];
         const ImU32 color = color_at(map, 0.15f + 0.85f * static_cast<float>(site) / static_cast<float>(std::max(1, c.sites() - 1)));
         const ImVec2 p = at(i);
@@ -126,7 +126,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.gradient({right - ui.px(156), y - ui.px(4), ui.px(80), ui.px(8)}, map);
     ui.text.draw_right(right - ui.px(162), y, kCaption, ui.colors->t3, "layer 0");
     if (pointed < 0) return;
-    const int site = static_cast<int>(pointed) / c.heads, head = static_cast<int>(pointed) % c.heads;
+    const auto [site, head] = c.head_at(static_cast<size_t>(pointed));
     s.state.hovered_head = std::pair{site, head};
     if (h.clicked) return open_head(s, site, head);
     const ImVec2 p = at(pointed);

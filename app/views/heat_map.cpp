@@ -96,11 +96,11 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     }
 }
 
-/// Rows without any allowed key: what they show is not the mask's doing.
-void draw_blind(Scene& s, const MapLayout& l) {
+/// Fully masked rows are uniform (MaskPlan): a frame says that this is not the head's doing.
+void draw_fully_masked(Scene& s, const MapLayout& l) {
     const bool rows = s.state.queries == Axis::rows;
     s.ui.clip(l.map);
-    for (const int q : blind_queries(s)) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
+    for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.state.head)) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
     s.ui.unclip();
 }
 
@@ -149,16 +149,18 @@ void draw_cells(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
     ui.clip(l.map);
-    const Rect whole{l.map.x - l.x0, l.map.y - l.y0, l.cell * static_cast<float>(l.across), l.cell * static_cast<float>(l.down)};
+    const int across = (l.across + p.step - 1) / p.step, down = (l.down + p.step - 1) / p.step;  // entries of the picture
+    const float entry = l.cell * static_cast<float>(p.step);
+    const Rect whole{l.map.x - l.x0, l.map.y - l.y0, entry * static_cast<float>(across), entry * static_cast<float>(down)};
     if (ui.on_page()) {
         ui.draw_weights(whole, p.levels[0], p.largest, s.state.colormap, s.state.scale, s.state.queries, s.state.marks == Marks::dots);
     } else {
         HeatmapDraw d;
-        d.style = {s.colors, p.largest, s.state.queries, s.dim, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), ui.px(6)};
+        d.style = {s.colors, p.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), ui.px(6)};
         d.values = s.pictures.values.id();
         d.row_largest = s.pictures.row_largest.id();
-        d.across = l.across;
-        d.down = l.down;
+        d.across = across;
+        d.down = down;
         d.scale = s.state.scale;
         d.dots = s.state.marks == Marks::dots && l.cell >= 4;
         d.rect = {whole.x, whole.y, whole.w, whole.h};
@@ -186,14 +188,6 @@ void draw_painted(Scene& s, const MapLayout& l) {
 }
 
 }  // namespace
-
-std::vector<int> blind_queries(const Scene& s) {
-    std::vector<int> out;
-    const MaskPlan& mask = s.sentence()->trace->rule(s.site()).mask_of(s.state.head);
-    for (int q = 0; q < s.queries(); ++q)
-        if (mask.seen[static_cast<size_t>(q)].size() == 0) out.push_back(q);
-    return out;
-}
 
 const std::vector<std::string>& map_labels(const Scene& s, bool down) { return down == (s.state.queries == Axis::rows) ? s.query_labels() : s.key_labels(); }
 
@@ -246,10 +240,10 @@ void draw_heat_map(Scene& s, Rect area) {
     }
     draw_cells(s, l);
     draw_painted(s, l);
-    draw_blind(s, l);
+    draw_fully_masked(s, l);
     draw_block(s, l);
     const auto cell = s.shown_cell();
-    if (l.cell >= ui.px(44)) draw_values(s, l);
+    if (l.cell >= ui.px(44) && s.answer->picture->step == 1) draw_values(s, l);
     draw_map_labels(s, l, cell);
     if (s.state.locked && s.holds(*s.state.locked) && s.state.locked != s.state.hovered) draw_cross(s, l, *s.state.locked, true);
     if (s.state.hovered && s.holds(*s.state.hovered)) draw_cross(s, l, *s.state.hovered, s.state.locked == s.state.hovered);

@@ -18,9 +18,6 @@ struct MapLayout {
     bool whole() const { return cell * static_cast<float>(across) <= map.w + 1 && cell * static_cast<float>(down) <= map.h + 1; }
 };
 
-/// Queries that the mask leaves nothing to see in the shown head.
-std::vector<int> blind_queries(const Scene& scene);
-
 /// Tokens along one side of the picture: queries or keys, as the person turned it.
 const std::vector<std::string>& map_labels(const Scene& scene, bool down);
 

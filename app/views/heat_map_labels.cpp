@@ -79,19 +79,20 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
         ui.text.draw(bar.right() + ui.px(10), y, kCaptionMono, ui.colors->t2, decimals(value, value > 0 && value < 0.01 ? 4 : p.largest < 0.2f ? 3 : 2));
     }
     if (!cell) return;
-    const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second), p.largest, p.row_largest(0, cell->first));
+    const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second), p.largest, p.largest_of_row(cell->first));
     ui.polygon(std::array<ImVec2, 3>{{{bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}}}, ui.colors->accent);
 }
 
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
     const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
-    const bool masked = s.sentence()->trace->rule(s.site()).mask.hides_any();
-    const auto blind = blind_queries(s);
-    const std::string nothing = blind.empty() ? "" : blind.size() == 1 ? " Row " + std::to_string(blind[0]) + " may see nothing: it attends to all keys alike, as in transformers." : " " + std::to_string(blind.size()) + " rows may see nothing: they attend to all keys alike, as in transformers.";
+    const bool masked = s.sentence()->trace->rule(s.site()).mask_of(s.state.head).hides_any();
+    const std::string nothing = fully_masked_note(*s.sentence()->trace, s.site(), s.state.head);
+    const int step = s.answer->picture->step;
+    const std::string pooled = step == 1 ? "" : " Too long to show each weight: an entry is the largest of " + std::to_string(step) + " × " + std::to_string(step) + ".";
     const std::string sums = s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";
     const std::string left = sums + (s.state.queries == Axis::rows ? "row" : "column") + (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
-                             (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.") + nothing;
+                             (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.") + nothing + pooled;
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
     const int covered = static_cast<int>(std::ceil(1 / l.cell));
     const std::string part = l.whole() ? ", every cell shown" : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " + std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";

@@ -98,9 +98,9 @@ void draw_score(Scene& s, Column& c, const CellReport& r) {
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.site);
     const bool root = m.scale == 0 && !m.scale_by_layer;
     c.pair("q·k", number(r.dot, 2), 24);
-    if (rule.scale != 1) c.pair(root ? "÷ √" + std::to_string(m.d_head) : "× " + decimals(rule.scale, 3), number(r.scaled, 2), 24);
+    if (rule.scale != 1) c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.site)) : "× " + decimals(rule.scale, 3), number(r.scaled, 2), 24);
     if (rule.cap > 0) c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2), 24);
-    if (rule.bias.by_key.size() || rule.bias.by_distance.size()) c.pair("with position bias", number(r.score, 2), 24);
+    if (rule.has_bias()) c.pair("with position bias", number(r.score, 2), 24);
     if (rule.kv_heads < rule.heads) c.pair("key/value head", std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads), 24);
 }
 
@@ -124,7 +124,7 @@ void draw_inspector(Scene& s, Rect area) {
     const float buttons = weights ? draw_change_buttons(s, column, save.y - ui.px(10), *cell) : save.y - ui.px(10);
     ui.clip({area.x, area.y, area.w, buttons - area.y});
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
-    const bool masked = s.answer->picture->levels[0](cell->first, cell->second) < 0;
+    const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
     c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
         if (s.sentence()->trace->has_scores(r->cell.site)) draw_score(s, c, *r);

@@ -109,6 +109,7 @@ void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
 struct Attributed {
     std::vector<int> sites;
     Matrix values;       // [sites, heads + 2]; NaN: nothing there
+    int heads = 0;
     std::vector<std::pair<std::string, float>> ends;
 };
 
@@ -116,14 +117,15 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
     const ModelConfig& c = s.model()->config;
     Attributed out;
     for (const LogitPart& p : a.parts)
-        if (p.kind == LogitPart::Kind::attention_bias) out.sites.push_back(p.site);
-    out.values = Matrix::Constant(static_cast<Index>(out.sites.size()), c.heads + 2, std::numeric_limits<float>::quiet_NaN());
-    Index row = 0;
+        if (p.kind == LogitPart::Kind::head && (out.sites.empty() || out.sites.back() != p.site)) out.sites.push_back(p.site);
+    const auto row_of = [&](int site) { return std::find(out.sites.begin(), out.sites.end(), site) - out.sites.begin(); };
+    out.heads = c.stacks.back().heads;
+    out.values = Matrix::Constant(static_cast<Index>(out.sites.size()), out.heads + 2, std::numeric_limits<float>::quiet_NaN());
     for (const LogitPart& p : a.parts) {
         switch (p.kind) {
-            case LogitPart::Kind::head: out.values(row, p.head) = p.logit; break;
-            case LogitPart::Kind::attention_bias: out.values(row++, c.heads) = p.logit; break;
-            case LogitPart::Kind::mlp: out.values(row - 1, c.heads + 1) = p.logit; break;
+            case LogitPart::Kind::head: out.values(row_of(p.site), p.head) = p.logit; break;
+            case LogitPart::Kind::attention_bias: out.values(row_of(p.site), out.heads) = p.logit; break;
+            case LogitPart::Kind::mlp: out.values(row_of(c.sites_of(static_cast<int>(c.stacks.size()) - 1, p.site).back()), out.heads + 1) = p.logit; break;
             case LogitPart::Kind::embedding: out.ends.emplace_back("embedding", p.logit); break;
             case LogitPart::Kind::norm_bias: out.ends.emplace_back("final norm’s bias", p.logit); break;
             case LogitPart::Kind::unembedding_bias: out.ends.emplace_back("unembedding’s bias", p.logit); break;
@@ -141,15 +143,17 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
     float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
-    const auto x_of = [&](int column) { return left + w * static_cast<float>(column) + (column >= c.heads ? ui.px(8) : 0) + (column > c.heads ? ui.px(8) : 0); };
+    const auto x_of = [&](int column) { return left + w * static_cast<float>(column) + (column >= parts.heads ? ui.px(8) : 0) + (column > parts.heads ? ui.px(8) : 0); };
+    const bool biased = !parts.values.col(parts.heads).array().isNaN().all();
     for (int column = 0; column < columns; ++column) {
-        if (column < c.heads && column % label_step(w, ui.px(20))) continue;
-        if (column >= c.heads && w < ui.px(32)) {  // two words above two narrow columns
-            if (column == c.heads) ui.text.draw_right(x_of(column) + w, area.y + ui.px(10), kCaption, ui.colors->t2, "bias");
+        if (column == parts.heads && !biased) continue;
+        if (column < parts.heads && column % label_step(w, ui.px(20))) continue;
+        if (column >= parts.heads && w < ui.px(32)) {  // two words above two narrow columns
+            if (column == parts.heads) ui.text.draw_right(x_of(column) + w, area.y + ui.px(10), kCaption, ui.colors->t2, "bias");
             else ui.text.draw(x_of(column), area.y + ui.px(10), kCaption, ui.colors->t2, "MLP");
             continue;
         }
-        ui.text.draw_centred(x_of(column) + w / 2, area.y + ui.px(10), column < c.heads ? kCaptionMono : kCaption, ui.colors->t2, column < c.heads ? std::to_string(column) : column == c.heads ? "bias" : "MLP");
+        ui.text.draw_centred(x_of(column) + w / 2, area.y + ui.px(10), column < parts.heads ? kCaptionMono : kCaption, ui.colors->t2, column < parts.heads ? std::to_string(column) : column == parts.heads ? "bias" : "MLP");
     }
     for (size_t r = 0; r < parts.sites.size(); ++r) {
         const float y = area.y + ui.px(24) + h * static_cast<float>(r);
@@ -164,12 +168,12 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             if (w >= ui.px(44) && h >= ui.px(18)) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), number(v, 2));
             const std::string path = "lens/part/" + std::to_string(parts.sites[r]) + "." + std::to_string(column);
             const Hit hit = ui.hit(path, cell);
-            const std::string name = column < c.heads ? "Head " + head_name(c, parts.sites[r], column) : (column == c.heads ? "Output bias of layer " : "MLP of layer ") + site_name(c, parts.sites[r]);
+            const std::string name = column < parts.heads ? "Head " + head_name(c, parts.sites[r], column) : (column == parts.heads ? "Output bias of layer " : "MLP of layer ") + site_name(c, parts.sites[r]);
             ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
             if (!hit.hovered) continue;
             ui.frame(cell, ui.colors->hover, 2);
-            if (column < c.heads) s.state.hovered_head = std::pair{parts.sites[r], column};
-            if (hit.clicked && column < c.heads) {
+            if (column < parts.heads) s.state.hovered_head = std::pair{parts.sites[r], column};
+            if (hit.clicked && column < parts.heads) {
                 s.state.site = parts.sites[r];
                 s.state.head = column;
             }
@@ -195,7 +199,7 @@ void draw_attribution(Scene& s, Rect area) {
     draw_part_cells(s, {area.x, area.y + ui.px(44), area.w, area.h - ui.px(44 + 32)}, parts);
     std::string ends = "Besides:";
     for (const auto& [name, value] : parts.ends)
-        if (value != 0) ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
+        ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
     ui.text.draw(area.x + pad, area.bottom() - ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, ends + ".  Direct logit attribution (Elhage et al. 2021), the final norm’s scale held.", area.w - 2 * pad));
 }
 

@@ -21,7 +21,7 @@ void accept(Scene& s, int position, int id) {
     TextField& field = m.config.stacks.size() > 1 ? s.fields.second : s.fields.sentence;
     if (m.config.kind != ModelKind::encoder) {
         if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
-        return field.set_text(field.text() + bytes);
+        return field.replace(field.text() + bytes, s.state.history);
     }
     size_t at = std::string::npos;
     for (const PredictedTokens& p : s.sentence()->predictions) {
@@ -31,7 +31,7 @@ void accept(Scene& s, int position, int id) {
     if (at == std::string::npos || s.sentence()->mask.empty()) return;
     while (!bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
     std::string text = field.text();
-    field.set_text(text.replace(at, s.sentence()->mask.size(), bytes));
+    field.replace(text.replace(at, s.sentence()->mask.size(), bytes), s.state.history);
 }
 
 /// Whether a click on a prediction can change the text.

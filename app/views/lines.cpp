@@ -19,16 +19,12 @@ struct LinesLayout {
 
 std::vector<int> drawn_heads(const Scene& s) {
     std::vector<int> out;
-    for (int h = 0; h < s.model()->config.heads; ++h)
+    for (int h = 0; h < s.model()->config.heads(s.site()); ++h)
         if (!s.state.hidden_heads.count(h)) out.push_back(h);
     return out;
 }
 
-/// The links of the layer that is shown; null for an instant after another one was chosen.
-const LayerLinks* shown_links(const Scene& s) {
-    const auto* found = s.found<LinksWanted>();
-    return found && found->asked.site == s.site() ? &found->answer : nullptr;
-}
+const LayerLinks* shown_links(const Scene& s) { return s.found<LinksWanted>() ? &s.found<LinksWanted>()->answer : nullptr; }
 
 LinesLayout arrange(Scene& s, Rect area) {
     Ui& ui = s.ui;
@@ -179,7 +175,7 @@ void draw_lines(Scene& s, Rect area) {
 
 void draw_lines_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const int heads = s.model()->config.heads;
+    const int heads = s.model()->config.heads(s.site());
     const auto cell = s.shown_cell();
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads drawn");
@@ -229,7 +225,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
     for (const int h : drawn_heads(s)) {
         y += ui.px(30);
         if (y + ui.px(80) > area.bottom()) return;
-        const size_t summary = static_cast<size_t>(s.site() * s.model()->config.heads + h);
+        const size_t summary = s.model()->config.head_index(s.site(), h);
         ui.disc({left + ui.px(4), y}, ui.px(4), head_ink(s, h));
         ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.site(), h));
         ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3, number(s.sentence()->heads[summary].statistics[0], 2) + " bits");

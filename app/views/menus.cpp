@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/utf8.h"
 #include "model/parameters.h"
 #include "views/sheet.h"
 
@@ -156,8 +157,10 @@ void draw_label_menu(Scene& s, Rect window) {
     if (!std::exchange(s.state.label_wanted, false)) return;
     auto& labels = s.state.head_labels[s.model()->name];
     const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
-    if (s.state.label_typed.empty()) labels.erase(head);
-    else labels[head] = s.state.label_typed.substr(0, 100);
+    const std::string label = valid_utf8(s.state.label_typed.substr(0, 100));
+    if (label.empty()) labels.erase(head);
+    else labels[head] = label;
+    s.state.label_edits.push_back({s.model()->name, head, label});
     s.state.labelling = false;
 }
 
@@ -166,7 +169,7 @@ constexpr std::pair<const char*, const char*> kKeys[] = {
     {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl P", "positions"}, {"← →", "in Align: step through what is written"}, {"Ctrl R", "rank heads by the next statistic"},
     {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
     {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
-    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the numbers of the view"},                 {"Ctrl Z, Ctrl Y", "undo and redo typing"},
+    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the selected text, or else the view's numbers"},                 {"Ctrl Z, Ctrl Y", "undo and redo: text and interventions"},
     {"Ctrl I", "inspector, in narrow windows"},      {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
 
 void draw_help(Scene& s, Rect window) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 
+#include "base/memory.h"
 #include "views/all_heads.h"
 #include "views/compare.h"
 
@@ -27,13 +29,18 @@ Matrix column_of(const std::vector<std::vector<float>>& columns) {
 
 std::vector<NumberTable> pattern_numbers(const Scene& s) {
     if (!s.answer->picture) return {};
-    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(s.answer->picture->levels[0])}};
+    const HeadPicture& p = *s.answer->picture;
+    if (p.step == 1) return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
+    check_fits(int64_t{s.queries()} * s.keys() * 12);
+    const Matrix whole = masked_pattern(*s.sentence()->trace, p.site, p.head);
+    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
 }
 
 std::vector<NumberTable> layer_numbers(const Scene& s) {
     std::vector<NumberTable> out;
     const Trace& trace = *s.sentence()->trace;
-    for (int head = 0; head < trace.config().heads; ++head)
+    check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.site()) * 4);
+    for (int head = 0; head < trace.config().heads(s.site()); ++head)
         if (!s.state.hidden_heads.count(head)) out.push_back({"pattern of head " + head_name(trace.config(), s.site(), head), "query", "key", s.query_labels(), s.key_labels(), shown_only(masked_pattern(trace, s.site(), head))});
     return out;
 }
@@ -65,14 +72,25 @@ std::vector<NumberTable> position_numbers(const Scene& s) {
 std::vector<NumberTable> steps_numbers(const Scene& s) {
     const auto* found = s.found<StepsWanted>();
     if (!found) return {};
-    const auto& keys = found->answer.keys;
-    Matrix values(static_cast<Index>(keys.size()), 9);
-    for (size_t i = 0; i < keys.size(); ++i) {
-        const KeyStep& k = keys[i];
-        values.row(static_cast<Index>(i)) << k.dot, k.scaled, k.capped, k.bias, k.score, static_cast<float>(k.exp), k.weight, k.value_norm, k.moved;
-        if (!k.allowed) values(static_cast<Index>(i), 5) = kNothing;
-    }
-    return {{"steps of query " + std::to_string(found->asked.query), "key", "step", s.sentence()->key_labels(found->asked.site), {"q·k", "scaled", "capped", "position bias", "score", "exp", "weight", "value norm", "moved"}, std::move(values)}};
+    const AttentionRule& rule = s.sentence()->trace->rule(found->asked.site);
+    std::vector<std::string> names;
+    std::vector<std::vector<float>> columns;
+    const auto add = [&](const char* name, bool there, float (*value)(const KeyStep&)) {  // only the steps that the model takes
+        if (!there) return;
+        names.emplace_back(name);
+        columns.emplace_back();
+        for (const KeyStep& k : found->answer.keys) columns.back().push_back(value(k));
+    };
+    add("q·k", true, [](const KeyStep& k) { return k.dot; });
+    add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
+    add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
+    add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
+    add("score", true, [](const KeyStep& k) { return k.score; });
+    add("exp", true, [](const KeyStep& k) { return k.allowed ? static_cast<float>(k.exp) : kNothing; });
+    add("weight", true, [](const KeyStep& k) { return k.weight; });
+    add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
+    add("moved", true, [](const KeyStep& k) { return k.moved; });
+    return {{"steps of query " + std::to_string(found->asked.query), "key", "step", s.sentence()->key_labels(found->asked.site), names, column_of(columns)}};
 }
 
 std::vector<NumberTable> delta_numbers(const Scene& s) {
@@ -86,9 +104,10 @@ std::vector<NumberTable> delta_numbers(const Scene& s) {
 }
 
 std::vector<NumberTable> lens_numbers(const Scene& s) {
-    const auto* found = s.found<LensWanted>();
-    if (!found || found->answer.top.empty()) return {};
-    const Lens& lens = found->answer;
+    ThreadPool pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const auto whole = find(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool, nullptr);  // a page shows some positions
+    if (!whole || whole->top.empty()) return {};
+    const Lens& lens = *whole;
     const auto& tokens = s.sentence()->labels.back();
     std::vector<std::string> rows{"embeddings"}, columns;
     for (size_t layer = 0; layer + 1 < lens.top.size(); ++layer) rows.push_back("layer " + std::to_string(layer));
@@ -153,7 +172,7 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
     Index row = 0;
     for (const size_t i : choice.order) {
         if (!choice.kept[i]) continue;
-        out.rows.push_back(site_path(c, static_cast<int>(i) / c.heads) + "." + std::to_string(static_cast<int>(i) % c.heads));
+        out.rows.push_back(head_path(c, c.head_at(i)));
         out.values.row(row++) = all.row(static_cast<Index>(i));
     }
     return {std::move(out)};

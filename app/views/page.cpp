@@ -46,11 +46,11 @@ void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)
 
 }  // namespace
 
-void prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
+Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
     const View& view = views()[page.view];
     page.state.dark = false;
     page.answer = std::make_shared<const WorkAnswer>(answer);
-    if (!view.ask) return;
+    if (!view.ask) return success();
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
     const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
     Canvas canvas(cairo.get());
@@ -60,9 +60,10 @@ void prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
             if (i) view.draw(s, {0, kTitleHeight, page.width, page.height});
             questions = view.ask(s);
         });
-        answer_questions(answer, questions, pool);
+        TRY_STATUS(answer_questions(answer, questions, pool));
         page.answer = std::make_shared<const WorkAnswer>(answer);
     }
+    return success();
 }
 
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {

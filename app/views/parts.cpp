@@ -14,7 +14,7 @@ std::string points_text(float change) { return hardly_any(change) ? "0.0" : (cha
 ImU32 change_ink(const Ui& ui, float change) { return hardly_any(change) ? ui.colors->t3 : change < 0 ? ui.colors->minus : ui.colors->plus; }
 
 ImU32 color_at(const Colormap& map, float place) {
-    const Rgb c = map[static_cast<size_t>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255))];
+    const Rgb c = color_of(map, place);
     return IM_COL32(c.r, c.g, c.b, 255);
 }
 
@@ -29,7 +29,7 @@ ImU32 ink_on(ImU32 back) {
 ImU32 faded(ImU32 color, float alpha) { return (color & ~IM_COL32_A_MASK) | (static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255) << IM_COL32_A_SHIFT); }
 
 ImU32 head_ink(const Scene& s, int head, float alpha) {
-    const Rgb c = head_color(head, s.model()->config.heads, s.ui.colors->dark);
+    const Rgb c = head_color(head, s.model()->config.max_heads(), s.ui.colors->dark);
     return faded(IM_COL32(c.r, c.g, c.b, 255), alpha);
 }
 

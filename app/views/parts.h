@@ -11,7 +11,7 @@ namespace headlight {
 std::string points_text(float change);
 ImU32 change_ink(const Ui& ui, float change);
 
-/// A place 0 … 1 on a colour map.
+/// A place 0 … 1 on a colour map, by color_index.
 ImU32 color_at(const Colormap& map, float place);
 /// The place −1 … 1 of a signed value on the diverging map.
 ImU32 signed_color(bool dark, float place);
@@ -56,7 +56,7 @@ float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const st
 /// Heads in an order, a row each: name, bar, number; scrolled by the wheel.
 struct RankedHeads {
     const char* path;                     // of the rows' widgets, before the head's name
-    std::vector<size_t> order;            // site · heads + head
+    std::vector<size_t> order;            // ModelConfig::head_index
     std::vector<float> values;            // NaN: no bar
     std::optional<std::pair<int, int>> chosen;  // the row that is marked
     bool amber = true;                    // … as the selected head, or as the one it is compared with

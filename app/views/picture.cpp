@@ -34,14 +34,14 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
 }
 
 /// Colours of the map over each patch: the heavier, the denser.
-void draw_weights_over(Scene& s, const Patches& p, int query) {
-    const Matrix& w = s.answer->picture->levels[0];
+void draw_weights_over(Scene& s, const Patches& patches, int query) {
+    const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.state.colormap, true);
-    const float row_largest = s.answer->picture->row_largest(0, query);
+    const float row_largest = p.largest_of_row(query);
     for (int key = 1; key < s.keys(); ++key) {
-        const float place = scale_position(s.state.scale == Scale::linear ? Scale::row : s.state.scale, w(query, key), s.answer->picture->largest, row_largest);
-        const Rgb c = map[static_cast<size_t>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255))];
-        s.ui.fill(p.patch(key), IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * place)));
+        const float place = scale_position(s.state.scale == Scale::linear ? Scale::row : s.state.scale, p.at(query, key), p.largest, row_largest);
+        const Rgb c = color_of(map, place);
+        s.ui.fill(patches.patch(key), IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * (place > 0 ? place : 0))));
     }
 }
 
@@ -79,7 +79,7 @@ void draw_picture(Scene& s, Rect area) {
     ui.text.draw(left.place.x, area.y + ui.px(52), kCaption, ui.colors->t3, std::to_string(across) + " × " + std::to_string(across) + " patches; click one to read the picture from it");
     ui.text.draw(right.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Where " + from + " looks");
     ui.text.draw(right.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
-                 "weight 0 … " + decimals(s.answer->picture->row_largest(0, query), 3) + ", on itself " + decimals(s.weight(query, query), 3) + (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : ""));
+                 "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3) + ", on itself " + decimals(s.weight(query, query), 3) + (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : ""));
     draw_photo(s, left.place);
     draw_grid_lines(ui, left);
     draw_photo(s, right.place);

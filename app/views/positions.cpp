@@ -34,13 +34,13 @@ std::string explained_table(const ModelConfig& c, const Positions& p) {
     return "Order reaches this model through its causal mask alone.";
 }
 
-std::string explained_square(const ModelConfig& c, const Positions& p, int head) {
+std::string explained_square(const Positions& p, int head) {
     switch (p.kind) {
         case PositionKind::sinusoidal: return "Dot product of the vectors of two positions: it falls with their distance and is the same along each diagonal, wherever the pair stands.";
         case PositionKind::learned: return "Dot product of the vectors of two positions. Bands beside the diagonal: neighbours were learned to be alike.";
         case PositionKind::rotary: return "Mean of cos((m − n) θᵢ) over the pairs: what turning leaves of q·k where q and k are alike and lie evenly over all pairs.";
         case PositionKind::slopes:
-        case PositionKind::buckets: return "What is added to the scores of head " + std::to_string(head) + " of " + std::to_string(c.heads) + ": query down, key across." + (p.causal ? " Keys after the query are never seen." : "");
+        case PositionKind::buckets: return "What is added to the scores of head " + std::to_string(head) + " of " + std::to_string(p.table.rows()) + ": query down, key across." + (p.causal ? " Keys after the query are never seen." : "");
         case PositionKind::none: break;
     }
     return "";
@@ -143,7 +143,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
             const float v = by_head ? p.table(which, i) : p.table(i, which);
             line.push_back({plot.x + plot.w * static_cast<float>(i) / static_cast<float>(points - 1), plot.middle_y() - v / reach * plot.h / 2});
         }
-        ui.polyline(line, lit >= 0 ? ui.colors->accent : head_ink(s, static_cast<int>(n) * std::max(1, s.model()->config.heads / 4) % s.model()->config.heads), ui.px(1.6f));
+        ui.polyline(line, lit >= 0 ? ui.colors->accent : head_ink(s, static_cast<int>(n) * std::max(1, s.model()->config.max_heads() / 4) % s.model()->config.max_heads()), ui.px(1.6f));
     }
 }
 
@@ -159,7 +159,7 @@ void draw_toolbar(Scene& s, Rect area, PositionKind kind) {
         if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"}, s.state.position_stack); i >= 0) s.state.position_stack = i;
     if (kind == PositionKind::slopes || kind == PositionKind::buckets) {
         std::vector<std::string> heads;
-        for (int h = 0; h < c.heads; ++h) heads.push_back(std::to_string(h));
+        for (int h = 0; h < c.stacks[static_cast<size_t>(std::min<int>(s.state.position_stack, static_cast<int>(c.stacks.size()) - 1))].heads; ++h) heads.push_back(std::to_string(h));
         if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.state.head); h >= 0) s.state.head = h;
     }
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
@@ -202,7 +202,7 @@ void draw_positions(Scene& s, Rect area) {
     Map table = table_map(c, p);
     draw_map(s, {area.x + pad, top, table_w, high}, table, false);
     const auto index = [](int i) { return std::to_string(i); };
-    Map square{"positions/square", p.between, p.by_distance() ? "query" : "pos.", p.by_distance() ? "key" : "position", explained_square(c, p, found->asked.head), index, index, [&p](int i, int j) {
+    Map square{"positions/square", p.between, p.by_distance() ? "query" : "pos.", p.by_distance() ? "key" : "position", explained_square(p, found->asked.head), index, index, [&p](int i, int j) {
                    const float v = p.between(i, j);
                    return (p.by_distance() ? "Query " : "Positions ") + std::to_string(i) + (p.by_distance() ? ", key " : " and ") + std::to_string(j) + ": " + (std::isnan(v) ? std::string("never seen") : number(v, 3));
                }};

@@ -33,7 +33,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
     float names = ui.px(48);
-    for (int site = 0; site < c.sites(); ++site) names = std::max(names, ui.text.width(kBodyMono, head_name(c, site, c.heads - 1)) + ui.px(12));
+    for (int site = 0; site < c.sites(); ++site) names = std::max(names, ui.text.width(kBodyMono, head_name(c, site, c.heads(site) - 1)) + ui.px(12));
     const float largest = largest_of(heads.values), row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34);
     const Rect rows{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
     s.state.rank_scroll = scrolled(ui, rows, row_h * static_cast<float>(heads.order.size()), s.state.rank_scroll);
@@ -44,7 +44,8 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const bool cut = r.bottom() > rows.bottom() + 1;
         below += cut;
         if (r.bottom() < rows.y || cut) continue;
-        const std::pair head{static_cast<int>(heads.order[i]) / c.heads, static_cast<int>(heads.order[i]) % c.heads};
+        const AttentionHead at = c.head_at(heads.order[i]);
+        const std::pair head{at.site, at.head};
         const std::string name = head_name(c, head.first, head.second);
         const Hit h = ui.hit(heads.path + name, r);
         draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head, h.hovered);
@@ -59,20 +60,20 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
 std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c, const std::vector<float>& values, bool is_signed, const char* path) {
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
-    if (values.size() != static_cast<size_t>(c.sites() * c.heads)) return pressed;
+    if (values.size() != static_cast<size_t>(c.head_count())) return pressed;
     const float names = c.stacks.size() > 1 ? ui.px(72) : ui.px(28), top = area.y + ui.px(20);
-    const float w = std::floor(std::min((area.w - names) / static_cast<float>(c.heads), ui.px(160))), h = std::floor(std::min({(area.bottom() - top) / static_cast<float>(c.sites()), ui.px(96), std::max(w * 0.6f, ui.px(20))}));
+    const float w = std::floor(std::min((area.w - names) / static_cast<float>(c.max_heads()), ui.px(160))), h = std::floor(std::min({(area.bottom() - top) / static_cast<float>(c.sites()), ui.px(96), std::max(w * 0.6f, ui.px(20))}));
     if (w < 3 || h < 3) return pressed;
     const float largest = largest_of(values), gap = h >= ui.px(8) ? ui.line() : 0;
     const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
     const int every_head = label_step(w, ui.px(18)), every_site = label_step(h, ui.px(14));
-    for (int head = 0; head < c.heads; head += every_head) ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + ui.px(10), kCaptionMono, ui.colors->t3, std::to_string(head));
+    for (int head = 0; head < c.max_heads(); head += every_head) ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + ui.px(10), kCaptionMono, ui.colors->t3, std::to_string(head));
     for (int site = 0; site < c.sites(); ++site) {
         const float y = top + h * static_cast<float>(site);
         if (site % every_site == 0) ui.text.draw_right(area.x + names - ui.px(8), y + h / 2, kCaptionMono, ui.colors->t3, site_name(c, site));
-        for (int head = 0; head < c.heads; ++head) {
+        for (int head = 0; head < c.heads(site); ++head) {
             const Rect cell{area.x + names + w * static_cast<float>(head), y, w - gap, h - gap};
-            const float v = values[static_cast<size_t>(site * c.heads + head)];
+            const float v = values[c.head_index(site, head)];
             const std::string widget = path + head_name(c, site, head);
             const Hit hit = ui.hit(widget, cell);
             const ImU32 color = std::isnan(v) ? ui.colors->bg2 : is_signed ? signed_color(ui.colors->dark, v / largest) : color_at(colors, v / largest);

@@ -2,12 +2,16 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "session/file_dialog.h"
+#include "session/save_path.h"
 #include "views/parts.h"
 #include "views/sheet.h"
 #include "window/presets.h"
 #include "window/workspace.h"
 
 namespace headlight {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -174,11 +178,15 @@ void draw_preview(Scene& s, Rect area) {
 
 void draw_path(Scene& s, Rect row) {
     Ui& ui = s.ui;
-    const Rect field{row.x, row.y, row.w - ui.px(96), ui.px(32)};
+    const float browse = s.state.has_dialog ? ui.px(96) : 0;
+    const Rect field{row.x, row.y, row.w - ui.px(96) - browse, ui.px(32)};
+    if (browse > 0 && ui.button("save path/browse", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Browse…")) s.state.dialog_wanted = true;
     ui.text_input(s.state.save_workspace ? "workspace path" : "save path", field, "file name", s.state.save_path);
-    if (ui.button("save path/save", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary)) s.state.save_wanted = true;
+    if (ui.button("save path/save", {field.right() + browse + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary)) s.state.save_wanted = true;
     const bool said = !s.state.save_result.empty();
-    const std::string hint = s.state.save_workspace ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop." : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, .safetensors.";
+    const std::string full = full_path(s.state.save_path, s.state.save_folder).string();
+    const std::string where = full.empty() ? "In " + s.state.save_folder + ". " : full == s.state.save_path ? "" : "Saved as " + full + ". ";
+    const std::string hint = where + (s.state.save_workspace ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop." : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, .safetensors.");
     ui.text.draw_wrapped(row.x, field.bottom() + ui.px(12), row.w, kCaption, said && s.state.save_failed ? ui.colors->warning : said ? ui.colors->t2 : ui.colors->t3, said ? s.state.save_result : hint);
 }
 
@@ -204,14 +212,21 @@ void draw_save_menu(Scene& s, Rect window) {
     draw_path(s, path);  // last: it has the keyboard unless something above takes it
 }
 
+fs::path proposed_path(const ViewState& state) {
+    const std::string name = !state.save_workspace && state.view ? std::string("headlight-") + views()[*state.view].key : "headlight";
+    return next_free(fs::path(state.save_folder) / (name + (state.save_workspace ? ".headlight.json" : ".png")));
+}
+
 void open_save_menu(ViewState& state, bool workspace) {
-    const bool was = is_workspace(state.save_path);
     if (!state.save_menu) state.presets = known_presets();
+    const bool same = state.save_menu && state.save_workspace == workspace;
     state.save_menu = true;
     state.save_workspace = workspace;
     state.save_result.clear();
-    if (workspace && !was) state.save_path = state.workspace.empty() ? "headlight.headlight.json" : state.workspace;
-    if (!workspace && was) state.save_path.clear();
+    state.save_folder = (workspace ? documents_folder() : pictures_folder()).string();
+    state.has_dialog = !dialog_program().empty();
+    if (workspace && !state.workspace.empty()) state.save_path = state.may_replace = state.workspace;  // it goes on where it was
+    else if (!same) state.save_path = proposed_path(state).string();
 }
 
 }  // namespace headlight

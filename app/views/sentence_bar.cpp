@@ -6,6 +6,17 @@
 
 namespace headlight {
 
+namespace {
+
+/// How many bytes of a field the model reads: all while another text is shown yet.
+size_t read_of(const Scene& s, const TextField& field) {
+    const SentenceResult* sentence = s.sentence();
+    const bool first = sentence && &field == &s.fields.sentence && field.text() == sentence->text, second = sentence && &field == &s.fields.second && field.text() == sentence->second;
+    return first ? sentence->bytes_read : second ? sentence->second_read : std::string::npos;
+}
+
+}  // namespace
+
 void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const char* placeholder) {
     Ui& ui = s.ui;
     const Hit h = ui.hit(path, r);
@@ -17,7 +28,7 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
     else if (h.hovered && ImGui::IsMouseClicked(0)) field.press(local, ImGui::GetIO().KeyShift);
     else if (h.pressed && ImGui::IsMouseDragging(0)) field.drag(local);
     if (h.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
-    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors, placeholder);
+    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors, placeholder, read_of(s, field));
 }
 
 namespace {
@@ -78,7 +89,7 @@ void draw_fields(Scene& s, Rect r) {
         draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
         if (writes) ui.tooltip("second", ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}), "The model writes this. Type here to give the target yourself.");
         if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it")) {
-            s.fields.second.set_text("");
+            s.fields.second.replace("", s.state.history);
             s.fields.focus(s.fields.sentence);
         }
     } else {

@@ -81,7 +81,7 @@ void draw_start_sentences(Scene& s, Rect area) {
     for (size_t i = 0; i < offered.size(); ++i) {
         if (y + high > area.bottom() - ui.px(40)) return;
         if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
-            s.fields.sentence.set_text(offered[i].text);
+            s.fields.sentence.replace(offered[i].text, s.state.history);
             s.fields.focus(s.fields.sentence);
         }
         y += high + gap;
@@ -91,7 +91,7 @@ void draw_start_sentences(Scene& s, Rect area) {
     if (s.state.recent_texts.empty()) ui.text.draw(left + label + ui.px(20), y, kCaption, ui.colors->t2, "none yet");
     y += ui.px(16);
     for (size_t i = 0; i < s.state.recent_texts.size() && y + ui.px(36) < area.bottom(); ++i, y += ui.px(42))
-        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)}, {s.state.recent_texts[i], ""})) s.fields.sentence.set_text(s.state.recent_texts[i]);
+        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)}, {s.state.recent_texts[i], ""})) s.fields.sentence.replace(s.state.recent_texts[i], s.state.history);
 }
 
 void draw_hints(Scene& s, Rect window) {

@@ -6,6 +6,32 @@
 
 namespace headlight {
 
+std::string shown_notice(const Scene& s) {
+    if (!s.state.notice.empty() || !s.sentence()) return s.state.notice;
+    const SentenceResult& sentence = *s.sentence();
+    const size_t kept = sentence.trace->request.inputs[0].ids.size();
+    if (sentence.tokens_in_all <= kept) return "";
+    return "Only the first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) + " tokens are read: " + sentence.model->name + " reads no more.";
+}
+
+namespace {
+
+/// A line for what a window left that did not end as it should; returns where it ends.
+float draw_left_workspace(Scene& s, float x, float y) {
+    Ui& ui = s.ui;
+    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not end as it should.") + ui.px(12);
+    const auto link = [&](const char* path, const char* label) {
+        const float right = x + ui.text.width(kCaption, label);
+        x = right + ui.px(16);
+        return ui.link(path, right, y, label);
+    };
+    if (link("left/open", "Open its workspace")) s.state.workspace_wanted = s.state.left_workspace;
+    if (link("left/dismiss", "Dismiss")) s.state.left_unwanted = true;
+    return x + ui.px(16);
+}
+
+}  // namespace
+
 void draw_status_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     ui.hairline(area.x, area.y, area.right(), area.y);
@@ -14,8 +40,8 @@ void draw_status_bar(Scene& s, Rect area) {
     if (const Model* m = s.model()) {
         const ModelConfig& c = m->config;
         const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers" : std::to_string(c.stacks[0].layers) + " + " + std::to_string(c.stacks[1].layers) + " layers";
-        const std::string shared = c.kv_heads < c.heads ? " (" + std::to_string(c.kv_heads) + " key/value)" : "";
-        const std::string what = c.family_name + " · " + layers + " · " + std::to_string(c.heads) + " heads" + shared + " · d_model " + std::to_string(c.d_model) + (m->weights.stacks.empty() ? " · a trace, no weights" : " · " + short_count(parameter_count(c)) + " parameters");
+        const std::string shared = c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value)" : "";
+        const std::string what = c.family_name + " · " + layers + " · " + per_stack(c, &StackConfig::heads) + " heads" + shared + " · d_model " + std::to_string(c.d_model) + (m->weights.stacks.empty() ? " · a trace, no weights" : " · " + short_count(parameter_count(c)) + " parameters");
         const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
         const Hit h = ui.control("tab/Model", model);
         if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.state, "model");
@@ -32,9 +58,10 @@ void draw_status_bar(Scene& s, Rect area) {
         const std::string mask = !changed.mask.is_own() ? "mask " + changed.mask.name() + changes : std::string(stack.causal && site.kind != AttentionKind::cross ? "mask causal" : "mask none") + (window ? ", window " + std::to_string(window) : "") + changes;
         ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
     }
-    if (!s.state.notice.empty()) {
+    if (!s.state.left_workspace.empty()) x = draw_left_workspace(s, x, y);
+    if (const std::string notice = shown_notice(s); !notice.empty()) {
         ui.name("notice", {x, area.y, ui.px(400), area.h});
-        ui.text.draw(x, y, kCaption, ui.colors->accent_text, ui.text.fitted(kCaption, s.state.notice, area.right() - x - ui.px(200)));
+        ui.text.draw(x, y, kCaption, ui.colors->accent_text, ui.text.fitted(kCaption, notice, area.right() - x - ui.px(200)));
     }
 }
 

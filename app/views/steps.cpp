@@ -55,14 +55,14 @@ bool shown(const Scene& s, Column c) {
     const AttentionRule& rule = s.sentence()->trace->rule(s.site());
     if (c == Column::scaled) return rule.scale != 1;
     if (c == Column::capped) return rule.cap > 0;
-    if (c == Column::bias) return rule.bias.by_key.size() || rule.bias.by_distance.size();
+    if (c == Column::bias) return rule.has_bias();
     return true;
 }
 
 std::string scale_title(const Scene& s) {
     const ModelConfig& c = s.model()->config;
     const bool root = c.scale == 0 && !c.scale_by_layer;
-    return root ? "÷ √" + std::to_string(c.d_head) : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
+    return root ? "÷ √" + std::to_string(c.d_head(s.site())) : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
 }
 
 std::string title_of(const Scene& s, const ColumnKind& k, const Steps& steps) {

@@ -18,9 +18,9 @@ void draw_arithmetic(Scene& s, Rect column, float& y, const Steps& steps, const 
     const StepColumn on = s.state.step_column;
     const bool root = c.scale == 0 && !c.scale_by_layer;
     y = draw_pair(ui, column, y, "q·k", number(k.dot, 2), on == StepColumn::dot);
-    if (rule.scale != 1) y = draw_pair(ui, column, y, root ? "÷ √" + std::to_string(c.d_head) + " = " + decimals(1 / rule.scale, 2) : "× " + decimals(rule.scale, 3), number(k.scaled, 2), on == StepColumn::scaled);
+    if (rule.scale != 1) y = draw_pair(ui, column, y, root ? "÷ √" + std::to_string(c.d_head(s.site())) + " = " + decimals(1 / rule.scale, 2) : "× " + decimals(rule.scale, 3), number(k.scaled, 2), on == StepColumn::scaled);
     if (rule.cap > 0) y = draw_pair(ui, column, y, "soft cap " + decimals(rule.cap, 0), number(k.capped, 2), on == StepColumn::capped);
-    if (rule.bias.by_key.size() || rule.bias.by_distance.size()) y = draw_pair(ui, column, y, "+ position bias " + number(k.bias, 2), number(k.score, 2), on == StepColumn::bias);
+    if (rule.has_bias()) y = draw_pair(ui, column, y, "+ position bias " + number(k.bias, 2), number(k.score, 2), on == StepColumn::bias);
     if (!k.allowed) {
         y = draw_pair(ui, column, y, "mask", "−∞", true);
         return;

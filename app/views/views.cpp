@@ -63,18 +63,18 @@ void open_named_view(ViewState& state, const std::string& name) {
 
 void close_view(ViewState& state) { state.view = state.view_before; }
 
-float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->levels[0](query, key)); }
+float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
 int Scene::heaviest_key(int query) const {
     Index key = 0;
-    answer->picture->levels[0].row(query).maxCoeff(&key);
-    return static_cast<int>(key);
+    answer->picture->levels[0].row(query / answer->picture->step).maxCoeff(&key);
+    return static_cast<int>(key) * answer->picture->step;
 }
 
 int Scene::heaviest_query(int key) const {
     Index query = 0;
-    answer->picture->levels[0].col(key).maxCoeff(&query);
-    return static_cast<int>(query);
+    answer->picture->levels[0].col(key / answer->picture->step).maxCoeff(&query);
+    return static_cast<int>(query) * answer->picture->step;
 }
 
 std::optional<std::pair<int, int>> Scene::shown_cell() const {

@@ -15,8 +15,8 @@ struct Pictures {
     Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
     Texture preview;      // of the figure that would be saved
     int preview_w = 0, preview_h = 0;
-    const HeadPicture* of_picture = nullptr;
-    const SentenceResult* of_sentence = nullptr;
+    uint64_t of_picture = 0;   // serial numbers of what the textures were made from; 0: none
+    uint64_t of_sentence = 0;
     int t = 0;            // entries along a thumbnail
     float largest = 1;    // of all thumbnails
 };
@@ -30,7 +30,7 @@ struct Scene {
     Fields& fields;
     std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
     GLuint colors;              // the chosen colour map
-    float dim = 0;              // 0 … 0.4: how far old pictures fade while a new one is computed
+    float dim = 0;              // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it over the panels
 
     /// A cell is under the mouse: every view lights it in the next frame.
     void point_at(std::optional<std::pair<int, int>> cell) {
@@ -39,15 +39,15 @@ struct Scene {
     }
     const SentenceResult* sentence() const { return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr; }
     const Model* model() const { return answer && answer->sentence ? answer->sentence->model.get() : nullptr; }
-    /// The last answer to a kind of question of the view, or null.
+    /// The last answer to a kind of question of the view where it fits what is shown, or null.
     template <class Q>
     const Found<Q>* found() const {
-        return answer ? answer->answers.get<Q>() : nullptr;
+        return answer ? answer->found<Q>() : nullptr;
     }
     /// The sweep over the heads of the run that is shown, or null.
     const Sweep* sweep() const { return sentence() && answer->sweep && answer->sweep->is_of(sentence()->trace.get(), state.sweep_token) ? answer->sweep.get() : nullptr; }
     /// The attention block that is shown, and the tokens on its two sides.
-    int site() const { return answer->picture ? answer->picture->site : answer->site; }
+    int site() const { return answer->shown().site; }
     const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
     const std::vector<std::string>& key_labels() const { return sentence()->key_labels(site()); }
     int queries() const { return static_cast<int>(query_labels().size()); }
@@ -60,6 +60,9 @@ struct Scene {
     float weight(int query, int key) const;
     bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
 };
+
+/// What a person should know just now: what was said last, else how much of a long text is read.
+std::string shown_notice(const Scene& scene);
 
 /// Heads in the order of a statistic, a weight or an effect, under the grid.
 void draw_head_ranking(Scene& scene, Rect area);
@@ -142,8 +145,9 @@ void choose_model(ViewState& state, const std::string& path);
 /// Goes back to the one that is open.
 void choose_model(ViewState& state, const std::string& path, uint64_t attempt);
 
-/// Opens the menu that saves the workspace, or a picture, and proposes a name with its ending.
+/// Opens the menu that saves the workspace, or a picture, and proposes a full path that is free.
 void open_save_menu(ViewState& state, bool workspace);
+std::filesystem::path proposed_path(const ViewState& state);
 
 /// The view of a model: the chosen one where it is offered and says something, else the first that is.
 size_t view_for(const ViewState& state, const Model& model);

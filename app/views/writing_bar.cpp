@@ -160,7 +160,7 @@ bool is_written(const Scene& s, int step, int id) {
 void go_on_from(Scene& s, int step, int id) {
     s.state.force(s.sentence()->written->writing, step, id);
     if (s.sentence()->second.empty()) return;
-    s.fields.second.set_text("");
+    s.fields.second.replace("", s.state.history);
     s.fields.leave();
 }
 
@@ -182,7 +182,7 @@ void keep_written(Scene& s) {
         s.state.notice = "What is written ends within a character; take one step more or less.";
         return;
     }
-    s.fields.sentence.set_text(s.fields.sentence.text() + text);
+    s.fields.sentence.replace(s.fields.sentence.text() + text, s.state.history);
 }
 
 float writing_bar_height(const Scene& s, bool shows_others) {

@@ -1,6 +1,9 @@
 // What a view shows of a trace, as the worker and the command line compute it.
 #include <algorithm>
 
+#include "base/check.h"
+#include "base/memory.h"
+
 #include "window/worker.h"
 
 namespace headlight {
@@ -18,13 +21,18 @@ Matrix halve(const Matrix& v) {
     return out;
 }
 
-HeadPicture make_picture(const Trace& trace, int site, int head, bool drop_sink) {
+HeadPicture make_picture(const Trace& trace, int site, int head, ThreadPool& pool, bool drop_sink, int side) {
+    const int queries = trace.query_count(site), keys = trace.key_count(site);
     HeadPicture p;
     p.site = site;
     p.head = head;
     p.sink_dropped = drop_sink;
-    Matrix weights = masked_pattern(trace, site, head);
-    p.levels.push_back(drop_sink ? without_first_key(std::move(weights)) : std::move(weights));
+    p.step = map_step(queries, keys, std::min(side, kMostMapSide));
+    check_fits(int64_t{queries} * keys / p.step / p.step * 6);  // with its smaller levels
+    p.levels.push_back(largest_of_squares(queries, keys, p.step, pool, [&](int first, int rows) {
+        Matrix weights = masked_pattern_rows(trace, site, head, first, rows);
+        return drop_sink ? without_first_key(std::move(weights)) : weights;
+    }));
     p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
     p.largest = p.levels[0].maxCoeff();
     while (p.levels.back().size() > 1) p.levels.push_back(halve(p.levels.back()));
@@ -65,33 +73,40 @@ void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, Threa
     if (s.unchanged && !s.predictions.empty()) s.effects = probability_changes(*s.unchanged, s.predictions[0].position, *s.trace, s.predictions[0].position, kEffects, pool);
 }
 
-WorkAnswer answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
-    WorkAnswer a;
-    a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, site, head));
-    if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
-    SentenceResult s = *describe_trace(runs.shown, pool);
-    s.intervention = runs.shown->request.intervention;
-    compare_with_own(s, runs.own, pool);
-    a.sentence = std::make_shared<const SentenceResult>(std::move(s));
-    if (runs.other) a.other = std::make_shared<const SentenceResult>(*describe_trace(runs.other, pool));
-    a.site = site;
-    a.head = head;
-    return a;
+Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
+    return guarded([&]() -> Result<WorkAnswer> {
+        WorkAnswer a;
+        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, site, head, pool));
+        if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
+        TRY(SentenceResult s, describe_trace(runs.shown, pool));
+        s.intervention = runs.shown->request.intervention;
+        compare_with_own(s, runs.own, pool);
+        a.sentence = std::make_shared<const SentenceResult>(std::move(s));
+        if (runs.other) {
+            TRY(SentenceResult other, describe_trace(runs.other, pool));
+            a.other = std::make_shared<const SentenceResult>(std::move(other));
+        }
+        a.site = site;
+        a.head = head;
+        return a;
+    });
 }
 
-bool answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {
+Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {
+    const CancelScope scope(pool, cancel);
     const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(), a.other ? a.other->trace.get() : nullptr};
     for (const Question& question : questions) {
         const Question fitting = fitted(question, runs.shown);
-        if (a.answers.holds(fitting)) continue;
-        const bool done = std::visit([&](const auto& asked) {
-            auto answer = find(runs, asked, pool, cancel);
-            if (answer) a.answers.set(asked, *std::move(answer));
-            return static_cast<bool>(answer);
-        }, fitting);
-        if (!done) return false;
+        if (a.answers.holds(fitting, runs.shown)) continue;
+        TRY_STATUS(std::visit([&](const auto& asked) -> Status {
+            TRY(auto answer, guarded([&] { return find(runs, asked, pool, cancel); }));
+            a.answers.set(asked, std::move(answer), a.sentence->trace);
+            return success();
+        }, fitting));
     }
-    return true;
+    Status unchanged = runs.shown.model->store.check_unchanged();  // answers read weights after the pass
+    if (!unchanged) a.answers = {};
+    return unchanged;
 }
 
 }  // namespace headlight

@@ -3,11 +3,14 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/utf8.h"
+#include "session/keys.h"
 
 namespace headlight {
 
@@ -31,6 +34,7 @@ Status Application::open_window() {
         return Error{"There is no display to open a window on (" + glfw_message +
                      "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot FILE.png' draws the window."};
     TRY_STATUS(apply_options());
+    if (remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -43,13 +47,15 @@ Status Application::open_window() {
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only delay the next key
-    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); });
+    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); }, Texture::most_side());
     ask_worker();  // the model opens while the fonts load
 
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
     install_callbacks();
     ImGui_ImplGlfw_InitForOpenGL(window_, true);
+    install_key_callback();
+    key_gate_.install(window_);
     ImGui_ImplOpenGL3_Init("#version 330");
     TRY(auto heat, HeatmapRenderer::create(options_.shader_dir));
     heat_ = std::make_unique<HeatmapRenderer>(std::move(heat));
@@ -61,6 +67,8 @@ Status Application::open_window() {
 }
 
 Application::~Application() {
+    end_signals_.reset();
+    dialog_.close();
     worker_.reset();
     pictures_ = {};
     colors_.reset();
@@ -85,15 +93,13 @@ void Application::install_callbacks() {
     };
     static decltype(+self) touch;
     touch = self;
-    // Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes them.
-    glfwSetKeyCallback(window_, [](GLFWwindow* w, int key, int, int action, int mods) {
+    glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) {
         auto& app = *static_cast<Application*>(glfwGetWindowUserPointer(w));
-        if (action == GLFW_RELEASE) return;
-        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);
-        if (app.key_at_ == 0) app.key_at_ = glfwGetTime();
-        app.input_.keys.push_back({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+        std::string text;
+        append_utf8(text, c);
+        app.input_.add_text(text);
+        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
     });
-    glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned c) { append_utf8(static_cast<Application*>(glfwGetWindowUserPointer(w))->input_.typed, c); });
     glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
         for (int i = 0; i < count; ++i) touch(w).input_.dropped.emplace_back(paths[i]);
     });
@@ -105,6 +111,29 @@ void Application::install_callbacks() {
     glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int) { touch(w); });
     glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int) { touch(w); });
     glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { touch(w); });
+}
+
+/// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes them: its callback
+/// is called by ours, with the key that the person's layout means.
+void Application::install_key_callback() {
+    glfwSetKeyCallback(window_, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
+        auto& app = *static_cast<Application*>(glfwGetWindowUserPointer(w));
+        const int key = app.meant_key_of(place, scancode);
+        ImGui_ImplGlfw_KeyCallback(w, IMGUI_VERSION_NUM < 18700 ? key : place, scancode, action, mods);  // later ones translate themselves
+        if (action == GLFW_RELEASE) return;
+        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);
+        if (app.key_at_ == 0) app.key_at_ = glfwGetTime();
+        app.input_.keys.push_back({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+    });
+}
+
+/// Asked of the layout at each press: a person may change it while the window is open.
+int Application::meant_key_of(int key, int scancode) const {
+    const char* name = glfwGetKeyName(key, scancode);
+    std::string all;
+    for (int k = GLFW_KEY_APOSTROPHE; k <= GLFW_KEY_WORLD_2; ++k)
+        if (const char* other = glfwGetKeyScancode(k) > 0 ? glfwGetKeyName(k, 0) : nullptr; other && !other[1]) all += other[0];
+    return meant_key(key, name ? name : "", all);
 }
 
 float Application::scale() const {
@@ -137,18 +166,25 @@ void Application::style_imgui() const {
 }
 
 void Application::wait_for_events() {
-    if (frames_wanted_ > 0 || !input_.dropped.empty()) return glfwPollEvents();
+    if (frames_wanted_ > 0 || !input_.dropped.empty()) {
+        glfwPollEvents();
+        return key_gate_.let_pass();
+    }
     double wait = ui_->wake_after;
     if (worker_->busy() && dim() == 0) wait = kDimAfter;
     if (saving_.valid() || looking_.valid() || previewing_.valid()) wait = 0.05;
     if (worker_->opening() || (answer_ && answer_->sweep && !answer_->sweep->ended())) wait = 0.1;
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
-    if (wait > 0) {
+    const auto save = seconds_to_remembering();
+    if (save && (wait == 0 || *save < wait)) {
+        glfwWaitEventsTimeout(std::max(*save, 1e-3));
+    } else if (wait > 0) {
         glfwWaitEventsTimeout(wait);
         frames_wanted_ = std::max(frames_wanted_, 1);
     } else {
         glfwWaitEvents();
     }
+    key_gate_.let_pass();
 }
 
 /// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
@@ -159,7 +195,8 @@ void Application::wait_for_answer() {
         if (take_answer()) continue;
         if (last_look) return;
         glfwWaitEventsTimeout(asked_at_ + kPatience - now);
-        if (!input_.keys.empty() || !input_.typed.empty()) {
+        key_gate_.let_pass();
+        if (!input_.keys.empty()) {
             handle_keys();
             ask_worker();
         }
@@ -177,24 +214,27 @@ void Application::update_pictures() {
         colors_key_ = key;
     }
     if (!answer_ || !answer_->sentence) return;
-    if (answer_->picture && pictures_.of_picture != answer_->picture.get()) {
+    if (answer_->picture && pictures_.of_picture != answer_->picture->serial.value()) {
         pictures_.values = Texture::of_values(answer_->picture->levels);
         pictures_.row_largest = Texture::of_values({&answer_->picture->row_largest, 1});
-        pictures_.of_picture = answer_->picture.get();
+        pictures_.of_picture = answer_->picture->serial.value();
     }
     const SentenceResult& s = *answer_->sentence;
-    if (pictures_.of_sentence == &s || s.heads.empty()) return;
-    const int across = s.model->config.heads, layers = s.model->config.sites(), t = static_cast<int>(s.heads[0].thumbnail.rows());
-    Matrix atlas(layers * t, across * t);
+    if (pictures_.of_sentence == s.serial.value() || s.heads.empty()) return;
+    const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(), down = (count + across - 1) / across;
+    int t = static_cast<int>(s.heads[0].thumbnail.rows());
+    while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
+    Matrix atlas = Matrix::Zero(down * t, across * t);
     pictures_.largest = 1e-6f;
-    for (int i = 0; i < layers * across; ++i) {
-        const Matrix& thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+    for (int i = 0; i < count; ++i) {
+        Matrix thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+        while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
         pictures_.largest = std::max(pictures_.largest, thumbnail.maxCoeff());
     }
     pictures_.atlas = Texture::of_values({&atlas, 1});
     pictures_.t = t;
-    pictures_.of_sentence = &s;
+    pictures_.of_sentence = s.serial.value();
     if (const auto& picture = s.trace->request.inputs[0].picture) pictures_.photo = Texture::of_rgb(picture->image.width, picture->image.height, picture->image.rgb.data());
 }
 
@@ -221,6 +261,7 @@ void Application::draw_frame() {
     if (ImGui::IsMouseReleased(0)) state_.hints_seen = true;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     heat_->begin_frame(size);
+    text_.begin_frame();
     ui_->begin(theme(state_.dark), loaded_scale_);
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
@@ -247,13 +288,42 @@ void Application::draw_frame() {
     ++frames_drawn_;
 }
 
+/// A frame that throws is given up, and the notice says why; an error where frame after frame does.
+Status Application::draw_safely() {
+    constexpr int kMostFailures = 3;
+    const Status drawn = guarded([this] {
+        draw_frame();
+        return success();
+    });
+    if (drawn) {
+        frames_failed_ = 0;
+        return drawn;
+    }
+    ImGui::ErrorCheckEndFrameRecover(nullptr);
+    ImGui::EndFrame();
+    state_.notice = drawn.error().message;
+    frames_wanted_ = std::max(frames_wanted_, 1);
+    return ++frames_failed_ < kMostFailures ? success() : drawn;
+}
+
 bool Application::settled() const {
     return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
+/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the same.
 Status Application::run() {
+    const Status ended = guarded([this] { return draw_until_closed(); });
+    if (!ended && options_.screenshot.empty()) static_cast<void>(guarded([this] {
+        end_remembering();
+        return success();
+    }));
+    return ended;
+}
+
+Status Application::draw_until_closed() {
     const double deadline = glfwGetTime() + 120;
-    while (!glfwWindowShouldClose(window_)) {
+    while (!glfwWindowShouldClose(window_) && !(end_signals_ && end_signals_->received())) {
+        see_to_remembering();
         wait_for_events();
         take_answer();
         reload_shaders();
@@ -264,11 +334,13 @@ Status Application::run() {
         if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);
         if (frames_wanted_ <= 0) continue;
         --frames_wanted_;
+        save_clock_.touch(glfwGetTime());
         handle_keys();
         ask_worker();
         wait_for_answer();
         const double begin = glfwGetTime();
-        draw_frame();
+        TRY_STATUS(draw_safely());
+        if (!state_.label_edits.empty() && remembers()) write_labels();
         ask_worker();
         if (!options_.screenshot.empty()) {
             if (settled() && !take_answer()) return take_screenshot();
@@ -296,7 +368,8 @@ Status Application::run() {
             write_report();
         }
     }
-    remember();
+    glfwHideWindow(window_);  // closed at once, whatever still ends behind it
+    end_remembering();
     return success();
 }
 

@@ -6,7 +6,12 @@
 #include <optional>
 #include <tuple>
 
+#include "session/end_signals.h"
+#include "session/recovery.h"
+#include "session/saver.h"
+#include "session/file_dialog.h"
 #include "views/page.h"
+#include "window/key_gate.h"
 #include "window/window.h"
 
 struct GLFWwindow;
@@ -25,7 +30,9 @@ private:
     explicit Application(const WindowOptions& options) : options_(options) {}
 
     Status open_window();
+    Status draw_until_closed();
     void install_callbacks();
+    void install_key_callback();
     Status apply_options();
     void show_texts();
     std::string typed_text() const;
@@ -34,7 +41,15 @@ private:
     WritingAsked writing_asked();
     bool aligns() const;
     void note_state();
-    void remember();
+    ViewState remembered_state();
+    bool remembers() const { return options_.screenshot.empty() && options_.frames == 0; }
+    void begin_remembering(const ViewState& found);
+    void offer_left_workspace();
+    void see_to_remembering();
+    void write_labels();
+    void save_now();
+    std::optional<double> seconds_to_remembering() const;
+    void end_remembering();
     void open_workspace_file(const std::string& path);
     std::optional<OtherRun> other_run() const;
     std::vector<TextField*> shown_fields();
@@ -46,7 +61,13 @@ private:
     bool take_answer();
     void wait_for_answer();
     void ask_worker();
+    int meant_key_of(int key, int scancode) const;
     void handle_keys();
+    void handle_key(bool hinting);
+    void handle_escape(bool hinting);
+    void handle_outside_text();
+    void handle_text();
+    bool types_path() const;
     void handle_choices();
     void handle_enter();
     void move_focus(int by);
@@ -61,10 +82,11 @@ private:
     void save_picture();
     void update_preview();
     void save_workspace_file();
+    bool settle_save_path();
+    void ask_for_path();
     void finish_saving();
-    void note_cut();
-
     void draw_frame();
+    Status draw_safely();
     void draw_parts(Scene& scene, Rect window);
     void update_pictures();
     void reload_shaders();
@@ -76,10 +98,18 @@ private:
     void write_report();
 
     WindowOptions options_;
+    std::unique_ptr<EndSignals> end_signals_;
+    std::optional<Recovery> recovery_;
+    std::unique_ptr<Saver> saver_;
+    std::optional<Saver::Snapshot> saved_;  // the last one that was handed over
+    SaveClock save_clock_;
+    std::string save_error_;        // said already
+    double shown_since_ = 0;        // when a picture was first seen
     GLFWwindow* window_ = nullptr;
     ViewState state_;
     Fields fields_;
     Input input_;
+    KeyGate key_gate_;
     TextPainter text_;
     std::unique_ptr<HeatmapRenderer> heat_;
     std::unique_ptr<Ui> ui_;
@@ -96,18 +126,19 @@ private:
     std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
     std::future<Status> saving_;
     std::string saving_path_;
+    FileDialog dialog_;
     std::future<Result<RgbImage>> previewing_;
     std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>> previewed_;
-    std::future<std::vector<FoundModel>> looking_;  // for models on this computer, while the menu is open
+    std::future<Result<std::vector<FoundModel>>> looking_;  // for models on this computer, while the menu is open
     std::filesystem::file_time_type shader_time_{};
     float loaded_scale_ = 0;
     int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
-    int frames_drawn_ = 0;
+    int frames_drawn_ = 0, frames_failed_ = 0;  // failed: one after another
     int fields_waited_ = 0;         // frames in which an open path field had not taken the keyboard yet
     bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
     double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
-    std::string written_target_, shown_target_;  // what the model wrote for the second field, and what stands there of it
+    std::string written_target_;    // what the model wrote for the second field
 };
 
 /// Whether the window shows a second text: a second sentence, or a target.

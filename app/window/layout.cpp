@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "views/page.h"
+#include "views/parts.h"
 #include "views/writing.h"
 #include "window/application.h"
 
@@ -79,18 +80,26 @@ void Application::draw_parts(Scene& s, Rect w) {
     const bool inspector = !alone && !closed && (!narrow || s.state.inspector_over);
     const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom}, panel{w.w - right, top, right, middle.h};
     s.state.hover_fresh = false;
+    const auto fade_old = [&](const char* part, Rect r) {  // while what takes its place is computed
+        if (s.dim == 0) return;
+        ui.name(std::string("dimmed/") + part, r);
+        ui.fill(r, faded(ui.colors->bg1, s.dim));
+    };
     draw_sentence_bar(s, {0, 0, w.w, top});
     if (alone) {
         s.state.centre = {middle.w / ui.scale, middle.h / ui.scale};
         view->draw(s, middle);
+        fade_old("centre", middle);
         return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
     }
     draw_head_list(s, {0, top, left, middle.h});
+    fade_old("heads", {0, top, left, middle.h});
     ui.hairline(left, top, left, w.h - bottom);
     const auto draw_panel = [&] {
         ui.fill(panel, ui.colors->bg1);
         ui.hairline(panel.x, top, panel.x, panel.bottom());
         (s.sentence() && view->inspect ? view->inspect : draw_inspector)(s, panel);
+        fade_old("inspector", panel);
     };
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
     const Rect header{left, top, middle.w, ui.px(size::view_header)};
@@ -103,6 +112,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     if (view) draw_header(s, header, *view);
     if (s.sentence()) view->draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
+    fade_old("centre", centre);
     if (writing > 0) draw_writing_bar(s, {left, centre.bottom(), middle.w, writing}, !lists);
     if (narrow && !closed) ui.list->ChannelsMerge();
     else if (!closed) draw_panel();

@@ -10,19 +10,23 @@
 
 namespace headlight {
 
+/// How much of what is being worked on a new request makes useless.
+enum class Supersedes { nothing, questions, everything };
+
 /// A slot in each direction. A newer request replaces one that was not taken yet; a newer answer replaces one that was
 /// not read yet. put/poll belong to the window's thread, take/answer to the worker's; neither waits while the other
 /// computes or draws.
 template <class Request, class Answer>
 class Mailbox {
 public:
-    /// Leaves a request; `supersedes` cancels the one being worked on.
-    void put(Request request, bool supersedes) {
+    /// Leaves a request, and cancels what it supersedes of the one being worked on.
+    void put(Request request, Supersedes supersedes) {
         {
             std::lock_guard lock(mutex_);
             last_ = request;
             request_ = std::move(request);
-            if (supersedes) cancel_.store(true, std::memory_order_relaxed);
+            if (supersedes == Supersedes::everything) cancel_.store(true, std::memory_order_relaxed);
+            if (supersedes != Supersedes::nothing) cancel_questions_.store(true, std::memory_order_relaxed);
         }
         wake_.notify_one();
     }
@@ -44,6 +48,7 @@ public:
         if (closed_) return std::nullopt;
         busy_ = true;
         cancel_.store(false, std::memory_order_relaxed);
+        cancel_questions_.store(false, std::memory_order_relaxed);
         return std::exchange(request_, std::nullopt);
     }
 
@@ -70,18 +75,22 @@ public:
             std::lock_guard lock(mutex_);
             closed_ = true;
             cancel_.store(true, std::memory_order_relaxed);
+            cancel_questions_.store(true, std::memory_order_relaxed);
         }
         wake_.notify_one();
     }
 
+    /// Set where nothing of what is being worked on is wanted any more.
     const CancelFlag& cancel() const { return cancel_; }
+    /// Set also where other questions are asked of the same pass.
+    const CancelFlag& cancel_questions() const { return cancel_questions_; }
 
 private:
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::optional<Request> request_, last_;
     std::shared_ptr<const Answer> answer_;
-    CancelFlag cancel_{false};
+    CancelFlag cancel_{false}, cancel_questions_{false};
     bool closed_ = false, busy_ = false;
 };
 

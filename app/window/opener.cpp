@@ -2,10 +2,27 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "model/library.h"
 #include "trace/trace_file.h"
 
 namespace headlight {
+
+namespace {
+
+/// Opens the model, or the trace with the model that it describes.
+Result<std::shared_ptr<const Model>> open(Opening& o) {
+    if (is_trace_file(o.path)) {
+        TRY(o.trace, open_trace(o.path, &o.cancel));
+        return o.trace->model;
+    }
+    TRY(const auto found, find_model(o.path));
+    TRY(auto model, Model::open(found, &o.cancel, &o.progress));
+    if (model->config.kind != ModelKind::vision && !model->tokenizer) return model->tokenizer.error();
+    return model;
+}
+
+}  // namespace
 
 void Opener::hold(std::shared_ptr<Opening> opening) {
     std::lock_guard lock(mutex_);
@@ -19,21 +36,12 @@ void Opener::want(const std::string& path, uint64_t attempt) {
     opening->path = path;
     opening->name = model_name(path);
     opening->attempt = attempt;
-    hold(opening);
     opening->thread = std::thread([this, o = opening.get()] {
-        if (is_trace_file(o->path)) {
-            const auto trace = open_trace(o->path);
-            if (trace) o->trace = *trace;
-            o->result = trace ? Result<std::shared_ptr<const Model>>((*trace)->model) : Result<std::shared_ptr<const Model>>(trace.error());
-            o->done = true;
-            return done_();
-        }
-        const auto found = find_model(o->path);
-        o->result = found ? Model::open(*found, &o->cancel, &o->progress) : Result<std::shared_ptr<const Model>>(found.error());
-        if (o->result && (*o->result)->config.kind != ModelKind::vision && !(*o->result)->tokenizer) o->result = Error{(*o->result)->tokenizer.error().message};
+        o->result = guarded([&] { return open(*o); });
         o->done = true;
         done_();
     });
+    hold(std::move(opening));
 }
 
 void Opener::give_up() {

@@ -21,7 +21,7 @@ struct Opening {
     CancelFlag cancel{false};
     OpeningProgress progress;
     std::atomic<bool> done{false};
-    Result<std::shared_ptr<const Model>> result = Error{"Cancelled."};
+    Result<std::shared_ptr<const Model>> result = cancelled();
     std::shared_ptr<const Trace> trace;  // where the path is a trace file: what was recorded; its model has no weights
     std::thread thread;
     ~Opening() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "window/state.h"
 
 namespace headlight {
@@ -39,13 +40,13 @@ Result<FigurePreset> find_preset(const std::string& wanted) {
     }
     std::error_code ignored;
     if (fs::exists(wanted, ignored)) return open_preset(wanted);
-    return Error{"There is no preset \"" + wanted.substr(0, 60) + "\": there are " + names + "; or give the path of a preset file."};
+    return Error{"There is no preset " + in_quotes(wanted) + ": there are " + names + "; or give the path of a preset file."};
 }
 
 Status keep_preset(const FigurePreset& preset) {
     if (!is_name(preset.name)) return Error{"The preset needs a name of letters, digits and blanks."};
     const auto presets = built_in_presets();
-    if (std::any_of(presets.begin(), presets.end(), [&](const FigurePreset& p) { return p.name == preset.name; })) return Error{"The name " + preset.name + " belongs to a built-in preset; choose another."};
+    if (std::any_of(presets.begin(), presets.end(), [&](const FigurePreset& p) { return p.name == preset.name; })) return Error{"The name " + in_quotes(preset.name) + " belongs to a built-in preset; choose another."};
     std::error_code ignored;
     fs::create_directories(folder(), ignored);
     return save_preset(folder() / (preset.name + ".json"), preset);

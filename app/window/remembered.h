@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-inline constexpr size_t kMostRecent = 8, kLongestText = 20'000, kMostLabels = 20'000, kMostChanges = 5'000;
+inline constexpr size_t kMostRecent = 8, kLongestText = 4 << 20, kMostChanges = 50'000;
 
 /// What belongs to the person, whatever is looked at.
 template <class Visitor>
@@ -20,7 +20,6 @@ Status visit_preferences(ViewState& s, Visitor&& v) {
     TRY_STATUS(v.flag("hints_seen", s.hints_seen));
     TRY_STATUS(v.integer("width", s.window_width, 320, 30000));
     TRY_STATUS(v.integer("height", s.window_height, 240, 30000));
-    TRY_STATUS(v.labels("head_labels", s.head_labels));
     TRY_STATUS(v.flag("change_bar", s.change_bar));
     return success();
 }
@@ -83,28 +82,26 @@ Status visit_workspace(ViewState& s, Visitor&& v) {
     return success();
 }
 
-/// Takes what the file has and leaves the rest as it is.
+/// Takes what the file has and leaves the rest as it is; a number out of its range becomes the nearest one. A value of another type is
+/// an error, or, where a newer version may have written it, passed over.
 struct Reader {
     const Json& root;
     const std::string& name;
+    bool lenient = false;
 
-    Status text(const char* key, std::string& out) const {
-        TRY(out, json_string(root, key, out, name));
-        return success();
-    }
-    Status flag(const char* key, bool& out) const {
-        TRY(out, json_boolean(root, key, out, name));
-        return success();
-    }
+    Status text(const char* key, std::string& out) const { return take(json_string(root, key, out, name), out); }
+    Status flag(const char* key, bool& out) const { return take(json_boolean(root, key, out, name), out); }
     Status number(const char* key, float& out, float low, float high) const {
-        TRY(const double value, json_number(root, key, out, name));
-        out = std::clamp(static_cast<float>(value), low, high);
+        double value = out;
+        TRY_STATUS(take(json_number(root, key, out, name), value));
+        out = static_cast<float>(std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
         return success();
     }
     template <class T>
     Status integer(const char* key, T& out, int low, int high) const {
-        TRY(const int64_t value, json_integer(root, key, static_cast<int64_t>(out), low, high, name));
-        out = static_cast<T>(value);
+        auto value = static_cast<int64_t>(out);
+        TRY_STATUS(take(json_integer(root, key, value, INT64_MIN, INT64_MAX, name), value));
+        out = static_cast<T>(std::clamp<int64_t>(value, low, high));
         return success();
     }
     Status list(const char* key, std::vector<std::string>& out, size_t most) const {
@@ -130,24 +127,23 @@ struct Reader {
             if (pair.is_array() && pair.size() == 2 && place(pair[0]) && place(pair[1]) && out.size() < kMostChanges) out.emplace_back(pair[0].get<int>(), pair[1].get<int>());
         return success();
     }
-    Status labels(const char* key, std::map<std::string, std::map<std::string, std::string>>& out) const {
-        const auto it = root.find(key);
-        if (it == root.end() || !it->is_object()) return success();
-        size_t count = 0;
-        for (const auto& [model, heads] : it->items()) {
-            if (!heads.is_object()) continue;
-            for (const auto& [head, label] : heads.items())
-                if (label.is_string() && label.get_ref<const std::string&>().size() <= 200 && ++count <= kMostLabels) out[model][head] = label.get<std::string>();
-        }
+
+private:
+    template <class T>
+    Status take(Result<T> found, T& out) const {
+        if (!found) return lenient ? success() : Status(found.error());
+        out = *std::move(found);
         return success();
     }
 };
 
+/// Collects the fields; refuses what could not be read back whole.
 struct Writer {
-    nlohmann::ordered_json root = nlohmann::ordered_json::object();
+    Json root = Json::object();
 
     Status text(const char* key, const std::string& value) {
-        root[key] = value.size() <= kLongestText ? value : "";
+        if (value.size() > kLongestText) return Error{"\"" + std::string(key) + "\" holds " + std::to_string(value.size()) + " bytes, and a workspace at most 4 MB of one text; shorten it."};
+        root[key] = value;
         return success();
     }
     Status flag(const char* key, bool value) {
@@ -163,16 +159,13 @@ struct Writer {
         root[key] = static_cast<int>(value);
         return success();
     }
-    Status list(const char* key, const std::vector<std::string>& value, size_t) {
+    Status list(const char* key, const std::vector<std::string>& value, size_t most) {
+        if (value.size() > most) return Error{"\"" + std::string(key) + "\" has " + std::to_string(value.size()) + " entries, and a workspace holds at most " + std::to_string(most) + "; remove some."};
         root[key] = value;
         return success();
     }
     Status cell(const char* key, const std::optional<std::pair<int, int>>& value) { return pairs(key, value ? std::vector{*value} : std::vector<std::pair<int, int>>()); }
     Status pairs(const char* key, const std::vector<std::pair<int, int>>& value) {
-        root[key] = value;
-        return success();
-    }
-    Status labels(const char* key, const std::map<std::string, std::map<std::string, std::string>>& value) {
         root[key] = value;
         return success();
     }

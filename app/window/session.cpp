@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "views/changes.h"
 #include "window/application.h"
+#include "window/beside.h"
 #include "window/workspace.h"
 
 namespace headlight {
@@ -18,8 +20,11 @@ constexpr const char* kFirstSentence = "Lily had a red ball. Tom had a blue ball
 
 Status Application::apply_options() {
     const bool for_picture = !options_.screenshot.empty();
-    if (!options_.settings.empty()) state_ = load_settings(options_.settings);
-    else if (!for_picture) state_ = load_settings(settings_path());
+    if (remembers()) recovery_.emplace(recovery_folder());
+    const bool starts_well = !recovery_ || !recovery_->left() || recovery_->left()->shown;  // else what was open may be what ended it
+    if (!options_.settings.empty()) state_ = load_settings(options_.settings, false);
+    else if (!for_picture) state_ = load_settings(settings_path(), true, starts_well);
+    if (remembers()) begin_remembering(state_);
     if (!options_.file.empty() && is_workspace(options_.file)) {
         TRY(state_, open_workspace(options_.file, std::move(state_)));
     } else if (!options_.file.empty()) {
@@ -59,6 +64,7 @@ Status Application::apply_options() {
     state_.help = options_.open_menu == "keys";
     if (options_.open_menu == "save") open_save_menu(state_, false);
     show_texts();
+    offer_left_workspace();
     return success();
 }
 
@@ -66,7 +72,6 @@ Status Application::apply_options() {
 void Application::show_texts() {
     fields_.sentence.set_text(valid_utf8(state_.text));
     fields_.second.set_text(valid_utf8(state_.second));
-    shown_target_.clear();
     written_target_.clear();
     fields_.other.set_text(valid_utf8(state_.other_text));
     fields_.focus(fields_.sentence);
@@ -75,10 +80,7 @@ void Application::show_texts() {
 
 std::string Application::typed_text() const { return fields_.sentence.text() + '\n' + typed_second(); }
 
-std::string Application::typed_second() const {
-    const std::string text = fields_.second.text();
-    return text == shown_target_ ? "" : text;
-}
+std::string Application::typed_second() const { return fields_.second.typed(); }
 
 /// What the model wrote stands in the second field, until the person types there.
 void Application::show_written() {
@@ -86,12 +88,11 @@ void Application::show_written() {
     if (!s || !typed_second().empty()) return;
     const bool target = s->model->config.kind == ModelKind::encoder_decoder && s->written && s->second.empty();
     const std::string text = target ? s->written->text : "";
-    const bool stands = text == written_target_ && fields_.second.text() == shown_target_;
+    const bool stands = text == written_target_ && (text.empty() || fields_.second.shows());
     const bool emptying = fields_.second.focused && fields_.second.text().empty();  // to type something else
     if (stands || emptying) return;
     written_target_ = text;
-    fields_.second.set_text(text, fields_.second.focused);  // its beginning is seen
-    shown_target_ = fields_.second.text();  // a field keeps one line of valid text
+    fields_.second.show(text, fields_.second.focused);  // its beginning is seen
 }
 
 WritingAsked Application::writing_asked() {
@@ -111,12 +112,13 @@ bool Application::take_answer() {
     if (!fresh) return false;
     const bool opened = fresh->sentence && fresh->model_error.empty() && (!answer_ || !answer_->sentence || answer_->sentence->model != fresh->sentence->model);
     const bool failed = !fresh->model_error.empty() && (!answer_ || answer_->model_attempt != fresh->model_attempt || answer_->model_error != fresh->model_error);
+    if (answer_ && !answer_->failure.empty() && fresh->failure.empty() && state_.notice == answer_->failure) state_.notice.clear();
+    const bool newly_failed = !fresh->failure.empty() && (!answer_ || answer_->failure != fresh->failure);
     answer_ = std::move(fresh);
     if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == fields_.sentence.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
     if (opened) {
         state_.intervention = {};
-        state_.done_before.clear();
-        state_.undone.clear();
+        state_.history.forget_interventions();
         state_.sweeping = false;
         if (state_.changes_wait) restore_changes(state_, answer_->sentence->model->config);
         if (state_.model_menu && options_.open_menu.empty()) state_.model_menu = false;
@@ -127,30 +129,16 @@ bool Application::take_answer() {
         if (recent.size() > 8) recent.resize(8);
     }
     if (failed) state_.model_menu = true;
+    if (newly_failed) state_.notice = answer_->failure;
     if (state_.choose_head && answer_->sentence && answer_->sentence->trace) {
         state_.site = answer_->site;
         state_.head = answer_->head;
         state_.choose_head = false;
     }
-    if (answer_->sentence) {
-        state_.site = std::clamp(state_.site, 0, answer_->sentence->model->config.sites() - 1);
-        state_.head = std::clamp(state_.head, 0, answer_->sentence->model->config.heads - 1);
-    }
+    if (answer_->sentence) fit_head(state_, answer_->sentence->model->config);
     show_written();
-    note_cut();
     frames_wanted_ = std::max(frames_wanted_, 1);
     return true;
-}
-
-/// A text longer than the model's context is cut where the model stops reading, and the notice says so.
-void Application::note_cut() {
-    const SentenceResult* s = answer_->sentence.get();
-    if (!s || !s->trace || s->text != fields_.sentence.text()) return;
-    const auto kept = s->trace->request.inputs[0].ids.size();
-    if (s->tokens_in_all <= kept) return;
-    state_.notice = "Cut to the first " + std::to_string(kept) + " of " + std::to_string(s->tokens_in_all) + " tokens: " + s->model->name + " reads no more.";
-    fields_.sentence.set_text(s->text.substr(0, s->bytes_read));
-    last_text_ = typed_text();
 }
 
 bool reads_two_texts(const ModelConfig& config) { return config.kind == ModelKind::encoder || config.kind == ModelKind::encoder_decoder; }
@@ -184,14 +172,12 @@ std::optional<OtherRun> Application::other_run() const {
 /// Lists the models of other programs when the menu is opened for the first time.
 void Application::look_for_models() {
     if (state_.model_menu && !state_.found_all && !looking_.valid()) {
-        looking_ = std::async(std::launch::async, [] {
-            auto found = models_on_computer();
-            glfwPostEmptyEvent();
-            return found;
-        });
+        looking_ = beside([]() -> Result<std::vector<FoundModel>> { return models_on_computer(); });
     }
     if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-    state_.found = looking_.get();
+    auto found = looking_.get();
+    if (found) state_.found = *std::move(found);
+    else state_.notice = found.error().message;
     state_.found_all = true;
     frames_wanted_ = std::max(frames_wanted_, 1);
 }
@@ -205,20 +191,6 @@ void Application::note_state() {
     if (answer_ && answer_->sentence && !state_.changes_wait) note_changes(state_, answer_->sentence->model->config);
 }
 
-void Application::remember() {
-    glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
-    note_state();
-    if (state_.text.size() > 3 && state_.text.size() < 2000) {
-        auto& recent = state_.recent_texts;
-        recent.erase(std::remove(recent.begin(), recent.end(), state_.text), recent.end());
-        recent.insert(recent.begin(), state_.text);
-        if (recent.size() > 8) recent.resize(8);
-    }
-    if (answer_ && !answer_->model_error.empty() && answer_->sentence) state_.model_path = answer_->sentence->model->path.string();
-    const Status saved = save_settings(state_, settings_path());
-    if (!saved) fprintf(stderr, "headlight: settings were not remembered: %s\n", saved.error().message.c_str());
-}
-
 /// What was open stays where the file cannot be used.
 void Application::open_workspace_file(const std::string& path) {
     note_state();
@@ -227,15 +199,16 @@ void Application::open_workspace_file(const std::string& path) {
         state_.notice = opened.error().message;
         return;
     }
-    const bool same_model = opened->model_path == state_.model_path;
+    const bool same_model = opened->model_path == state_.model_path, was_left = path == state_.left_workspace;
     state_ = *std::move(opened);
     state_.model_menu = false;
     state_.path_typed.clear();
-    state_.notice = "Opened " + fs::path(path).filename().string() + ".";
+    state_.notice = was_left ? "Opened the workspace of the window that did not end as it should." : "Opened " + fs::path(path).filename().string() + ".";
+    if (was_left) state_.workspace.clear();
+    state_.left_unwanted |= was_left;
     open_named_view(state_, state_.view_name);
     show_texts();
-    state_.undone.clear();
-    state_.done_before.clear();
+    state_.history.clear();
     if (!same_model) return choose_model(state_, state_.model_path, ++state_.attempts);
     if (answer_ && answer_->sentence) restore_changes(state_, answer_->sentence->model->config);
 }

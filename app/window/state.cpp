@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
-#include "io/output_file.h"
+#include "io/mapped_file.h"
 #include "window/remembered.h"
 
 namespace headlight {
@@ -28,7 +29,7 @@ void restore_changes(ViewState& s, const ModelConfig& config) {
     }
     s.intervention = std::move(wanted);
     s.changes_wait = false;
-    if (!refused.empty()) s.notice = "A remembered change does not fit this model and was left out: " + refused.substr(0, 60);
+    if (!refused.empty()) s.notice = "A remembered change does not fit this model and was left out: " + shortened(refused);
 }
 
 fs::path settings_path() {
@@ -38,46 +39,51 @@ fs::path settings_path() {
     return base / "headlight" / "settings.json";
 }
 
-Result<ViewState> parse_settings(std::string_view text, const std::string& name) {
-    TRY(const Json root, parse_json(text, name));
-    if (!root.is_object()) return Error{name + " is no object."};
+fs::path recovery_folder() { return settings_path().parent_path() / "recovery"; }
+
+ViewState read_settings(const Json& root, const std::string& name) {
     ViewState s;
-    TRY_STATUS(visit_preferences(s, Reader{root, name}));
-    TRY_STATUS(visit_workspace(s, Reader{root, name}));
+    const Reader reader{root, name, true};
+    [[maybe_unused]] const Status person = visit_preferences(s, reader), looked_at = visit_workspace(s, reader);
     s.changes_wait = true;
     if (!is_colormap(s.colormap)) s.colormap = "beam";
     s.choose_head = !root.contains("layer");
     return s;
 }
 
-ViewState load_settings(const fs::path& path) {
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) return {};
-    const auto file = MappedFile::open(path);
-    auto settings = file ? parse_settings((*file)->text(), display_path(path)) : Result<ViewState>(file.error());
-    if (settings) return *std::move(settings);
-    ViewState fresh;
-    fs::rename(path, path.string() + ".broken", ignored);
-    fresh.notice = "The settings could not be read and were set aside as " + path.filename().string() + ".broken.";
-    return fresh;
+ViewState load_settings(const fs::path& path, bool own, bool whole) {
+    FoundFile found = find_remembered(path, own);
+    if (!whole)
+        for (const std::string& field : workspace_fields()) found.root.erase(field);
+    ViewState s = read_settings(found.root, display_path(path));
+    s.notice = std::move(found.notice);
+    if (own) s.head_labels = find_labels(path, s.notice);
+    else if (found.root.contains("head_labels")) s.head_labels = labels_in(found.root["head_labels"]);
+    return s;
 }
 
 std::vector<std::string> recent_models(const fs::path& path) {
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) return {};
-    const auto file = MappedFile::open(path);
-    const auto settings = file ? parse_settings((*file)->text(), display_path(path)) : Result<ViewState>(file.error());
-    return settings ? settings->recent_models : std::vector<std::string>();
+    return read_settings(find_remembered(path, false).root, display_path(path)).recent_models;
 }
 
-Status save_settings(const ViewState& s, const fs::path& path) {
-    std::error_code ignored;
-    fs::create_directories(path.parent_path(), ignored);
+Result<Json> settings_fields(const ViewState& s) {
     Writer writer;
     ViewState copy = s;
     TRY_STATUS(visit_preferences(copy, writer));
     TRY_STATUS(visit_workspace(copy, writer));
-    return write_file(path, writer.root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return writer.root;
+}
+
+const std::set<std::string>& workspace_fields() {
+    static const std::set<std::string> fields = [] {
+        Writer writer;
+        ViewState s;
+        [[maybe_unused]] const Status written = visit_workspace(s, writer);
+        std::set<std::string> out;
+        for (const auto& [key, value] : writer.root.items()) out.insert(key);
+        return out;
+    }();
+    return fields;
 }
 
 }  // namespace headlight

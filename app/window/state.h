@@ -11,6 +11,8 @@
 #include "figure/colormap.h"
 #include "figure/figure.h"
 #include "model/library.h"
+#include "session/history.h"
+#include "session/remembering.h"
 #include "window/worker.h"
 
 namespace headlight {
@@ -85,9 +87,12 @@ struct ViewState {
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
     int site = 0, head = 0;          // which attention block (ModelConfig::site), which head
-    std::map<std::string, std::map<std::string, std::string>> head_labels;  // by hand: model → head ("3.5") → label
+    HeadLabels head_labels;          // by hand; in a file of their own
 
     // of this run
+    std::vector<LabelEdit> label_edits;  // not written yet
+    std::string left_workspace;      // what a window left that did not end as it should; offered until it is opened or not wanted
+    bool left_unwanted = false;
     bool changes_wait = false;       // mask and changes are put in force when their model is open
     std::string workspace;           // the file that was opened or saved last
     std::string workspace_wanted;    // a file that shall be opened
@@ -118,7 +123,7 @@ struct ViewState {
     std::pair<int, int> map_followed{-1, -1};
     std::optional<std::pair<int, int>> hovered_head;     // site, head
     Intervention intervention;       // masks and changes in force
-    std::vector<Intervention> undone, done_before;  // to redo, to undo; newest last
+    History history;                 // of texts and interventions
     Brush brush = Brush::off;        // what dragging on the heat map does
     bool brush_all = true;           // … to all heads, or to the selected one
     std::pair<int, int> painted{-1, -1};  // the cell that was painted last in this drag
@@ -172,6 +177,9 @@ struct ViewState {
     std::pair<float, float> centre;  // size of the view in points: the size of its page
     std::string save_path;
     std::string save_result;
+    std::string save_folder;         // where a relative save_path lies
+    std::string may_replace;         // a file that the person agreed to replace, or that was written by this window
+    bool has_dialog = false, dialog_wanted = false;  // the desktop's own dialog for files
     bool save_wanted = false;        // a picture shall be written to save_path
     bool save_failed = false;
     bool save_workspace = false;     // the menu saves the workspace, not a picture
@@ -185,20 +193,8 @@ struct ViewState {
 
     /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it does is one step.
     void intervene(Intervention next) {
-        if (next == intervention) return;
-        if (same_step) intervention = std::move(next);
-        else done_before.push_back(std::exchange(intervention, std::move(next)));
-        undone.clear();
-    }
-    void undo_change() {
-        if (done_before.empty()) return;
-        undone.push_back(std::exchange(intervention, done_before.back()));
-        done_before.pop_back();
-    }
-    void redo_change() {
-        if (undone.empty()) return;
-        done_before.push_back(std::exchange(intervention, undone.back()));
-        undone.pop_back();
+        history.note({intervention, next}, same_step);
+        intervention = std::move(next);
     }
 
     /// Puts a token in the place of the written one at a step and lets the model go on from there.
@@ -219,6 +215,12 @@ struct ViewState {
     std::optional<std::pair<int, int>> focused() const { return hovered ? hovered : locked; }
 };
 
+/// Moves the chosen block and head to the nearest that the model has.
+inline void fit_head(ViewState& state, const ModelConfig& config) {
+    state.site = std::clamp(state.site, 0, config.sites() - 1);
+    state.head = std::clamp(state.head, 0, config.heads(state.site) - 1);
+}
+
 /// Writes the mask and changes in force as text, to be remembered.
 void note_changes(ViewState& state, const ModelConfig& config);
 
@@ -228,15 +230,21 @@ void restore_changes(ViewState& state, const ModelConfig& config);
 /// Settings as JSON, in XDG_CONFIG_HOME/headlight/settings.json (or ~/.config/…).
 std::filesystem::path settings_path();
 
-/// What was remembered. A broken file is set aside as settings.json.broken and reported in `notice`; nothing is fatal.
-ViewState load_settings(const std::filesystem::path& path);
+/// Where windows keep what a crash would lose, beside the settings.
+std::filesystem::path recovery_folder();
 
-Status save_settings(const ViewState& state, const std::filesystem::path& path);
+/// What was remembered, and a notice where there is something to say; nothing is fatal. A file that a person names is not `own`: it is
+/// never moved or written. Without `whole`, what was looked at is left out.
+ViewState load_settings(const std::filesystem::path& path, bool own = true, bool whole = true);
+
+/// The fields of a settings file, and which of them describe what is looked at.
+Result<Json> settings_fields(const ViewState& state);
+const std::set<std::string>& workspace_fields();
 
 /// Paths of the models that were opened lately, newest first; none where the settings cannot be read.
 std::vector<std::string> recent_models(const std::filesystem::path& path);
 
-/// From the text of a settings file. For tests and fuzzing.
-Result<ViewState> parse_settings(std::string_view text, const std::string& name);
+/// From the fields of a settings file; what is of another kind, or unknown, is passed over.
+ViewState read_settings(const Json& root, const std::string& name);
 
 }  // namespace headlight

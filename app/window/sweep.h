@@ -21,19 +21,24 @@ public:
 
     bool is_of(const Trace* trace, int asked) const { return trace_.get() == trace && asked_ == asked; }
     int heads_done() const { return done_heads_; }
-    int heads() const { return trace_->config().sites() * trace_->config().heads; }
+    int heads() const { return trace_->config().head_count(); }
     bool ended() const { return ended_; }
     int token() const { return token_; }
-    /// Change of its probability, [site · heads + head]; empty where nothing is predicted. Only when ended.
+    /// Change of its probability by ModelConfig::head_index; empty where nothing is predicted. Only when ended.
     const std::vector<float>& change() const { return change_; }
+    /// Why it could not be measured, or empty. Only when ended.
+    const std::string& failure() const { return failure_; }
 
 private:
+    Status measure();
+
     std::shared_ptr<const Trace> trace_;
     int asked_, token_ = -1;
     std::atomic<int> done_heads_{0};
     std::atomic<bool> ended_{false};
     CancelFlag cancel_{false};
     std::vector<float> change_;
+    std::string failure_;
     std::thread thread_;
 };
 

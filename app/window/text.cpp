@@ -10,13 +10,16 @@
 #include <memory>
 
 #include "base/utf8.h"
+#include "figure/text_pieces.h"
 
 namespace headlight {
 
 namespace {
 
 constexpr float kSizes[] = {13, 15, 20};
-constexpr size_t kMaxPictures = 2000;
+constexpr size_t kPictureBytes = 64 << 20, kWidthBytes = 4 << 20;  // a screen of 4K shows a quarter of this at most
+constexpr size_t kMostMeasured = 16'000;                            // bytes of a line that is cut: no screen shows more
+constexpr size_t kMostDrawn = 400;                                  // code points of a piece; a longer one keeps both ends
 const ImWchar kRanges[] = {0x20, 0x17F, 0x2010, 0x2027, 0x2030, 0x203A, 0x2190, 0x2193, 0x21B5, 0x21B5, 0x2212, 0x2212,
                            0x221A, 0x221A, 0x2016, 0x2016, 0x394, 0x394, 0x2225, 0x2225, 0};
 
@@ -62,6 +65,7 @@ bool in_atlas(std::string_view text) {
 void TextPainter::load(float scale) {
     scale_ = scale;
     pictures_.clear();
+    widths_.clear();
     ImFontAtlas* atlas = ImGui::GetIO().Fonts;
     atlas->Clear();
     atlas->Flags |= ImFontAtlasFlags_NoMouseCursors;
@@ -89,36 +93,70 @@ const TextPainter::Loaded& TextPainter::loaded(Font font) const {
     return fonts_[static_cast<size_t>(font.face) * 3 + size];
 }
 
+void TextPainter::begin_frame() {
+    pictures_.trim(kPictureBytes);
+    widths_.trim(kWidthBytes);
+}
+
+namespace {
+
+std::string cache_name(Font font, std::string_view text) {
+    std::string out = std::to_string(static_cast<int>(font.face)) + ":" + std::to_string(font.points) + ":";
+    return out.append(text);
+}
+
+bool is_colored(const unsigned char* pixels, int width, int height, int stride) {
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const unsigned char* p = pixels + y * stride + x * 4;
+            if (std::abs(p[0] - p[3]) > 8 || std::abs(p[1] - p[3]) > 8 || std::abs(p[2] - p[3]) > 8) return true;
+        }
+    return false;
+}
+
+}  // namespace
+
 const TextPainter::Picture& TextPainter::picture(Font font, std::string_view text) {
-    const std::string key = std::to_string(static_cast<int>(font.face)) + ":" + std::to_string(font.points) + ":" + std::string(text);
-    if (const auto it = pictures_.find(key); it != pictures_.end()) return it->second;
-    if (pictures_.size() > kMaxPictures) pictures_.clear();
-    const std::string line = shorten_middle(text, 400);
+    std::string name = cache_name(font, text);
+    if (const Picture* known = pictures_.find(name)) return *known;
     const double size = font.points * scale_;
-    const int width = std::min(8192, static_cast<int>(std::ceil(text_width(line, size, font.face))) + 2), height = static_cast<int>(std::ceil(size * 1.6));
+    const int width = static_cast<int>(this->width(font, text)), height = static_cast<int>(std::ceil(size * 1.6));
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height), cairo_surface_destroy);
     {
         const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(surface.get()), cairo_destroy);
-        Canvas(cairo.get()).text(1, height / 2.0, line, size, font.face, {255, 255, 255});
+        Canvas(cairo.get()).text(1, height / 2.0, shorten_middle(text, kMostDrawn), size, font.face, {255, 255, 255});
     }
     cairo_surface_flush(surface.get());
     const unsigned char* pixels = cairo_image_surface_get_data(surface.get());
     const int stride = cairo_image_surface_get_stride(surface.get());
-    bool colored = false;
-    for (int y = 0; y < height && !colored; ++y)
-        for (int x = 0; x < width && !colored; ++x) {
-            const unsigned char* p = pixels + y * stride + x * 4;
-            colored = std::abs(p[0] - p[3]) > 8 || std::abs(p[1] - p[3]) > 8 || std::abs(p[2] - p[3]) > 8;
-        }
-    Picture made{Texture::of_argb(width, height, stride, pixels), static_cast<float>(width), static_cast<float>(height), colored};
-    return pictures_.emplace(key, std::move(made)).first->second;
+    Picture made{Texture::of_argb(width, height, stride, pixels), static_cast<float>(width), static_cast<float>(height), is_colored(pixels, width, height, stride)};
+    return pictures_.add(std::move(name), std::move(made), static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
 }
 
+/// Measures without drawing: what is not drawn in the end costs no picture.
 float TextPainter::width(Font font, std::string_view text) {
     if (page_) return static_cast<float>(text_width(std::string(text), font.points, font.face));
-    if (!in_atlas(text)) return picture(font, text).width;
+    if (!in_atlas(text)) {
+        std::string name = cache_name(font, text);
+        if (const float* known = widths_.find(name)) return *known;
+        const double pixels = std::ceil(text_width(shorten_middle(text, kMostDrawn), font.points * scale_, font.face)) + 2;
+        const size_t cost = name.size() + 64;
+        return widths_.add(std::move(name), static_cast<float>(std::min(pixels, 8192.0)), cost);
+    }
     const Loaded& f = loaded(font);
     return f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
+}
+
+/// Where a line may be broken anywhere, and how wide each part is; from one layout of it.
+std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) const {
+    if (page_ || !in_atlas(text)) return text_pieces(text, page_ ? font.points : font.points * scale_, font.face);
+    const Loaded& f = loaded(font);
+    std::vector<TextPiece> out;
+    for (size_t at = 0; at < text.size(); at = out.back().end) {
+        const CodePoint c = decode_utf8(text, at);
+        out.push_back({at, at + static_cast<size_t>(c.length), f.font->GetCharAdvance(static_cast<ImWchar>(c.value)) * f.pixels / f.font->FontSize});
+    }
+    return out;
 }
 
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle) {
@@ -154,40 +192,43 @@ float TextPainter::draw_centred(float x, float y, Font font, ImU32 color, std::s
 float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text) {
     const float line_height = std::round((font.points >= 20 ? 24 : font.points + 6) * scale_);
     float top = y;
-    for (size_t at = 0; at < text.size();) {
-        size_t end = at, good = at;
-        while (end < text.size()) {
-            size_t next = text.find(' ', end + 1);
-            if (next == std::string::npos) next = text.size();
-            if (good > at && width(font, std::string_view(text).substr(at, next - at)) > wrap) break;
-            good = end = next;
-        }
-        std::string line = text.substr(at, good - at);
-        if (width(font, line) > wrap) {  // one word that is too long, a path: break inside it
-            while (line.size() > 1 && width(font, line) > wrap) {
-                line.pop_back();
-                while (!line.empty() && (static_cast<unsigned char>(text[at + line.size()]) & 0xC0) == 0x80) line.pop_back();
-            }
-            good = at + line.size();
-        }
+    for (const std::string& line : broken_lines(text, pieces(font, text), wrap)) {
         draw(x, top + line_height / 2, font, color, line);
         top += line_height;
-        at = good;
-        while (at < text.size() && text[at] == ' ') ++at;
     }
     return top - y;
 }
 
 std::string TextPainter::fitted(Font font, const std::string& text, float room) {
     if (width(font, text) <= room) return text;
-    std::string cut = text;
-    while (!cut.empty()) {
-        do cut.pop_back();
-        while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0) == 0x80);
-        if (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0) == 0xC0) cut.pop_back();
-        if (is_valid_utf8(cut) && width(font, cut + "…") <= room) break;
+    std::string begin = text.substr(0, kMostMeasured);
+    while (!is_valid_utf8(begin)) begin.pop_back();
+    float x = width(font, "…") + (page_ || in_atlas(text) ? 0 : 3);  // a picture is up to three pixels wider than its pieces
+    size_t end = 0;
+    for (const TextPiece& piece : pieces(font, begin)) {
+        x += static_cast<float>(piece.width);
+        if (x > room) break;
+        end = piece.end;
     }
-    return cut + "…";
+    return text.substr(0, end) + "…";
+}
+
+std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces, double wrap) {
+    std::vector<std::string> out;
+    const size_t n = pieces.size();
+    const auto is_blank = [&](size_t i) { return text[pieces[i].begin] == ' '; };
+    for (size_t line = 0; line < n;) {
+        double x = 0;
+        size_t end = line, blank = line;
+        for (; end < n && (x + pieces[end].width <= wrap || end == line || is_blank(end)); ++end) {
+            x += pieces[end].width;
+            if (is_blank(end)) blank = end;
+        }
+        if (end < n && blank > line) end = blank;  // within a word only where it alone is too wide
+        out.push_back(text.substr(pieces[line].begin, pieces[end - 1].end - pieces[line].begin));
+        for (line = end; line < n && is_blank(line);) ++line;
+    }
+    return out;
 }
 
 }  // namespace headlight

@@ -6,13 +6,16 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
+#include "base/lru_cache.h"
 #include "base/result.h"
 #include "figure/canvas.h"
 #include "gpu/texture.h"
 
 namespace headlight {
+
+struct TextPiece;  // figure/text_pieces.h
 
 /// A face at one of the three sizes.
 struct Font {
@@ -24,7 +27,8 @@ class TextPainter {
 public:
     /// Puts the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame begins.
     void load(float scale);
-    void begin_frame(ImDrawList* list) { list_ = list; }
+    /// Lets go of pictures that were not drawn for long; between two frames, because the last one's list names them.
+    void begin_frame();
     void set_list(ImDrawList* list) { list_ = list; }
     /// Draws on a page from now on: Pango for everything, a point a CSS pixel.
     void set_page(const Canvas* page) { page_ = page; }
@@ -51,13 +55,18 @@ private:
     };
     const Loaded& loaded(Font font) const;
     const Picture& picture(Font font, std::string_view text);
+    std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 
     ImDrawList* list_ = nullptr;
     const Canvas* page_ = nullptr;
     float scale_ = 1;
     std::array<Loaded, 6> fonts_;
-    std::unordered_map<std::string, Picture> pictures_;
+    LruCache<Picture> pictures_;  // by bytes of their textures
+    LruCache<float> widths_;      // of what Pango draws
 };
+
+/// Lines of at most `wrap` pixels: broken at blanks, and within a word where it alone is wider.
+std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces, double wrap);
 
 /// The file that fontconfig gives for a face.
 std::string font_file(Face face);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/utf8.h"
 #include "figure/canvas.h"
@@ -14,13 +15,15 @@ namespace headlight {
 namespace {
 
 constexpr float kSize = 20;
-constexpr size_t kMaxLaidOut = 6000;  // bytes shaped at once; a screen shows a few hundred
+constexpr size_t kReach = 4500, kMargin = 3000;  // bytes shaped on either side of the caret; the least of them, which fill any screen
 
 struct Unref {
     void operator()(PangoLayout* l) const { g_object_unref(l); }
     void operator()(cairo_surface_t* s) const { cairo_surface_destroy(s); }
     void operator()(cairo_t* c) const { cairo_destroy(c); }
 };
+
+bool is_inside_character(const std::string& text, size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; }
 
 bool is_space_at(const std::string& text, size_t at) { return is_white_space(decode_utf8(text, at).value); }
 
@@ -34,35 +37,55 @@ std::string cleaned(std::string_view what) {
 
 }  // namespace
 
-void TextField::set_text(std::string text, bool caret_at_end) {
+void TextField::set_text(std::string text) {
     text_ = cleaned(text);
+    shown_.clear();
+    caret_ = anchor_ = text_.size();
+    layout_ = nullptr;
+}
+
+void TextField::show(std::string text, bool caret_at_end) {
+    shown_ = text_ = cleaned(text);
     caret_ = anchor_ = caret_at_end ? text_.size() : 0;
     layout_ = nullptr;
 }
 
-void TextField::remember() {
-    past_.emplace_back(text_, caret_);
-    if (past_.size() > 200) past_.erase(past_.begin());
-    future_.clear();
+void TextField::replace(std::string text, History& history) { edit(0, text_.size(), cleaned(text), EditKind::replaced, history); }
+
+/// The one way in which a person changes the text. Where the program's own text becomes the person's, or theirs its again, the
+/// step is between what the person wrote, so that it can be taken back when the program has written something else there.
+void TextField::edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history) {
+    const std::string before = typed();
+    const bool showed = shows();
+    TextEdit change{number_, begin, text_.substr(begin, end - begin), std::string(with)};
+    text_.replace(begin, end - begin, with);
+    caret_ = anchor_ = begin + with.size();
+    layout_ = nullptr;
+    if (showed || shows()) history.note({number_, 0, before, typed()}, EditKind::replaced, glfwGetTime());
+    else history.note(std::move(change), kind, glfwGetTime());
 }
 
-void TextField::insert(std::string_view what) {
-    remember();
-    erase_selection();
-    std::string clean = cleaned(what.substr(0, kMaxBytes));
-    if (text_.size() + clean.size() > kMaxBytes) clean = valid_utf8(clean.substr(0, kMaxBytes - std::min(kMaxBytes, text_.size())));
-    text_.insert(caret_, clean);
-    caret_ = anchor_ = caret_ + clean.size();
+bool TextField::apply(const TextEdit& edit) {
+    if (shows()) text_.clear();
     layout_ = nullptr;
-}
-
-bool TextField::erase_selection() {
-    if (caret_ == anchor_) return false;
-    const size_t first = std::min(caret_, anchor_);
-    text_.erase(first, std::max(caret_, anchor_) - first);
-    caret_ = anchor_ = first;
-    layout_ = nullptr;
+    caret_ = anchor_ = std::min(caret_, text_.size());
+    if (edit.at > text_.size() || text_.compare(edit.at, edit.removed.size(), edit.removed) != 0) return false;
+    text_.replace(edit.at, edit.removed.size(), edit.inserted);
+    caret_ = anchor_ = edit.at + edit.inserted.size();
     return true;
+}
+
+void TextField::insert(std::string_view what, EditKind kind, History& history) {
+    std::string clean = cleaned(what.substr(0, kMaxBytes));
+    const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - (last() - first()));
+    if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));
+    edit(first(), last(), clean, kind, history);
+}
+
+void TextField::erase(int direction, bool word, EditKind kind, History& history) {
+    if (caret_ != anchor_) return edit(first(), last(), "", EditKind::replaced, history);
+    anchor_ = step(caret_, direction, word);
+    edit(first(), last(), "", kind, history);
 }
 
 /// Where the graphemes around `near` begin and end; a few dozen code points of run-up settle every rule (UAX #29).
@@ -105,69 +128,66 @@ size_t TextField::step(size_t from, int direction, bool word) const {
     return at;
 }
 
-bool TextField::edit_key(const KeyPress& k, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy, bool& used) {
-    const std::string before = text_;
-    const auto move = [&](size_t to) {
-        caret_ = to;
-        if (!k.shift) anchor_ = caret_;
-    };
-    const auto erase_to = [&](int direction) {
-        remember();
-        if (!erase_selection()) {
-            anchor_ = step(caret_, direction, k.control);
-            erase_selection();
-        }
-    };
-    const auto restore = [&](auto& from, auto& to) {
-        if (from.empty()) return;
-        to.emplace_back(text_, caret_);
-        std::tie(text_, caret_) = from.back();
-        from.pop_back();
-        anchor_ = caret_;
-        layout_ = nullptr;
-    };
-    const std::string selected = text_.substr(std::min(caret_, anchor_), std::max(caret_, anchor_) - std::min(caret_, anchor_));
-    used = true;
-    if (k.key == GLFW_KEY_LEFT) move(!k.shift && caret_ != anchor_ && !k.control ? std::min(caret_, anchor_) : step(caret_, -1, k.control));
-    else if (k.key == GLFW_KEY_RIGHT) move(!k.shift && caret_ != anchor_ && !k.control ? std::max(caret_, anchor_) : step(caret_, 1, k.control));
-    else if (k.key == GLFW_KEY_HOME) move(0);
-    else if (k.key == GLFW_KEY_END) move(text_.size());
-    else if (k.key == GLFW_KEY_BACKSPACE) erase_to(-1);
-    else if (k.key == GLFW_KEY_DELETE) erase_to(1);
-    else if (k.control && k.key == GLFW_KEY_A) {
-        anchor_ = 0;
-        caret_ = text_.size();
-    } else if (k.control && k.key == GLFW_KEY_C && !selected.empty()) copy(selected);
-    else if (k.control && k.key == GLFW_KEY_X && !selected.empty()) {
-        copy(selected);
-        erase_to(-1);
-    } else if (k.control && k.key == GLFW_KEY_V) insert(clipboard());
-    else if (k.control && k.key == GLFW_KEY_Z && !k.shift) restore(past_, future_);
-    else if (k.control && (k.key == GLFW_KEY_Y || (k.key == GLFW_KEY_Z && k.shift))) restore(future_, past_);
-    else used = false;
-    return text_ != before;
+/// Moves the caret, with Shift the end of the selection.
+bool TextField::move_key(const KeyPress& k) {
+    const bool lets_go = !k.shift && caret_ != anchor_ && !k.control;
+    if (k.key == GLFW_KEY_LEFT) caret_ = lets_go ? first() : step(caret_, -1, k.control);
+    else if (k.key == GLFW_KEY_RIGHT) caret_ = lets_go ? last() : step(caret_, 1, k.control);
+    else if (k.key == GLFW_KEY_HOME) caret_ = 0;
+    else if (k.key == GLFW_KEY_END) caret_ = text_.size();
+    else return false;
+    if (!k.shift) anchor_ = caret_;
+    return true;
 }
 
-bool TextField::handle(Input& input, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
-    bool changed = false;
-    if (!input.typed.empty()) {
+/// Whether the key was one of the field's.
+bool TextField::edit_key(const KeyPress& k, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+    const bool selected = caret_ != anchor_;
+    const auto copies = [&] { copy(text_.substr(first(), last() - first())); };
+    if (move_key(k)) return true;
+    if (k.key == GLFW_KEY_BACKSPACE || k.key == GLFW_KEY_DELETE) erase(k.key == GLFW_KEY_DELETE ? 1 : -1, k.control, EditKind::erased, history);
+    else if (k.control && k.key == GLFW_KEY_A) std::tie(anchor_, caret_) = std::pair{size_t{0}, text_.size()};
+    else if (k.control && k.key == GLFW_KEY_V) insert(clipboard(), EditKind::replaced, history);
+    else if (k.control && k.key == GLFW_KEY_C && selected) copies();
+    else if (k.control && k.key == GLFW_KEY_X && selected) {
+        copies();
+        erase(-1, false, EditKind::replaced, history);
+    } else return false;
+    return true;
+}
+
+void TextField::handle(Input& input, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+    std::erase_if(input.keys, [&](const KeyPress& k) {
+        if (k.text.empty()) return focused && edit_key(k, history, clipboard, copy);
         focused = true;
-        insert(input.typed);
-        input.typed.clear();
-        changed = true;
-    }
-    if (!focused) return changed;
-    for (size_t i = 0; i < input.keys.size();) {
-        bool used = false;
-        changed |= edit_key(input.keys[i], clipboard, copy, used);
-        if (used) input.keys.erase(input.keys.begin() + static_cast<std::ptrdiff_t>(i));
-        else ++i;
-    }
-    return changed;
+        insert(k.text, EditKind::typed, history);
+        return true;
+    });
 }
 
+bool TextField::covers_caret() const {
+    const bool left = shaped_from_ == 0 || caret_ >= shaped_from_ + kMargin, right = shaped_to_ == text_.size() || caret_ + kMargin <= shaped_to_;
+    return shaped_from_ <= text_.size() && shaped_to_ <= text_.size() && !is_inside_character(text_, shaped_from_) && left && right;
+}
+
+/// Where a long text may be cut for laying out: behind a blank a little before, else between characters.
+size_t TextField::good_cut(size_t at) const {
+    for (size_t back = 0; back < 200 && back < at; ++back)
+        if (text_[at - back - 1] == ' ') return at - back;
+    while (at > 0 && is_inside_character(text_, at)) --at;
+    return at;
+}
+
+/// Shapes the text, or of a long one a stretch around the caret, which keeps its place on the screen.
 void TextField::layout() {
-    if (layout_) return;
+    if (layout_ && covers_caret()) return;
+    const auto end_of = [this](size_t from) { return from + 2 * kReach < text_.size() ? good_cut(from + 2 * kReach) : text_.size(); };
+    shaped_to_ = end_of(shaped_from_);
+    const bool moved = !covers_caret();
+    if (moved) {
+        shaped_from_ = caret_ > kReach ? good_cut(caret_ - kReach) : 0;
+        shaped_to_ = end_of(shaped_from_);
+    }
     PangoContext* context = pango_font_map_create_context(pango_cairo_font_map_get_default());
     layout_ = std::shared_ptr<PangoLayout>(pango_layout_new(context), Unref());
     g_object_unref(context);
@@ -175,19 +195,15 @@ void TextField::layout() {
     pango_layout_set_font_description(layout_.get(), font);
     pango_font_description_free(font);
     pango_layout_set_single_paragraph_mode(layout_.get(), true);
-    laid_out_ = text_.size();
-    if (laid_out_ > kMaxLaidOut) {
-        laid_out_ = kMaxLaidOut;
-        while (laid_out_ > 0 && (static_cast<unsigned char>(text_[laid_out_]) & 0xC0) == 0x80) --laid_out_;
-    }
-    pango_layout_set_text(layout_.get(), text_.data(), static_cast<int>(laid_out_));
+    pango_layout_set_text(layout_.get(), text_.data() + shaped_from_, static_cast<int>(shaped_to_ - shaped_from_));
+    if (moved) scroll_ = std::max(0.0f, x_of(caret_) - caret_place_);
     drawn_.clear();
 }
 
 float TextField::x_of(size_t index) {
     layout();
     PangoRectangle strong;
-    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::min(index, laid_out_)), &strong, nullptr);
+    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_), &strong, nullptr);
     return static_cast<float>(strong.x) / PANGO_SCALE;
 }
 
@@ -195,8 +211,8 @@ size_t TextField::index_at(float x) {
     layout();
     int index = 0, trailing = 0;
     pango_layout_xy_to_index(layout_.get(), static_cast<int>((x + scroll_) * PANGO_SCALE), 0, &index, &trailing);
-    auto at = static_cast<size_t>(index);
-    for (; trailing > 0 && at < laid_out_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
+    auto at = shaped_from_ + static_cast<size_t>(index);
+    for (; trailing > 0 && at < shaped_to_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
     return std::min(at, text_.size());
 }
 
@@ -214,47 +230,68 @@ void TextField::select_word(float x) {
 
 void TextField::drag(float x) { caret_ = index_at(x); }
 
-void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder) {
+/// Gives the ink of a pale text to what stands behind the first `read` bytes.
+void TextField::dim_unread(size_t read, const Theme& theme) {
+    PangoAttrList* attributes = pango_attr_list_new();
+    if (read < shaped_to_) {
+        const ImVec4 ink = as_vec4(theme.t3);
+        const auto part = [](float v) { return static_cast<guint16>(v * 65535); };
+        PangoAttribute* pale = pango_attr_foreground_new(part(ink.x), part(ink.y), part(ink.z));
+        pale->start_index = static_cast<guint>(std::max(read, shaped_from_) - shaped_from_);
+        pango_attr_list_insert(attributes, pale);
+    }
+    pango_layout_set_attributes(layout_.get(), attributes);
+    pango_attr_list_unref(attributes);
+}
+
+/// Draws what is in sight of the text into the texture, where it shows something else.
+void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read) {
+    const int width = static_cast<int>(size.x), height = static_cast<int>(size.y);
+    const bool empty = text_.empty();
+    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + ":" + std::to_string(shaped_from_) + ":" + std::to_string(std::min(read, shaped_to_)) + ":" +
+                            (empty ? placeholder : text_.substr(shaped_from_, shaped_to_ - shaped_from_));
+    if (key == drawn_) return;
+    const std::unique_ptr<cairo_surface_t, Unref> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
+    const std::unique_ptr<cairo_t, Unref> cairo(cairo_create(surface.get()));
+    const ImVec4 ink = as_vec4(empty ? theme.t3 : theme.t1);
+    cairo_set_source_rgb(cairo.get(), ink.x, ink.y, ink.z);
+    if (empty) {
+        Canvas(cairo.get()).text(0, height / 2.0, placeholder, kSize * scale_, Face::sans,
+                                 {static_cast<uint8_t>(ink.x * 255), static_cast<uint8_t>(ink.y * 255), static_cast<uint8_t>(ink.z * 255)});
+    } else {
+        int pixels_high = 0;
+        dim_unread(read, theme);
+        pango_layout_get_pixel_size(layout_.get(), nullptr, &pixels_high);
+        cairo_move_to(cairo.get(), -scroll_, (height - pixels_high) / 2);
+        pango_cairo_show_layout(cairo.get(), layout_.get());
+    }
+    cairo_surface_flush(surface.get());
+    texture_ = Texture::of_argb(width, height, cairo_image_surface_get_stride(surface.get()), cairo_image_surface_get_data(surface.get()));
+    drawn_ = key;
+}
+
+void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder, size_t read) {
     if (scale != scale_) {
         scale_ = scale;
         layout_ = nullptr;
     }
-    layout();
-    const float caret_x = x_of(caret_), text_end = x_of(laid_out_);
+    const float caret_x = x_of(caret_), text_end = x_of(shaped_to_);
     const float margin = std::min(40 * scale, size.x / 4);
     if (caret_x - scroll_ > size.x - 4) scroll_ = caret_x - size.x + margin;
     if (caret_x < scroll_) scroll_ = std::max(0.0f, caret_x - margin);
     if (text_end - scroll_ < size.x - margin) scroll_ = std::max(0.0f, std::min(scroll_, text_end - size.x + 4));
     scroll_ = std::round(scroll_);
-    const int width = std::max(1, static_cast<int>(size.x)), height = std::max(1, static_cast<int>(size.y));
-    const bool empty = text_.empty();
-    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + (empty ? placeholder : text_.substr(0, laid_out_));
-    if (key != drawn_) {
-        const std::unique_ptr<cairo_surface_t, Unref> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
-        const std::unique_ptr<cairo_t, Unref> cairo(cairo_create(surface.get()));
-        const ImVec4 ink = as_vec4(empty ? theme.t3 : theme.t1);
-        cairo_set_source_rgb(cairo.get(), ink.x, ink.y, ink.z);
-        if (empty) {
-            Canvas(cairo.get()).text(0, height / 2.0, placeholder, kSize * scale, Face::sans,
-                                     {static_cast<uint8_t>(ink.x * 255), static_cast<uint8_t>(ink.y * 255), static_cast<uint8_t>(ink.z * 255)});
-        } else {
-            int pixels_high = 0;
-            pango_layout_get_pixel_size(layout_.get(), nullptr, &pixels_high);
-            cairo_move_to(cairo.get(), -scroll_, (height - pixels_high) / 2);
-            pango_cairo_show_layout(cairo.get(), layout_.get());
-        }
-        cairo_surface_flush(surface.get());
-        texture_ = Texture::of_argb(width, height, cairo_image_surface_get_stride(surface.get()), cairo_image_surface_get_data(surface.get()));
-        drawn_ = key;
-    }
+    caret_place_ = caret_x - scroll_;
+    const ImVec2 whole{std::max(1.0f, std::floor(size.x)), std::max(1.0f, std::floor(size.y))};
+    draw_texture(whole, theme, placeholder, read);
     list.PushClipRect(at, {at.x + size.x + 3, at.y + size.y}, true);
     if (focused && caret_ != anchor_) {
         const float a = x_of(std::min(caret_, anchor_)) - scroll_, b = x_of(std::max(caret_, anchor_)) - scroll_;
         list.AddRectFilled({at.x + std::min(a, b), at.y + 4 * scale}, {at.x + std::max(a, b), at.y + size.y - 4 * scale}, theme.bg4);
     }
-    list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture_.id())), at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)});
+    list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture_.id())), at, {at.x + whole.x, at.y + whole.y});
     if (focused) {
-        const float x = std::round(at.x + caret_x - scroll_);
+        const float x = std::round(at.x + caret_place_);
         list.AddRectFilled({x, at.y + 5 * scale}, {x + std::round(2 * scale), at.y + size.y - 5 * scale}, theme.accent);
     }
     list.PopClipRect();

@@ -1,12 +1,14 @@
-// A one-line text field for any script: Pango shapes the text and knows where the caret goes.
+// A one-line text field for any script: Pango shapes what is around the caret and knows where that goes.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gpu/texture.h"
+#include "session/history.h"
 #include "window/input.h"
 #include "window/theme.h"
 
@@ -18,48 +20,67 @@ class TextField {
 public:
     static constexpr size_t kMaxBytes = 400'000;
 
+    explicit TextField(int number) : number_(number) {}
+
     const std::string& text() const { return text_; }
-    void set_text(std::string text, bool caret_at_end = true);
+    /// What the person wrote: nothing where the program's own text is shown.
+    std::string typed() const { return shows() ? "" : text_; }
+    /// A text that was remembered: begins anew, without a step of the history.
+    void set_text(std::string text);
+    /// The program's own text, until the person edits it.
+    void show(std::string text, bool caret_at_end);
+    bool shows() const { return !shown_.empty() && text_ == shown_; }
+    /// What a person chose in place of the text: one step of the history.
+    void replace(std::string text, History& history);
+    /// Does an edit of this text that the history gave back; false where the text is no longer the one that was edited.
+    bool apply(const TextEdit& edit);
     bool focused = true;
 
     /// Edits by what was pressed and typed; takes what it used. `clipboard` reads and `copy` writes the system's clipboard.
-    /// Returns whether the text changed.
-    bool handle(Input& input, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
+    void handle(Input& input, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
 
     /// Mouse in pixels from the left end of the visible text.
     void press(float x, bool extend);
     void select_word(float x);
     void drag(float x);
 
-    /// Draws into the rectangle; `placeholder` shows while there is no text.
-    void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder);
+    /// Draws into the rectangle; `placeholder` shows while there is no text. What stands behind the first `read` bytes is dimmed.
+    void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder, size_t read = std::string::npos);
 
 private:
-    void insert(std::string_view what);
-    bool erase_selection();
+    size_t first() const { return std::min(caret_, anchor_); }
+    size_t last() const { return std::max(caret_, anchor_); }
+    void edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history);
+    void insert(std::string_view what, EditKind kind, History& history);
+    void erase(int direction, bool word, EditKind kind, History& history);
     std::vector<size_t> boundaries(size_t near) const;
     size_t step(size_t from, int direction, bool word) const;
     size_t index_at(float x);
     float x_of(size_t index);
+    bool covers_caret() const;
+    size_t good_cut(size_t at) const;
     void layout();
-    void remember();
-    bool edit_key(const KeyPress& key, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy, bool& used);
+    void dim_unread(size_t read, const Theme& theme);
+    void draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read);
+    bool move_key(const KeyPress& key);
+    bool edit_key(const KeyPress& key, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
 
-    std::string text_;
+    int number_;                 // among the texts of the history
+    std::string text_, shown_;   // shown_: what the program put there
     size_t caret_ = 0, anchor_ = 0;
-    float scroll_ = 0, scale_ = 1, width_ = 0;
+    float scroll_ = 0, scale_ = 1;
+    float caret_place_ = 0;      // where the caret was drawn last, from the left end
     std::shared_ptr<PangoLayout> layout_;
-    size_t laid_out_ = 0;        // bytes of text in the layout
+    size_t shaped_from_ = 0, shaped_to_ = 0;  // bytes of the text in the layout: all, or a stretch around the caret
     Texture texture_;
     std::string drawn_;          // what the texture shows
-    std::vector<std::pair<std::string, size_t>> past_, future_;  // undo and redo: text and caret
 };
 
 /// The texts that are typed into the window; at most one of them has the keyboard.
 struct Fields {
-    TextField sentence;
-    TextField second;  // the second sentence, or the target
-    TextField other;   // the sentence that is compared
+    TextField sentence{0};
+    TextField second{1};  // the second sentence, or the target
+    TextField other{2};   // the sentence that is compared
 
     Fields() { focus(sentence); }
     TextField* typed() {
@@ -67,6 +88,7 @@ struct Fields {
             if (field->focused) return field;
         return nullptr;
     }
+    TextField& numbered(int number) { return number == 0 ? sentence : number == 1 ? second : other; }
     void focus(TextField& one) {
         leave();
         one.focused = true;

@@ -1,5 +1,6 @@
 #include "window/window.h"
 
+#include "base/quoted.h"
 #include "window/application.h"
 
 namespace headlight {
@@ -7,7 +8,10 @@ namespace headlight {
 void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("file", o.file, "a workspace (.headlight.json), a model folder, a .gguf file or a trace (.safetensors)")
         ->option_text("[FILE]")
-        ->check([](const std::string& path) { return std::filesystem::exists(path) ? std::string() : "There is no verb and no file \"" + path.substr(0, 60) + "\""; });
+        ->check([](const std::string& path) {
+            std::error_code ignored;
+            return std::filesystem::exists(path, ignored) ? std::string() : "There is no verb and no file " + in_quotes(path);
+        });
     app.add_option("--model", o.model, "model folder or .gguf file, or the built-in 'stories' or 'translator'");
     app.add_option("--trace", o.file, "a trace file in place of a model");
     o.text_option = app.add_option("--text", o.text, "the sentence to start with");

@@ -6,6 +6,7 @@
 
 #include "analysis/generate.h"
 #include "analysis/patch.h"
+#include "base/check.h"
 #include "base/utf8.h"
 #include "model/library.h"
 
@@ -14,12 +15,12 @@ namespace headlight {
 namespace {
 
 /// The head of cross-attention that tells the target's words apart best by where they look.
-std::pair<int, int> best_aligned_head(const Trace& trace) {
+std::pair<int, int> best_aligned_head(const Trace& trace, const ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     std::pair<int, int> best{cross_site(c, 0), 0};
     float most = -1;
     for (int site = best.first; site < c.sites(); ++site)
-        for (int head = 0; head < c.heads; ++head)
+        for (int head = 0; head < c.heads(site); ++head, pool.stop_point())
             if (const float bits = alignment_bits(trace.pattern(site, head)); bits > most) {
                 most = bits;
                 best = {site, head};
@@ -29,9 +30,9 @@ std::pair<int, int> best_aligned_head(const Trace& trace) {
 
 /// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
 /// read from another, the one that aligns them best.
-std::pair<int, int> most_telling_head(const SentenceResult& s) {
+std::pair<int, int> most_telling_head(const SentenceResult& s, const ThreadPool& pool) {
     const ModelConfig& c = s.model->config;
-    if (c.decoder().cross) return best_aligned_head(*s.trace);
+    if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
     const auto score = [&](size_t index) {
         const HeadSummary& h = s.heads[index];
         const float induction = h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
@@ -41,7 +42,8 @@ std::pair<int, int> most_telling_head(const SentenceResult& s) {
     size_t best = 0;
     for (size_t i = 1; i < s.heads.size(); ++i)
         if (score(i) > score(best)) best = i;
-    return {static_cast<int>(best) / c.heads, static_cast<int>(best) % c.heads};
+    const AttentionHead head = c.head_at(best);
+    return {head.site, head.head};
 }
 
 size_t byte_of_code_point(std::string_view text, int index) {
@@ -50,10 +52,21 @@ size_t byte_of_code_point(std::string_view text, int index) {
     return at;
 }
 
+/// How far the tokens that were kept reach in the text and in the second one, which begins after a separator (a token of no text).
+std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span> kept) {
+    int text = 0, second = 0;
+    bool in_second = false;
+    for (const Span& span : kept) {
+        if (span.end == 0 && text > 0) in_second = !r.second.empty();
+        (in_second ? second : text) = std::max(in_second ? second : text, span.end);
+    }
+    return {in_second ? r.text.size() : byte_of_code_point(r.text, text), byte_of_code_point(r.second, second)};
+}
+
 }  // namespace
 
-Worker::Worker(int threads, std::function<void()> done)
-    : pool_(threads), done_(std::move(done)), opener_([this] { mailbox_.repeat(); }), other_opener_([this] { mailbox_.repeat(); }), thread_([this] { work(); }) {}
+Worker::Worker(int threads, std::function<void()> done, int map_side)
+    : pool_(threads), done_(std::move(done)), map_side_(map_side), opener_([this] { mailbox_.repeat(); }), other_opener_([this] { mailbox_.repeat(); }), thread_([this] { work(); }) {}
 
 Worker::~Worker() {
     mailbox_.close();
@@ -62,13 +75,29 @@ Worker::~Worker() {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool supersedes = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.writing != last.writing || request.model_path != last.model_path || request.model_attempt != last.model_attempt || request.other != last.other;
+    const bool everything = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.writing != last.writing || request.model_path != last.model_path || request.model_attempt != last.model_attempt || request.other != last.other;
+    const Supersedes supersedes = everything ? Supersedes::everything : request.questions != last.questions ? Supersedes::questions : Supersedes::nothing;
     last_asked_ = request;
     mailbox_.put(std::move(request), supersedes);
 }
 
+/// Nothing that is thrown leaves the thread: it becomes a sentence beside what was shown.
 void Worker::work() {
-    while (auto request = mailbox_.take()) handle(*request);
+    while (auto request = mailbox_.take()) {
+        const Status done = guarded([&] {
+            const CancelScope scope(pool_, &mailbox_.cancel());
+            return handle(*request);
+        });
+        if (!done && !done.error().cancelled) tell(done.error());
+    }
+}
+
+void Worker::tell(const Error& error) {
+    static_cast<void>(guarded([&] {
+        (model_ ? state_.failure : state_.model_error) = error.message;
+        publish();
+        return success();
+    }));
 }
 
 void Worker::publish() {
@@ -89,16 +118,17 @@ void Worker::finish_opening() {
     }
     if (!opened) return;
     model_ = *opened;
+    refused_.reset();
     recorded_ = ended->result ? ended->trace : nullptr;
     state_.sentence = nullptr;
 }
 
-/// Opens what the request names, while the model that is open goes on; without one there is nothing else to do.
+/// Opens what the request names, while the model that is open goes on.
 void Worker::see_to_model(const WorkRequest& r) {
     const bool is_open = r.model_path == state_.model_path && r.model_attempt == state_.model_attempt;
     if (is_open) return opener_.give_up();
     opener_.want(r.model_path, r.model_attempt);
-    if (!model_ || opener_.ended()) finish_opening();
+    if (opener_.ended()) finish_opening();
 }
 
 Result<ModelInput> Worker::read_input(const Model& model, const std::string& text, const std::string& second) {
@@ -160,6 +190,7 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
     Intervention intervention = r.intervention;
     if (needs_patching(intervention)) {
         auto whole = patched(intervention, *unchanged, pool_, &mailbox_.cancel());
+        if (!whole && whole.error().cancelled) return whole.error();
         if (whole) intervention = *std::move(whole);
         else state_.text_error = whole.error().message;
     }
@@ -167,24 +198,24 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
 }
 
 /// What a trace file holds, whatever is typed; it cannot be run again.
-bool Worker::show_recorded(const WorkRequest& r) {
-    auto described = describe_trace(recorded_, pool_, &mailbox_.cancel());
-    if (!described) return false;
-    described->text = r.text;
-    described->second = r.second;
-    described->intervention = r.intervention;
-    described->asked = r.writing;
-    described->bytes_read = r.text.size();
+Status Worker::show_recorded(const WorkRequest& r) {
+    TRY(SentenceResult described, describe_trace(recorded_, pool_, &mailbox_.cancel()));
+    described.text = r.text;
+    described.second = r.second;
+    described.intervention = r.intervention;
+    described.asked = r.writing;
+    described.bytes_read = r.text.size();
+    described.second_read = r.second.size();
     state_.text_error.clear();
-    state_.sentence = std::make_shared<const SentenceResult>(*std::move(described));
+    state_.sentence = std::make_shared<const SentenceResult>(std::move(described));
     state_.picture = nullptr;
     state_.cell = nullptr;
     state_.answers = {};
-    return true;
+    return success();
 }
 
-/// False when a newer request cancelled it: the old sentence stays.
-bool Worker::read_sentence(const WorkRequest& r) {
+/// The old sentence stays where it ends in an error.
+Status Worker::read_sentence(const WorkRequest& r) {
     if (recorded_) return show_recorded(r);
     const auto start = std::chrono::steady_clock::now();
     auto s = std::make_shared<SentenceResult>();
@@ -194,27 +225,22 @@ bool Worker::read_sentence(const WorkRequest& r) {
     if (!input) state_.text_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
-        const size_t bytes_read = in_all > kept ? byte_of_code_point(r.text, input->offsets.back().end) : r.text.size();
+        const auto read = in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
         std::shared_ptr<const Trace> unchanged;
         std::shared_ptr<const WrittenText> written;
         int step = 0;
         if (writes(r)) {
-            auto wrote = write_on(r, input->sequences);
-            if (!wrote) return false;
-            written = *std::move(wrote);
+            TRY(written, write_on(r, input->sequences));
             step = r.writing.step < 0 ? written->steps() : std::min(r.writing.step, written->steps());
             for (int i = 0; i < step; ++i) append_token(*model_, input->sequences.back(), written->writing.tokens[static_cast<size_t>(i)].id);
         }
-        auto trace = run(r, std::move(input->sequences), written.get(), unchanged);
-        if (!trace) return false;
-        auto described = describe_trace(*trace, pool_, &mailbox_.cancel());
-        if (!described) return false;
-        *s = *std::move(described);
+        TRY(auto trace, run(r, std::move(input->sequences), written.get(), unchanged));
+        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel()));
         s->written = std::move(written);
         s->step = step;
         compare_with_own(*s, std::move(unchanged), pool_);
         s->tokens_in_all = in_all;
-        s->bytes_read = bytes_read;
+        std::tie(s->bytes_read, s->second_read) = read;
     } else if (model_->tokenizer && model_->config.mask_id >= 0) {
         s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
     }
@@ -228,7 +254,7 @@ bool Worker::read_sentence(const WorkRequest& r) {
     state_.picture = nullptr;
     state_.cell = nullptr;
     state_.answers = same_model ? state_.answers.about_model() : Answers();
-    return true;
+    return success();
 }
 
 /// Begins the sweep that is asked for, ends one that is not asked for any more.
@@ -241,6 +267,7 @@ void Worker::see_to_sweep(const WorkRequest& r) {
     }
     if (wanted && !sweep_) sweep_ = std::make_shared<Sweep>(trace, *r.sweep, [this] { mailbox_.repeat(); });
     state_.sweep = sweep_;
+    if (sweep_ && sweep_->ended() && !sweep_->failure().empty()) state_.failure = sweep_->failure();
 }
 
 void Worker::report_focus(const WorkRequest& r) {
@@ -249,30 +276,73 @@ void Worker::report_focus(const WorkRequest& r) {
     if (!state_.cell || state_.cell->cell != cell) state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
 
-void Worker::handle(const WorkRequest& r) {
+namespace {
+
+bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) { return a.text == b.text && a.second == b.second && a.intervention == b.intervention && a.writing == b.writing; }
+
+/// What stands for a text that could not be read, where there is nothing older to show.
+std::shared_ptr<const SentenceResult> empty_sentence(const std::shared_ptr<const Model>& model, const WorkRequest& r) {
+    auto s = std::make_shared<SentenceResult>();
+    s->model = model;
+    s->text = r.text;
+    s->second = r.second;
+    s->intervention = r.intervention;
+    s->asked = r.writing;
+    return s;
+}
+
+}  // namespace
+
+/// Reads the sentence where it is new. One that cannot be computed leaves the old one, with the reason.
+Status Worker::see_to_sentence(const WorkRequest& r) {
+    const SentenceResult* s = state_.sentence.get();
+    const bool fresh = !s || s->model != model_ || s->text != r.text || s->second != r.second || s->intervention != r.intervention || s->asked != r.writing;
+    if (refused_ && asks_for_the_same(*refused_, r)) return success();
+    refused_.reset();
+    state_.failure.clear();
+    if (!fresh) return success();
+    const Status read = guarded([&] { return read_sentence(r); });
+    if (read || read.error().cancelled) return read;
+    refused_ = r;
+    state_.failure = read.error().message;
+    if (s && s->model == model_) return success();
+    state_.sentence = empty_sentence(model_, r);
+    state_.text_error = state_.failure;
+    state_.picture = nullptr;
+    state_.cell = nullptr;
+    state_.answers = {};
+    return success();
+}
+
+Status Worker::handle(const WorkRequest& r) {
     see_to_model(r);
-    if (!model_) return publish();
-    const bool fresh = !state_.sentence || state_.sentence->model != model_ || state_.sentence->text != r.text || state_.sentence->second != r.second || state_.sentence->intervention != r.intervention || state_.sentence->asked != r.writing;
-    if (fresh && !read_sentence(r)) return;
-    if (!read_other(r)) return;
+    if (!model_) {
+        if (!opener_.opening()) publish();
+        return success();
+    }
+    TRY_STATUS(see_to_sentence(r));
+    TRY_STATUS(read_other(r));
     see_to_sweep(r);
     const SentenceResult& s = *state_.sentence;
     if (!s.trace) {
         state_.picture = nullptr;
         state_.cell = nullptr;
-        return publish();
+        publish();
+        return success();
     }
     const ModelConfig& c = model_->config;
-    std::tie(state_.site, state_.head) = r.choose_head ? most_telling_head(s) : std::pair{std::clamp(r.site, 0, c.sites() - 1), std::clamp(r.head, 0, c.heads - 1)};
+    const int site = std::clamp(r.site, 0, c.sites() - 1);
+    std::tie(state_.site, state_.head) = r.choose_head ? most_telling_head(s, pool_) : std::pair{site, std::clamp(r.head, 0, c.heads(site) - 1)};
     if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head || state_.picture->sink_dropped != r.drop_sink) {
-        state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head, r.drop_sink));
+        state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head, pool_, r.drop_sink, map_side_));
         state_.cell = nullptr;
         if (r.questions.empty()) publish();  // a view with questions keeps its old picture until they are answered
     }
-    if (!answer_questions(state_, r.questions, pool_, &mailbox_.cancel())) return;
+    TRY_STATUS(answer_questions(state_, r.questions, pool_, &mailbox_.cancel_questions()));
     if (r.cell) report_focus(r);
     else state_.cell = nullptr;
     publish();
+    return success();
 }
 
 }  // namespace headlight

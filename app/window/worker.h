@@ -12,8 +12,10 @@
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/questions.h"
+#include "base/serial.h"
 #include "model/input.h"
 #include "model/model.h"
+#include "trace/large_pattern.h"
 #include "window/mailbox.h"
 #include "window/opener.h"
 #include "window/sweep.h"
@@ -57,12 +59,17 @@ struct WorkRequest {
 };
 
 /// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the largest of 2 × 2.
+/// Of a text that is too long for it, levels[0] holds the largest of each step × step weights.
 struct HeadPicture {
-    int site = 0, head = 0;
+    Serial serial;
+    int site = 0, head = 0, step = 1;
     bool sink_dropped = false;
     std::vector<Matrix> levels;
     Matrix row_largest;  // [1, queries]
     float largest = 0;
+
+    float at(int query, int key) const { return levels[0](query / step, key / step); }
+    float largest_of_row(int query) const { return row_largest(0, query / step); }
 };
 
 struct NextToken {
@@ -90,6 +97,7 @@ struct WrittenText {
 
 /// What belongs to one sentence in one model.
 struct SentenceResult {
+    Serial serial;
     std::shared_ptr<const Model> model;
     std::string text, second;
     Intervention intervention;                     // asked for with it
@@ -100,11 +108,11 @@ struct SentenceResult {
     std::shared_ptr<const Trace> unchanged;        // the model's own pass, where something is changed; else null
     std::vector<ProbabilityChange> effects;        // on the prediction, largest first
     std::vector<std::vector<std::string>> labels;  // one per token, for each stack
-    std::vector<HeadSummary> heads;                // [site · heads + head]
+    std::vector<HeadSummary> heads;                // by ModelConfig::head_index
     std::string mask;                              // how the model spells its mask token, if it has one
     std::vector<PredictedTokens> predictions;      // one for each place where the model predicts
     size_t tokens_in_all = 0;                      // before the context's cut
-    size_t bytes_read = 0;                         // of the text, up to the last token kept
+    size_t bytes_read = 0, second_read = 0;        // of both texts, up to the last token kept
     double milliseconds = 0;                       // tokenizing, forward pass, summaries
 
     const std::vector<std::string>& query_labels(int site) const { return labels[static_cast<size_t>(model->config.site(site).stack)]; }
@@ -124,19 +132,27 @@ struct WorkAnswer {
     std::string model_path;                 // the path that was asked for
     uint64_t model_attempt = 0;
     std::string model_error;                // why it was not opened; the old model stays
-    std::string text_error;
+    std::string text_error;                 // why the text cannot be read
+    std::string failure;                    // why something that was asked for is not here; what was shown stays
+
+    /// The run and head that are shown: the picture's, which may for an instant be those of the request before.
+    Shown shown() const { return {sentence ? sentence->trace.get() : nullptr, picture ? picture->site : site, picture ? picture->head : head}; }
+    template <class Q>
+    const Found<Q>* found() const {
+        return answers.get<Q>(shown());
+    }
 };
 
 /// The largest of each 2 × 2 block; an odd last row or column stands alone.
 Matrix halve(const Matrix& values);
 
-HeadPicture make_picture(const Trace& trace, int site, int head, bool drop_sink = false);
+/// `side`: most entries along a side of levels[0].
+HeadPicture make_picture(const Trace& trace, int site, int head, ThreadPool& pool, bool drop_sink = false, int side = kMostMapSide);
 
-/// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the caller. An error
-/// means that `cancel` was set.
+/// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the caller.
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// Lets the model write behind the request's last sequence. An error means that `cancel` was set, or that the model cannot.
+/// Lets the model write behind the request's last sequence.
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                                         const Trace* past = nullptr);
 
@@ -149,14 +165,14 @@ struct ShownRuns {
 };
 
 /// Everything that a view shows of its runs, but for its questions: what the worker would answer.
-WorkAnswer answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool);
-/// Adds what is missing, questions fitted to the trace; false when `cancel` was set.
-bool answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool);
+/// Adds what is missing, questions fitted to the trace.
+Status answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 class Worker {
 public:
-    /// `done` is called on the worker's thread after each answer, to wake the window.
-    Worker(int threads, std::function<void()> done);
+    /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: the longest side of a map that it can show.
+    Worker(int threads, std::function<void()> done, int map_side = kMostMapSide);
     ~Worker();
 
     void ask(WorkRequest request);
@@ -170,15 +186,17 @@ public:
 
 private:
     void work();
-    void handle(const WorkRequest& request);
+    Status handle(const WorkRequest& request);
+    Status see_to_sentence(const WorkRequest& request);
+    void tell(const Error& error);
     void see_to_model(const WorkRequest& request);
     void finish_opening();
     Result<ModelInput> recorded_input(const Model& model) const;
     Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);
-    bool read_sentence(const WorkRequest& request);
-    bool show_recorded(const WorkRequest& request);
+    Status read_sentence(const WorkRequest& request);
+    Status show_recorded(const WorkRequest& request);
     void see_to_other_model(const OtherRun& other);
-    bool read_other(const WorkRequest& request);
+    Status read_other(const WorkRequest& request);
     void see_to_sweep(const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs, const WrittenText* written, std::shared_ptr<const Trace>& unchanged);
     bool writes(const WorkRequest& request) const;
@@ -188,11 +206,13 @@ private:
 
     ThreadPool pool_;
     std::function<void()> done_;
+    const int map_side_;
     Mailbox<WorkRequest, WorkAnswer> mailbox_;
     WorkRequest last_asked_;              // the window's thread
     std::shared_ptr<const Model> model_;  // the worker's thread, as all below
     std::shared_ptr<const Trace> recorded_;  // where a trace file is open in place of a model
     WorkAnswer state_;
+    std::optional<WorkRequest> refused_;  // whose sentence could not be computed: it is not tried again
     std::string image_path_;
     std::shared_ptr<const RgbImage> image_;
     Opener opener_, other_opener_;

@@ -1,4 +1,5 @@
 // The worker's other run: another text, or another model, beside the one that is shown.
+#include "base/check.h"
 #include "trace/trace_file.h"
 #include "window/worker.h"
 
@@ -30,50 +31,52 @@ Result<ModelInput> Worker::recorded_input(const Model& model) const {
     return input;
 }
 
-/// Runs what is compared with; false when a newer request cancelled it.
-bool Worker::read_other(const WorkRequest& r) {
+/// Runs what is compared with.
+Status Worker::read_other(const WorkRequest& r) {
     if (!r.other) {
         state_.other = nullptr;
         state_.other_error.clear();
         other_model_ = nullptr;
         other_opened_ = {};
         other_opener_.give_up();
-        return true;
+        return success();
     }
     if (r.other->model_path.empty() && recorded_) {
         state_.other = nullptr;
         state_.other_error = "A trace cannot read another sentence; compare it with a model.";
-        return true;
+        return success();
     }
     see_to_other_model(*r.other);
     const bool failed = !other_model_ && !other_opener_.opening();
     const WrittenText* written = state_.sentence->written.get();
     const std::string second = r.second.empty() && written && model_->config.stacks.size() > 1 ? written->text : r.second;  // B reads the target that A wrote
     const bool same = state_.other && state_.other->model == other_model_ && state_.other->text == r.other->text && state_.other->second == second;
-    if (same || (!other_model_ && !failed)) return true;
+    if (same || (!other_model_ && !failed)) return success();
     auto s = std::make_shared<SentenceResult>();
     s->text = r.other->text;
     s->second = second;
     state_.answers.drop_pairs();
     if (failed) {
         state_.other = nullptr;
-        return true;
+        return success();
     }
     state_.other_error.clear();
     auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, r.other->text, second);
     if (!input) state_.other_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
-        auto trace = run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr);
-        if (!trace) return false;
-        auto described = describe_trace(*trace, pool_, &mailbox_.cancel());
-        if (!described) return false;
-        described->text = s->text;
-        described->second = s->second;
-        *s = *std::move(described);
+        auto described = guarded([&]() -> Result<SentenceResult> {
+            TRY(auto trace, run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr));
+            return describe_trace(std::move(trace), pool_, &mailbox_.cancel());
+        });
+        if (!described && described.error().cancelled) return described.error();
+        if (described) *s = *std::move(described);
+        else state_.other_error = described.error().message;
+        s->text = r.other->text;
+        s->second = second;
     }
     s->model = other_model_;
     state_.other = std::move(s);
-    return true;
+    return success();
 }
 
 }  // namespace headlight

@@ -63,15 +63,20 @@ Result<ViewState> open_workspace(const fs::path& path, ViewState state) {
     return opened;
 }
 
-Status save_workspace(const ViewState& state, const fs::path& path) {
+Result<Json> workspace_document(const ViewState& state) {
     Writer writer;
-    writer.root["format"] = kFormat;
-    writer.root["version"] = kVersion;
     ViewState copy = state;
     make_absolute(copy.model_path);
     make_absolute(copy.other_model);
     TRY_STATUS(visit_workspace(copy, writer));
-    return write_file(path, writer.root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    writer.root["format"] = kFormat;
+    writer.root["version"] = kVersion;
+    return writer.root;
+}
+
+Status save_workspace(const ViewState& state, const fs::path& path) {
+    TRY(const Json document, workspace_document(state));
+    return write_file(path, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace headlight

@@ -15,7 +15,11 @@ Result<ViewState> open_workspace(const std::filesystem::path& path, ViewState st
 /// From the text of such a file. For tests and fuzzing.
 Result<ViewState> parse_workspace(std::string_view text, const std::string& name, ViewState state);
 
-/// The file appears whole or not at all. The changes in force must have been noted (note_changes).
+/// What such a file holds of a state; an error where a part of it could not be read back whole. The changes in force must have been
+/// noted (note_changes).
+Result<Json> workspace_document(const ViewState& state);
+
+/// The file appears whole or not at all.
 Status save_workspace(const ViewState& state, const std::filesystem::path& path);
 
 }  // namespace headlight

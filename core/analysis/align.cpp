@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -85,7 +87,10 @@ Matrix laid_out(const Matrix& values, const TokenPairs& rows, const TokenPairs& 
     Matrix out = Matrix::Constant(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()), absent);
     for (size_t r = 0; r < rows.size(); ++r)
         for (size_t c = 0; c < columns.size(); ++c)
-            if (token(rows[r]) >= 0 && token(columns[c]) >= 0) out(static_cast<Index>(r), static_cast<Index>(c)) = values(token(rows[r]), token(columns[c]));
+            if (token(rows[r]) >= 0 && token(columns[c]) >= 0) {
+                HEADLIGHT_DCHECK(token(rows[r]) < values.rows() && token(columns[c]) < values.cols());
+                out(static_cast<Index>(r), static_cast<Index>(c)) = values(token(rows[r]), token(columns[c]));
+            }
     return out;
 }
 

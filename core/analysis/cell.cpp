@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -28,7 +30,7 @@ void fill_row(const Trace& trace, CellReport& r) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
     for (const int key : order)
-        if (static_cast<int>(r.row.size()) < kRowKeys && rule.mask_of(c.head).allows(c.query, key)) r.row.push_back({key, row(0, key)});
+        if (static_cast<int>(r.row.size()) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key))) r.row.push_back({key, row(0, key)});
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {
@@ -43,11 +45,12 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
 void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     const AttentionSite here = c.site(r.cell.site);
-    r.weight_by_head.assign(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
+    r.weight_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
     pool.run(static_cast<int>(r.weight_by_head.size()), [&](int i) {
-        const AttentionSite there = c.site(i / c.heads);
+        const AttentionHead other = c.head_at(static_cast<size_t>(i));
+        const AttentionSite there = c.site(other.site);
         if (there.stack != here.stack || there.key_stack() != here.key_stack()) return;
-        r.weight_by_head[static_cast<size_t>(i)] = trace.pattern_rows(i / c.heads, i % c.heads, r.cell.query, 1)(0, r.cell.key);
+        r.weight_by_head[static_cast<size_t>(i)] = trace.pattern_rows(other.site, other.head, r.cell.query, 1)(0, r.cell.key);
     });
 }
 
@@ -56,6 +59,7 @@ void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     CellReport r;
     r.cell = cell;
+    HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.site) && cell.key >= 0 && cell.key < trace.key_count(cell.site));
     fill_row(trace, r);
     fill_heads(trace, r, pool);
     if (!trace.has_weights()) return r;

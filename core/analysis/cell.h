@@ -23,7 +23,7 @@ struct CellReport {
     float delta_norm = 0;                 // ‖result‖ of this head at the query: its ΔE
     float layer_share = 0;                // ‖result‖ over the sum of ‖result‖ of the layer's heads
     std::vector<int> raises, lowers;      // tokens that ΔE makes more and less likely, strongest first; empty where no straight path leads to the logits
-    std::vector<float> weight_by_head;    // pattern[query, key] of every head, [site · heads + head]; NaN where the block reads other sequences
+    std::vector<float> weight_by_head;    // pattern[query, key] of every head, by ModelConfig::head_index; NaN where the block reads other sequences
 };
 
 /// Reads the cell out of the trace. Tokens raised and lowered: ΔE through the final norm's gain and the unembedding

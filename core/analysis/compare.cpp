@@ -1,5 +1,7 @@
 #include "analysis/compare.h"
 
+#include "base/quoted.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -58,11 +60,11 @@ SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Tr
     return {align_stacks(how, a, x.stack, b, y.stack), align_stacks(how, a, x.key_stack(), b, y.key_stack())};
 }
 
-float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b, const SitePairs& pairs) {
+float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b, const SitePairs& pairs, const CancelFlag* cancel) {
     std::vector<TokenPair> queries;
     std::copy_if(pairs.queries.begin(), pairs.queries.end(), std::back_inserter(queries), [](const TokenPair& p) { return p.both(); });
     double sum = 0;
-    for (size_t first = 0; first < queries.size(); first += kBlock) {
+    for (size_t first = 0; first < queries.size() && !stopped(cancel); first += kBlock) {
         const std::span<const TokenPair> block = std::span(queries).subspan(first, std::min(kBlock, queries.size() - first));
         const Matrix x = rows_along(a, site_a, head_a, block, pairs.keys, Side::a), y = rows_along(b, site_b, head_b, block, pairs.keys, Side::b);
         for (Index r = 0; r < x.rows(); ++r) sum += static_cast<double>(divergence(x.row(r), y.row(r)));
@@ -70,7 +72,9 @@ float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int 
     return queries.empty() ? 0.0f : static_cast<float>(sum / static_cast<double>(queries.size()));
 }
 
-bool same_heads(const ModelConfig& a, const ModelConfig& b) { return a.sites() == b.sites() && a.heads == b.heads && a.stacks.size() == b.stacks.size(); }
+bool same_heads(const ModelConfig& a, const ModelConfig& b) { 
+    return std::equal(a.stacks.begin(), a.stacks.end(), b.stacks.begin(), b.stacks.end(), [](const StackConfig& x, const StackConfig& y) { return x.layers == y.layers && x.heads == y.heads && x.cross == y.cross; });
+}
 
 Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = a.config();
@@ -78,12 +82,13 @@ Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const 
     std::map<std::pair<int, int>, SitePairs> pairs;  // by stacks of queries and keys
     for (int site = 0; site < c.sites(); ++site)
         if (auto& p = pairs[{c.site(site).stack, c.site(site).key_stack()}]; p.queries.empty()) p = align_sites(how, a, site, b, site);
-    std::vector<float> out(static_cast<size_t>(c.sites() * c.heads));
+    std::vector<float> out(static_cast<size_t>(c.head_count()));
+    const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        const int site = i / c.heads, head = i % c.heads;
-        if (!stopped(cancel)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, site, head, pairs.at({c.site(site).stack, c.site(site).key_stack()}));
+        const AttentionHead h = c.head_at(static_cast<size_t>(i));
+        const SitePairs& tokens = pairs.at({c.site(h.site).stack, c.site(h.site).key_stack()});
+        out[static_cast<size_t>(i)] = head_distance(a, h.site, h.head, b, h.site, h.head, tokens, cancel);
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return out;
 }
 
@@ -128,7 +133,7 @@ Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b,
         else differ.push_back(i);
     }
     for (size_t first = 0; first < differ.size(); first += static_cast<size_t>(kTogether)) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Index rows = std::min<Index>(kTogether, static_cast<Index>(differ.size() - first));
         Matrix x(rows, a.normalized().cols()), y(rows, b.normalized().cols());
         for (Index r = 0; r < rows; ++r) {
@@ -147,7 +152,7 @@ Result<int> find_token(const Model& model, const std::string& label) {
     char* end = nullptr;
     const long id = std::strtol(label.c_str(), &end, 10);
     if (end != label.c_str() && !*end && id >= 0 && id < model.config.vocab) return static_cast<int>(id);
-    return Error{"No token of " + model.name + " reads \"" + label.substr(0, 40) + "\"; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
+    return Error{"No token of " + model.name + " reads " + in_quotes(label) + "; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
 }
 
 }  // namespace headlight

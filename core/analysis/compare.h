@@ -26,9 +26,10 @@ struct SitePairs {
 SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Trace& b, int site_b);
 
 /// The divergence of two heads' rows, averaged over the queries that both have; keys that one of them lacks weigh 0 there.
-float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b, const SitePairs& pairs);
+/// Where `cancel` is set on the way, it is of the first queries alone.
+float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b, const SitePairs& pairs, const CancelFlag* cancel = nullptr);
 
-/// That of each head of A and the same head of B, [site · heads + head]. The two models need as many blocks and heads.
+/// That of each head of A and the same head of B, by ModelConfig::head_index. The two models need as many blocks and heads.
 Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 bool same_heads(const ModelConfig& a, const ModelConfig& b);
 

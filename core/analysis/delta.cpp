@@ -29,7 +29,7 @@ DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part, const Eigen:
 void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s, ThreadPool& pool) {
     const Eigen::RowVectorXf whole = trace.attn_out(w.site, w.query, 1, pool).row(0);
     for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
-    s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
+    if (trace.adds_bias(w.site)) s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
 }
 
 void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, ThreadPool& pool) {
@@ -52,14 +52,15 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
 }  // namespace
 
 Matrix key_contributions(const Trace& trace, int site, int head, int query, ThreadPool& pool) {
-    const ModelConfig& c = trace.config();
-    Matrix weighted = Matrix::Zero(trace.key_count(site), Index{c.heads} * c.d_head);
-    for (int h = head < 0 ? 0 : head; h < (head < 0 ? c.heads : head + 1); ++h) {
+    const int heads = trace.config().heads(site), d = trace.config().d_head(site);
+    Matrix weighted = Matrix::Zero(trace.key_count(site), Index{heads} * d);
+    for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
         const Matrix pattern = trace.pattern_rows(site, h, query, 1);
-        weighted.middleCols(Index{h} * c.d_head, c.d_head) = pattern.row(0).transpose().asDiagonal() * trace.v(site, h);
+        weighted.middleCols(Index{h} * d, d) = pattern.row(0).transpose().asDiagonal() * trace.v(site, h);
     }
     Linear o = trace.weights(site).o;
     o.bias = nullptr;
+    if (trace.rule(site).skipped) weighted.setZero();
     Matrix out(weighted.rows(), o.out);
     apply_linear(pool, weighted, o, out);
     return out;
@@ -70,7 +71,7 @@ Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool&
     const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(), columns = static_cast<Index>(m.sites.size());
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
     for (Index i = 0; i < columns; ++i) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Matrix before = trace.resid_before(m.sites[static_cast<size_t>(i)], pool);
         const Matrix delta = trace.attn_out(m.sites[static_cast<size_t>(i)], pool);
         const Matrix after = before + delta;
@@ -88,11 +89,11 @@ Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPoo
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     find_moved_tokens(trace, w, additions, s, pool);
-    s.norm_by_head.assign(static_cast<size_t>(c.sites() * c.heads), std::numeric_limits<float>::quiet_NaN());
+    s.norm_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
     for (const int site : sites_of(c, c.site(w.site).stack)) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Matrix results = trace.results(site, w.query, pool);
-        for (int h = 0; h < c.heads; ++h) s.norm_by_head[static_cast<size_t>(site * c.heads + h)] = results.row(h).norm();
+        for (int h = 0; h < c.heads(site); ++h) s.norm_by_head[c.head_index(site, h)] = results.row(h).norm();
     }
     if (c.site(w.site).stack + 1 == static_cast<int>(c.stacks.size()) && trace.model->has_logits()) {
         TRY(const Lens lens, find(trace, LensWanted{w.query, 1}, pool, cancel));
@@ -114,8 +115,8 @@ Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPoo
     const Index n = steps[0].rows();
     Matrix all(n * static_cast<Index>(steps.size()), steps[0].cols());
     for (size_t i = 0; i < steps.size(); ++i) all.middleRows(static_cast<Index>(i) * n, n) = steps[i];
-    if (stopped(cancel)) return Error{"Cancelled."};
-    const Plane plane = principal_plane(all);
+    const Plane plane = principal_plane(all, cancel);
+    if (stopped(cancel)) return cancelled();
     Projection p{{}, plane.kept};
     for (size_t i = 0; i < steps.size(); ++i) p.steps.push_back(plane.points.middleRows(static_cast<Index>(i) * n, n));
     return p;

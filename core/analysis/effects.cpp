@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -10,15 +12,18 @@ constexpr int kTogether = 16, kMostStages = 5;
 
 Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel, std::atomic<int>* done) {
     const ModelConfig& c = trace.config();
-    const float before = probabilities_at(trace, position, pool)[token];
-    const int heads = c.sites() * c.heads;
+    const Vector own = probabilities_at(trace, position, pool);
+    HEADLIGHT_CHECK(token >= 0 && token < own.size());
+    const float before = own[token];
+    const int heads = c.head_count();
     std::vector<float> out;
     Matrix rows(kTogether, c.d_model);  // the unembedding is read once for many
     for (int i = 0; i < heads; ++i) {
         ForwardRequest request = trace.request;
         Change ablation;
-        ablation.site = i / c.heads;
-        ablation.head = i % c.heads;
+        const AttentionHead head = c.head_at(static_cast<size_t>(i));
+        ablation.site = head.site;
+        ablation.head = head.head;
         request.intervention.changes.push_back(std::move(ablation));
         TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
         rows.row(i % kTogether) = ablated->normalized().row(position);

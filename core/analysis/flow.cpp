@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/check.h"
+#include "base/memory.h"
+
 namespace headlight {
 
 namespace {
@@ -23,9 +26,10 @@ public:
     void reset() {
         for (Edge& e : edges_) e.left = e.capacity;
     }
-    float largest_flow(int source, int sink) {
+    /// Where `cancel` is set on the way, less.
+    float largest_flow(int source, int sink, const CancelFlag* cancel) {
         float total = 0;
-        while (find_levels(source, sink)) {
+        while (!stopped(cancel) && find_levels(source, sink)) {
             std::fill(next_.begin(), next_.end(), size_t{0});
             while (const float sent = push(source, sink, std::numeric_limits<float>::max())) total += sent;
         }
@@ -83,7 +87,7 @@ std::vector<int> self_sites(const ModelConfig& c, int stack) {
 Matrix mean_pattern(const Trace& trace, int site, const Carriers& carriers, int first, int rows) {
     Matrix sum = Matrix::Zero(rows, trace.key_count(site));
     int count = 0;
-    for (int h = 0; h < trace.config().heads; ++h) {
+    for (int h = 0; h < trace.config().heads(site); ++h) {
         if (carriers.left_out.count({site, h})) continue;
         sum += trace.pattern_rows(site, h, first, rows);
         ++count;
@@ -96,10 +100,11 @@ Matrix mean_pattern(const Trace& trace, int site, const Carriers& carriers, int 
 Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int token, ThreadPool& pool, const CancelFlag* cancel) {
     const auto sites = self_sites(trace.config(), carriers.stack);
     const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(), layers = static_cast<int>(sites.size()), blocks = (n + kBlock - 1) / kBlock;
+    HEADLIGHT_CHECK(token >= 0 && token < n);
     Matrix reached = Matrix::Zero(layers + 1, n);
     reached(layers, token) = 1;
     for (int l = layers - 1; l >= 0; --l) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         Matrix parts = Matrix::Zero(blocks, n);
         pool.run(blocks, [&](int b) {
             const int first = b * kBlock, rows = std::min(kBlock, n - first);
@@ -113,6 +118,7 @@ Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int to
 
 Matrix rollout(const Trace& trace, const Carriers& carriers, ThreadPool& pool) {
     const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size();
+    check_fits(int64_t{n} * n * 8);
     Matrix out = Matrix::Identity(n, n);
     for (const int site : self_sites(trace.config(), carriers.stack)) {
         const Matrix below = out;
@@ -128,6 +134,7 @@ std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, 
     const auto sites = self_sites(trace.config(), carriers.stack);
     const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(), layers = static_cast<int>(sites.size());
     if (n > kMostFlowTokens) return {};
+    HEADLIGHT_CHECK(token >= 0 && token < n);
     FlowNetwork network(n * (layers + 1));
     for (int l = 0; l < layers; ++l) {
         const Matrix pattern = mean_pattern(trace, sites[static_cast<size_t>(l)], carriers, 0, n);
@@ -139,7 +146,7 @@ std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, 
     for (int source = 0; source < n; ++source) {
         if (stopped(cancel)) return {};
         network.reset();
-        flow[static_cast<size_t>(source)] = network.largest_flow(source, layers * n + token);
+        flow[static_cast<size_t>(source)] = network.largest_flow(source, layers * n + token, cancel);
     }
     return flow;
 }
@@ -149,15 +156,14 @@ Result<Graph> find(const Trace& trace, const GraphWanted& w, ThreadPool& pool, c
     const int n = trace.request.inputs[static_cast<size_t>(w.carriers.stack)].size();
     g.links.assign(g.sites.size(), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
     const int blocks = (n + kBlock - 1) / kBlock;
+    const CancelScope scope(pool, cancel);
     pool.run(blocks * static_cast<int>(g.sites.size()), [&](int tile) {
-        if (stopped(cancel)) return;
         const auto l = static_cast<size_t>(tile / blocks);
         const int first = tile % blocks * kBlock;
         const Matrix rows = mean_pattern(trace, g.sites[l], w.carriers, first, std::min(kBlock, n - first));
         for (Index i = 0; i < rows.rows(); ++i)
-            g.links[l][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(g.sites[l]).mask.seen[static_cast<size_t>(first + i)], w.share, kMostLinks);
+            g.links[l][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), KeyRange{0, static_cast<int>(rows.cols())}, w.share, kMostLinks);
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return g;
 }
 
@@ -169,7 +175,7 @@ Result<Origins> find(const Trace& trace, const OriginsWanted& w, ThreadPool& poo
     float sum = 0;
     for (const float f : o.flow) sum += f;
     for (float& f : o.flow) f /= std::max(sum, 1e-12f);
-    if (stopped(cancel)) return Error{"Cancelled."};
+    if (stopped(cancel)) return cancelled();
     return o;
 }
 

@@ -42,6 +42,8 @@ public:
         for (const int id : wanted_.forced) {
             if (full(draft)) break;
             TRY(const Next next, read(draft));
+            if (id < 0 || id >= next.log_probability.size())
+                return Error{"The token " + std::to_string(id) + " to write is none of " + model_->name + "'s " + std::to_string(next.log_probability.size()) + "; choose another."};
             append(draft, id, next);
             if (ends(id)) return finished(std::move(draft));
         }
@@ -216,7 +218,9 @@ const char* why_silent(const Model& model) {
 Result<Writing> write(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
     TRY_STATUS(check_writes(*model));
     if (model->config.kind == ModelKind::encoder) return Error{model->name + " fills masks and does not write on; use a decoder or an encoder–decoder."};
-    return Writer(model, request, wanted, pool, cancel, past).write();
+    TRY(Writing writing, Writer(model, request, wanted, pool, cancel, past).write());
+    TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
+    return writing;
 }
 
 Result<std::vector<int>> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool) {

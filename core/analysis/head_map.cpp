@@ -16,7 +16,8 @@ Result<HeadMap> find(const Trace& trace, const HeadMapWanted&, ThreadPool& pool,
     Matrix points(static_cast<Index>(heads.size()), cells);
     for (size_t i = 0; i < heads.size(); ++i)
         points.row(static_cast<Index>(i)) = Eigen::Map<const Eigen::RowVectorXf>(heads[i].thumbnail.data(), cells).cwiseMax(0.0f).cwiseSqrt();
-    const Plane plane = principal_plane(points);
+    const Plane plane = principal_plane(points, cancel);
+    if (stopped(cancel)) return cancelled();
     return HeadMap{plane.points, plane.kept};
 }
 

@@ -9,7 +9,7 @@ namespace headlight {
 
 /// Places of all heads in a plane: near heads have like patterns.
 struct HeadMap {
-    Matrix points;   // [site · heads + head, 2]
+    Matrix points;   // [head_count, 2], by ModelConfig::head_index
     float kept = 0;  // share of the variance that the plane holds
 };
 
@@ -25,7 +25,7 @@ Result<HeadMap> find(const Trace& trace, const HeadMapWanted& wanted, ThreadPool
 /// Statistics of all heads on `length` random tokens, twice over (Olsson et al. 2022). It depends on the model alone.
 struct RandomStatistics {
     int length = 0;
-    std::vector<std::array<float, kStatistics>> heads;  // [site · heads + head]
+    std::vector<std::array<float, kStatistics>> heads;  // by ModelConfig::head_index
 };
 
 struct RandomStatisticsWanted {

@@ -69,30 +69,31 @@ struct Cover {
     int last_entry(int item) const { return t <= n ? first_entry(item) + 1 : first_entry(item + 1); }
 };
 
-/// Puts one query's row into the thumbnail.
-void reduce_row(std::span<const float> row, int q, const MaskPlan& mask, const Cover& down, const Cover& across, Matrix& thumbnail) {
-    const KeyRange& seen = mask.seen[static_cast<size_t>(q)];
+/// Puts one query's row, marked where it is masked, into the thumbnail; `range`: the keys that it may weigh.
+void reduce_row(std::span<const float> row, int q, const KeyRange& range, const Cover& down, const Cover& across, Matrix& thumbnail) {
     float* const entries = thumbnail.row(down.first_entry(q)).data();
-    for (int c = across.first_entry(seen.begin); c < across.t && across.first_item(c) < seen.end; ++c)
-        for (int k = std::max(seen.begin, across.first_item(c)), last = std::min(seen.end, across.last_item(c)); k < last; ++k)
-            if (!mask.is_hole(q, k)) entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
+    for (int c = across.first_entry(range.begin); c < across.t && across.first_item(c) < range.end; ++c)
+        for (int k = std::max(range.begin, across.first_item(c)), last = std::min(range.end, across.last_item(c)); k < last; ++k)
+            entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
     for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r) thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
-HeadSummary summarize(const Trace& trace, int site, int head, int t) {
+HeadSummary summarize(const Trace& trace, int site, int head, int t, const ThreadPool& pool) {
     constexpr int kBlock = 64;
-    const MaskPlan& mask = trace.rule(site).mask_of(head);
+    const AttentionRule& rule = trace.rule(site);
+    const MaskPlan& mask = rule.mask_of(head);
     const bool cross = trace.config().site(site).kind == AttentionKind::cross;
     const int n = trace.query_count(site);
     const Cover down{t, n}, across{t, mask.keys};
     HeadSummary out{{}, Matrix::Constant(t, t, -1.0f)};
     std::array<double, kStatistics> sums{};
     std::array<int, kStatistics> counts{};
-    for (int block = 0; block < n; block += kBlock) {
-        const Matrix rows = trace.pattern_rows(site, head, block, std::min(kBlock, n - block));
+    for (int block = 0; block < n && !pool.stopped(); block += kBlock) {
+        Matrix rows = trace.pattern_rows(site, head, block, std::min(kBlock, n - block));
         for (int i = 0; i < rows.rows(); ++i) {
             const int q = block + i;
-            const std::span<const float> row(rows.row(i).data(), static_cast<size_t>(mask.visible_keys(q, q + 1).end));
+            const KeyRange range = rule.weighed(head, q);
+            const std::span<float> row(rows.row(i).data(), static_cast<size_t>(range.end));
             for (size_t s = 0; s < kStatistics; ++s) {
                 if (cross && kTable[s].self_only) continue;
                 const float value = kTable[s].of_query(row, q, trace.queries(site).ids);
@@ -100,7 +101,8 @@ HeadSummary summarize(const Trace& trace, int site, int head, int t) {
                 sums[s] += value;
                 ++counts[s];
             }
-            reduce_row(row, q, mask, down, across, out.thumbnail);
+            mark_masked(mask, q, row);
+            reduce_row(row, q, range, down, across, out.thumbnail);
         }
     }
     for (size_t s = 0; s < kStatistics; ++s) out.statistics[s] = counts[s] ? static_cast<float>(sums[s] / counts[s]) : kUndefined;
@@ -129,14 +131,14 @@ std::vector<size_t> order_by(const std::vector<float>& values, bool ascending) {
 }
 
 Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel) {
-    const int heads = trace.config().heads;
     int t = 1;
     for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
-    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().sites() * heads));
+    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().head_count()));
+    const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        if (!stopped(cancel)) out[static_cast<size_t>(i)] = summarize(trace, i / heads, i % heads, t);
+        const AttentionHead h = trace.config().head_at(static_cast<size_t>(i));
+        out[static_cast<size_t>(i)] = summarize(trace, h.site, h.head, t, pool);
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return out;
 }
 

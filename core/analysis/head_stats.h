@@ -10,7 +10,8 @@
 
 namespace headlight {
 
-/// A row of the table of statistics. The value of a head is the mean over the queries for which it is defined.
+/// A row of the table of statistics. The value of a head is the mean over the queries for which it is defined; fully masked
+/// rows count as the uniform attention that they are (MaskPlan).
 struct HeadStatistic {
     const char* key;         // "previous", for the command line and files
     const char* label;       // "previous token", for people
@@ -38,7 +39,7 @@ struct HeadSummary {
 /// are not defined come last.
 std::vector<size_t> order_by(const std::vector<float>& values, bool ascending);
 
-/// Summaries of all heads, [site · heads + head]. Thumbnails have at most `thumbnail` rows, as many for every head.
+/// Summaries of all heads, by ModelConfig::head_index. Thumbnails have at most `thumbnail` rows, as many for every head.
 /// An error means that `cancel` was set; it is read between heads.
 Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 

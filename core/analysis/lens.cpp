@@ -1,6 +1,7 @@
 #include "analysis/lens.h"
 
 #include "analysis/direct.h"
+#include "base/check.h"
 
 namespace headlight {
 
@@ -9,6 +10,7 @@ namespace {
 /// [count, vocab]: the residual stream at a layer's entrance (or after the last), read as logits.
 Matrix early_logits(const Trace& trace, int layer, int first, int count, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
+    HEADLIGHT_CHECK(layer >= 0 && layer <= static_cast<int>(stack.layers.size()) && first >= 0 && count >= 0 && first + count <= stack.normalized.rows());
     const StackWeights& weights = trace.model->weights.stacks.back();
     const bool last = layer == static_cast<int>(stack.layers.size());
     if (last) return unembed(*trace.model, stack.normalized.middleRows(first, count), pool);
@@ -38,19 +40,20 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
     const ModelConfig& c = trace.config();
     const int stack = static_cast<int>(c.stacks.size()) - 1;
     Stream s;
-    s.rows.resize(1 + Index{c.sites()} * (c.heads + 2), c.d_model);
+    s.rows.resize(1 + c.head_count() + 2 * Index{c.sites()}, c.d_model);
     s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
     for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) - trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
         for (const int site : c.sites_of(stack, layer)) {
             const Matrix heads = trace.head_additions(site, position, pool);
-            for (int h = 0; h < c.heads; ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
+            for (int h = 0; h < c.heads(site); ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
             const Eigen::RowVectorXf out = trace.attn_out(site, position, 1, pool).row(0);
-            s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
+            if (trace.adds_bias(site)) s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }
-        s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
+        const bool skipped = trace.stack(stack).layers[static_cast<size_t>(layer)]->no_mlp;
+        if (!skipped) s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
     }
     return s;
 }
@@ -60,8 +63,8 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
     const Vector logits = path.logit(stream.rows.topRows(static_cast<Index>(stream.parts.size())), a.token);
     a.parts = stream.parts;
     for (size_t i = 0; i < a.parts.size(); ++i) a.parts[i].logit = logits[static_cast<Index>(i)];
-    a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
-    a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
+    if (trace.model->weights.stacks.back().final_norm.bias) a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
+    if (trace.model->weights.unembedding.bias) a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
     a.logit = 0;
     for (const LogitPart& part : a.parts) a.logit += part.logit;
     return success();
@@ -72,7 +75,7 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
 Result<Lens> find(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     Lens lens{w.first, {}};
     for (int layer = 0; layer <= layer_count(trace); ++layer) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         const Matrix logits = early_logits(trace, layer, w.first, w.count, pool);
         std::vector<Prediction> row(static_cast<size_t>(w.count));
         pool.run(w.count, [&](int i) { row[static_cast<size_t>(i)] = most_probable(logits.row(i)); });
@@ -91,7 +94,7 @@ Result<Attribution> find(const Trace& trace, const AttributionWanted& w, ThreadP
     a.probability = p[a.token];
     a.logit = last[a.token];
     for (int layer = 0; layer < layers; ++layer) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        if (stopped(cancel)) return cancelled();
         a.after_layer.push_back(probabilities(early_logits(trace, layer, w.position, 1, pool).row(0).transpose())[a.token]);
     }
     a.after_layer.push_back(a.probability);

@@ -5,14 +5,14 @@
 
 namespace headlight {
 
-std::vector<Link> heaviest_links(const float* row, const KeyRange& seen, float share, int most) {
-    std::vector<int> order(static_cast<size_t>(seen.size()));
-    std::iota(order.begin(), order.end(), seen.begin);
-    const auto middle = order.begin() + std::min<std::ptrdiff_t>(most, seen.size());
+std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int most) {
+    std::vector<int> order(static_cast<size_t>(keys.size()));
+    std::iota(order.begin(), order.end(), keys.begin);
+    const auto middle = order.begin() + std::min<std::ptrdiff_t>(most, keys.size());
     std::partial_sort(order.begin(), middle, order.end(), [&](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
     std::vector<Link> out;
     float mass = 0;
-    for (auto it = order.begin(); it != middle && mass < share; ++it) {
+    for (auto it = order.begin(); it != middle && mass < share && row[*it] > 0; ++it) {
         out.push_back({*it, row[*it]});
         mass += row[*it];
     }
@@ -21,18 +21,17 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& seen, float s
 
 Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     constexpr int kBlock = 64, kMost = 32;
-    const int n = trace.query_count(w.site), heads = trace.config().heads;
+    const int n = trace.query_count(w.site), heads = trace.config().heads(w.site);
     LayerLinks links;
     links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
+    const CancelScope scope(pool, cancel);
     pool.run(heads, [&](int h) {
-        for (int first = 0; first < n; first += kBlock) {
-            if (stopped(cancel)) return;
+        for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
             const Matrix rows = trace.pattern_rows(w.site, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
-                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(w.site).mask_of(h).seen[static_cast<size_t>(first + i)], w.share, kMost);
+                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(w.site).weighed(h, first + i), w.share, kMost);
         }
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return links;
 }
 

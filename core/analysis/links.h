@@ -29,7 +29,7 @@ struct LinksWanted {
 /// grows with the tokens and not with their square. An error means that `cancel` was set.
 Result<LayerLinks> find(const Trace& trace, const LinksWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// The heaviest of the keys that a row may see, until they weigh `share`, at most `most`.
-std::vector<Link> heaviest_links(const float* row, const KeyRange& seen, float share, int most);
+/// The heaviest of some keys of a row, until they weigh `share`, at most `most` and none without weight.
+std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int most);
 
 }  // namespace headlight

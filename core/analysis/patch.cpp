@@ -19,7 +19,6 @@ Result<std::shared_ptr<const Trace>> run_source(const std::string& text, const T
     TRY(ModelInput input, read_typed(*own.model, typed));
     if (input.sequences.size() > 1) input.sequences.back() = own.output();  // the same target
     if (input.sequences[0].size() == 0) return Error{"The text to take a pattern from is empty; write it behind freeze:L.H=."};
-    TRY_STATUS(check_sequences(*own.model, input.sequences));
     return run_trace(own.model, {std::move(input.sequences), {}}, pool, cancel);
 }
 

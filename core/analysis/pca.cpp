@@ -16,7 +16,7 @@ Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m) {
 }
 }  // namespace
 
-Plane principal_plane(const Matrix& points) {
+Plane principal_plane(const Matrix& points, const CancelFlag* cancel) {
     Plane out{Matrix::Zero(points.rows(), 2), 1};
     const Matrix x = points.rowwise() - points.colwise().mean();
     const double variance = x.cast<double>().squaredNorm();
@@ -25,7 +25,7 @@ Plane principal_plane(const Matrix& points) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     Eigen::MatrixXf basis = Eigen::MatrixXf::NullaryExpr(x.cols(), k, [&] { return normal(random); });
-    for (int i = 0; i < kRounds; ++i) basis = orthonormal(x.transpose() * (x * basis));
+    for (int i = 0; i < kRounds && !stopped(cancel); ++i) basis = orthonormal(x.transpose() * (x * basis));
     const Eigen::MatrixXf inside = x * basis;  // [rows, k]
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXf> solver(inside.transpose() * inside);
     const Index found = std::min<Index>(2, k);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/matrix.h"
+#include "base/threads.h"
 
 namespace headlight {
 
@@ -12,6 +13,7 @@ struct Plane {
 
 /// Projects points [rows, d] on their first two principal components, by subspace iteration (Halko et al. 2011): linear in
 /// rows and d, the same for the same points. The signs are chosen so that the farthest point of each direction is positive.
-Plane principal_plane(const Matrix& points);
+/// Where `cancel` is set on the way, it ends early with a plane of no use.
+Plane principal_plane(const Matrix& points, const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/rope.h"
+#include "model/sinusoids.h"
 
 namespace headlight {
 
@@ -13,28 +14,36 @@ namespace {
 constexpr int kMostColumns = 256;
 
 PositionKind kind_of(const ModelConfig& c, const StackWeights& w) {
-    if (w.position_embedding) return c.sinusoidal ? PositionKind::sinusoidal : PositionKind::learned;
+    if (c.sinusoidal) return PositionKind::sinusoidal;
+    if (w.position_embedding) return PositionKind::learned;
     if (c.rope.dims) return PositionKind::rotary;
     if (c.alibi) return PositionKind::slopes;
     return w.relative_bias ? PositionKind::buckets : PositionKind::none;
+}
+
+/// [count, width]: the vectors that are added to the tokens.
+Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, int first_row) {
+    if (c.sinusoidal) return sinusoids(c.d_model, 0, count);
+    Matrix whole(std::min<Index>(count, table.out - first_row), table.in);
+    for (Index p = 0; p < whole.rows(); ++p) table.read(first_row + p, 0, table.in, whole.row(p).data());
+    return whole;
 }
 
 /// Vectors that are added to the tokens, and their dot products (all components counted, also those that are not shown).
 void read_vectors(const ModelConfig& c, const Linear& table, int count, Positions& out) {
     const bool picture = c.kind == ModelKind::vision;  // position 0 is the class token's
     out.first_row = picture ? 0 : c.position_offset;
-    count = std::min<int>(count, static_cast<int>(table.out) - out.first_row);
-    Matrix whole(count, table.in);
-    for (int p = 0; p < count; ++p) table.read(out.first_row + p, 0, table.in, whole.row(p).data());
+    const Matrix whole = position_vectors(c, table, count, out.first_row);
+    const int width = static_cast<int>(whole.cols());
     out.between = whole * whole.transpose();
-    const int step = static_cast<int>((table.in + kMostColumns - 1) / kMostColumns);
-    out.table.resize(count, (table.in + step - 1) / step);
-    const int half = static_cast<int>(table.in + 1) / 2;
+    const int step = (width + kMostColumns - 1) / kMostColumns;
+    out.table.resize(whole.rows(), (width + step - 1) / step);
+    const int half = (width + 1) / 2;
     for (Index i = 0; i < out.table.cols(); ++i) {
         const int component = static_cast<int>(i) * step;
         out.components.push_back(component);
         out.table.col(i) = whole.col(component);
-        if (c.sinusoidal) out.waves.push_back(static_cast<float>(2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / static_cast<double>(table.in))));
+        if (c.sinusoidal) out.waves.push_back(static_cast<float>(2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / static_cast<double>(width))));
     }
 }
 
@@ -71,10 +80,10 @@ void spread_bias(const Matrix& by_distance, int head, int count, Positions& out)
         for (int k = 0; k < count && k - q <= last; ++k) out.between(q, k) = by_distance(head, k - q - first);
 }
 
-void read_slopes(const ModelConfig& c, int head, int count, Positions& out) {
-    const PositionBias bias = alibi_bias(c.heads, count);
-    Matrix by_distance(c.heads, 2 * count - 1);
-    for (int h = 0; h < c.heads; ++h) {
+void read_slopes(int heads, int head, int count, Positions& out) {
+    const PositionBias bias = alibi_bias(heads, count);
+    Matrix by_distance(heads, 2 * count - 1);
+    for (int h = 0; h < heads; ++h) {
         const float slope = count > 1 ? bias.by_key(h, 1) - bias.by_key(h, 0) : 0;
         out.slopes.push_back(slope);
         for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * static_cast<float>(d);
@@ -96,9 +105,9 @@ Positions positions_of(const Model& model, const PositionsWanted& wanted) {
         case PositionKind::sinusoidal:
         case PositionKind::learned: read_vectors(c, w.position_embedding, count, out); break;
         case PositionKind::rotary: read_rotations(c.rope_of(c.stacks[stack], wanted.layer), count, out); break;
-        case PositionKind::slopes: read_slopes(c, wanted.head, count, out); break;
+        case PositionKind::slopes: read_slopes(c.stacks[stack].heads, wanted.head, count, out); break;
         case PositionKind::buckets:
-            spread_bias(bucket_bias(c.buckets, w.relative_bias, out.causal, c.heads, count).by_distance, wanted.head, count, out);
+            spread_bias(bucket_bias(c.buckets, w.relative_bias, out.causal, c.stacks[stack].heads, count).by_distance, wanted.head, count, out);
             for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
             break;
         case PositionKind::none: break;

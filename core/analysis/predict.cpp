@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/check.h"
+#include "base/quoted.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -21,7 +23,10 @@ std::vector<int> ranked_ids(const Vector& values, int count) {
     return order;
 }
 
-Vector logits_at(const Trace& trace, int position, ThreadPool& pool) { return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose(); }
+Vector logits_at(const Trace& trace, int position, ThreadPool& pool) {
+    HEADLIGHT_CHECK(position >= 0 && position < trace.normalized().rows());
+    return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose();
+}
 
 Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) { return probabilities(logits_at(trace, position, pool)); }
 
@@ -44,8 +49,10 @@ std::vector<Prediction> predictions(const Trace& trace, int position, int count,
     return out;
 }
 
-std::string token_label(const Tokenizer& tokenizer, int id) {
-    const std::string bytes = tokenizer.bytes(id);
+namespace {
+
+/// The bytes of a token as a person reads them.
+std::string label_of(std::string_view bytes) {
     if (!is_valid_utf8(bytes)) return "Byte";
     const bool blank_first = bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
     std::string out;
@@ -55,18 +62,20 @@ std::string token_label(const Tokenizer& tokenizer, int id) {
         if (c.value == '\n') out += "↵";
         else if (c.value == ' ') out += "␣";
         else if (c.value == '\t') out += "→";
-        else if (c.value < 0x20 || c.value == 0x7F) out += "·";
-        else append_utf8(out, c.value);
+        else append_utf8(out, control_picture(c.value));
     }
     return out;
 }
 
+}  // namespace
+
+std::string token_label(const Tokenizer& tokenizer, int id) { return label_of(tokenizer.bytes(id)); }
+
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack) {
     if (sequence.picture) return sequence.tokens;
     if (!model.tokenizer) {
-        std::vector<std::string> out = sequence.tokens;
-        for (std::string& token : out)
-            if (token.size() > 1 && token[0] == ' ') token.erase(0, 1);
+        std::vector<std::string> out;
+        for (const std::string& token : sequence.tokens) out.push_back(label_of(token));
         return out;
     }
     const Tokenizer& tokenizer = stack == 0 ? **model.tokenizer : *model.target_tokenizer();

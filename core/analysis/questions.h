@@ -26,32 +26,57 @@ using Question = std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSp
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has.
 Question fitted(const Question& question, const Trace& trace);
 
+/// What is on show: a run, and the head of it whose picture is shown.
+struct Shown {
+    const Trace* trace = nullptr;
+    int site = 0, head = 0;
+};
+
+/// Whether an answer to a question goes with the head that is shown: where views put the names of its block's tokens to it, it
+/// must be of that block; where it is of one head, of that head; where it is of a stack, of the block's stack.
+bool fits(const auto&, const Shown&) { return true; }
+bool fits(const LinksWanted& asked, const Shown& shown);
+bool fits(const StepsWanted& asked, const Shown& shown);
+bool fits(const DeltaMapsWanted& asked, const Shown& shown);
+bool fits(const DeltaSplitWanted& asked, const Shown& shown);
+bool fits(const ProjectionWanted& asked, const Shown& shown);
+bool fits(const GraphWanted& asked, const Shown& shown);
+bool fits(const OriginsWanted& asked, const Shown& shown);
+bool fits(const HeadPairWanted& asked, const Shown& shown);
+bool fits(const DeltaPairWanted& asked, const Shown& shown);
+bool fits(const WordAlignmentWanted& asked, const Shown& shown);
+
 template <class Asked>
 struct Found {
     Asked asked;
     typename Asked::Answer answer;
+    std::shared_ptr<const Trace> of;  // the run that it says something of; null: every run of the model
+
+    bool is_of(const Trace& run) const { return !of || of.get() == &run; }
 };
 
-/// The last answer to each kind of question, shared between snapshots.
+/// The last answer to each kind of question, shared between snapshots. It is handed out only where it fits what is shown.
 template <class Variant>
 class AnswersTo;
 
 template <class... Asked>
 class AnswersTo<std::variant<Asked...>> {
 public:
-    /// The last answer of a kind, whatever exactly was asked, or null.
+    /// The last answer of a kind where it is of the run that is shown and fits its head, whatever else was asked; or null.
     template <class Q>
-    const Found<Q>* get() const {
-        return std::get<Slot<Q>>(found_).get();
+    const Found<Q>* get(const Shown& shown) const {
+        const Found<Q>* found = std::get<Slot<Q>>(found_).get();
+        return found && shown.trace && found->is_of(*shown.trace) && fits(found->asked, shown) ? found : nullptr;
     }
     template <class Q>
-    void set(Q asked, typename Q::Answer answer) {
-        std::get<Slot<Q>>(found_) = std::make_shared<const Found<Q>>(Found<Q>{std::move(asked), std::move(answer)});
+    void set(Q asked, typename Q::Answer answer, std::shared_ptr<const Trace> of) {
+        std::get<Slot<Q>>(found_) = std::make_shared<const Found<Q>>(Found<Q>{std::move(asked), std::move(answer), std::move(of)});
     }
-    bool holds(const std::variant<Asked...>& question) const {
-        return std::visit([this](const auto& q) {
-            const auto* found = get<std::decay_t<decltype(q)>>();
-            return found && found->asked == q;
+    /// Whether exactly this was answered about a run.
+    bool holds(const std::variant<Asked...>& question, const Trace& run) const {
+        return std::visit([&](const auto& q) {
+            const auto& found = std::get<Slot<std::decay_t<decltype(q)>>>(found_);
+            return found && found->asked == q && found->is_of(run);
         }, question);
     }
     /// Forgets what was said of another run.
@@ -63,7 +88,7 @@ public:
     /// What is still true of another text in the same model.
     AnswersTo about_model() const {
         AnswersTo out;
-        std::get<Slot<RandomStatisticsWanted>>(out.found_) = std::get<Slot<RandomStatisticsWanted>>(found_);
+        if (const auto& random = std::get<Slot<RandomStatisticsWanted>>(found_)) out.set(random->asked, random->answer, nullptr);
         return out;
     }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/delta.h"
+#include "base/memory.h"
 
 namespace headlight {
 
@@ -67,23 +68,23 @@ bool same_tokens(const ModelConfig& c, int a, int b) { return c.site(a).stack ==
 /// How far every head of B that reads the same tokens is from one of A.
 Result<std::vector<float>> distances_from(const Trace& a, int site, int head, const Trace& b, int site_b, const SitePairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
-    std::vector<float> out(static_cast<size_t>(c.sites() * c.heads), kNone);
+    std::vector<float> out(static_cast<size_t>(c.head_count()), kNone);
+    const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
-        if (!stopped(cancel) && same_tokens(c, site_b, i / c.heads)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, i / c.heads, i % c.heads, pairs);
+        const AttentionHead there = c.head_at(static_cast<size_t>(i));
+        if (same_tokens(c, site_b, there.site)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, there.site, there.head, pairs, cancel);
     });
-    if (stopped(cancel)) return Error{"Cancelled."};
     return out;
 }
 
 /// The nearest head of B's model whose queries and keys are of the same kind as A's.
 std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairWanted& w) {
     const ModelConfig& c = b.config();
-    const int head = std::clamp(w.head_b, 0, c.heads - 1);
     int site = std::clamp(w.site_b, 0, c.sites() - 1);
     const auto fits = [&](int candidate) { return c.site(candidate).kind == a.config().site(w.site).kind || c.stacks.size() != a.config().stacks.size(); };
     while (site > 0 && !fits(site)) --site;
     while (site < c.sites() - 1 && !fits(site)) ++site;
-    return {site, head};
+    return {site, std::clamp(w.head_b, 0, c.heads(site) - 1)};
 }
 
 }  // namespace
@@ -113,6 +114,7 @@ Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& poo
     } else {
         TRY(out.distances, distances_from(a, w.site, w.head, *b, site_b, pairs, pool, cancel));
     }
+    check_fits(static_cast<int64_t>(pairs.queries.size() * pairs.keys.size()) * 32);  // both sides twice, their difference, its order
     out.map.rows = std::move(pairs.queries);
     out.map.columns = std::move(pairs.keys);
     fill(out.map, masked_pattern(a, w.site, w.head), masked_pattern(*b, site_b, head_b));

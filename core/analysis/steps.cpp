@@ -1,7 +1,10 @@
 #include "analysis/steps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "base/check.h"
 
 namespace headlight {
 
@@ -9,13 +12,15 @@ namespace {
 
 constexpr float kLeast = -2, kMost = 25;  // between them the largest e^score has few enough digits to read
 
+/// e^score of the keys that take part; the same of all keys of a fully masked row, which is uniform (MaskPlan).
 void exponentiate(Steps& s) {
-    float largest = -std::numeric_limits<float>::infinity();
+    const bool fully_masked = std::none_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.allowed; });
+    float largest = fully_masked ? 0 : -std::numeric_limits<float>::infinity();
     for (const KeyStep& k : s.keys)
         if (k.allowed) largest = std::max(largest, k.score);
     s.shift = largest < kLeast || largest > kMost ? largest : 0;
     for (KeyStep& k : s.keys) {
-        k.exp = k.allowed ? std::exp(static_cast<double>(k.score) - s.shift) : 0;
+        k.exp = fully_masked ? 1 : k.allowed ? std::exp(static_cast<double>(k.score) - s.shift) : 0;
         s.sum += k.exp;
     }
 }
@@ -23,10 +28,13 @@ void exponentiate(Steps& s) {
 }  // namespace
 
 Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
+    HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.site));
     const AttentionRule& rule = trace.rule(w.site);
     const auto q = trace.q(w.site, w.head), k = trace.k(w.site, w.head), v = trace.v(w.site, w.head);
     Matrix scores(1, trace.key_count(w.site));
     attention_scores(rule, w.head, q, k, w.query, 0, scores);
+    Matrix bias = Matrix::Zero(1, trace.key_count(w.site));
+    rule.bias.add(w.head, w.query, 0, bias);
     const Matrix pattern = trace.pattern_rows(w.site, w.head, w.query, 1);
     Steps s;
     for (int key = 0; key < trace.key_count(w.site); ++key) {
@@ -35,7 +43,7 @@ Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, c
         step.scaled = step.dot * rule.scale;
         step.capped = rule.cap > 0 ? rule.cap * std::tanh(step.scaled / rule.cap) : step.scaled;
         step.score = scores(0, key);
-        step.bias = step.score - step.capped;
+        step.bias = bias(0, key);
         step.allowed = rule.mask_of(w.head).allows(w.query, key);
         step.weight = pattern(0, key);
         step.value_norm = v.row(key).norm();

@@ -15,7 +15,7 @@ struct KeyStep {
     float bias = 0;        // position bias
     float score = 0;       // what enters mask and softmax
     bool allowed = true;
-    double exp = 0;        // e^(score − Steps::shift); 0 where masked
+    double exp = 0;        // e^(score − Steps::shift); 0 where masked; 1 in a fully masked row
     float weight = 0;      // pattern
     float value_norm = 0;  // ‖v‖
     float moved = 0;       // weight · ‖v‖
@@ -24,7 +24,7 @@ struct KeyStep {
 struct Steps {
     std::vector<KeyStep> keys;
     double shift = 0;      // subtracted from every score before exp: 0 while e^score is a number a person can read
-    double sum = 0;        // of exp over the allowed keys
+    double sum = 0;        // of exp over the keys
     Vector z;              // [d_head], the weighted values added up
     Vector delta;          // [d_model], the head's ΔE: z through its slice of the output matrix
 };

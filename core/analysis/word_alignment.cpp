@@ -58,7 +58,7 @@ Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted
     out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);
     out.columns = join_labels(columns.labels, out.column_of_token);
-    if (stopped(cancel)) return Error{"Cancelled."};
+    if (stopped(cancel)) return cancelled();
     out.weights = join_pattern(mean_pattern(trace, wanted.site, wanted.heads), out.row_of_token, out.column_of_token);
     for (Index r = 0; r < out.weights.rows(); ++r) {
         Index best = 0;

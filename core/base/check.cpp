@@ -31,6 +31,8 @@ void fail_check(const char* condition, const char* file, int line) {
 Error caught_error() {
     try {
         throw;
+    } catch (const Failure& failure) {
+        return failure.error();
     } catch (const CheckFailed& failed) {
         return Error{std::string("Headlight made a mistake (") + failed.what() + "); what was open is kept: please report this line."};
     } catch (const std::bad_alloc&) {

@@ -1,8 +1,10 @@
 // Invariants that the program itself must keep. What a person or a file gives is never checked here: that becomes a Result.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -12,6 +14,17 @@ namespace headlight {
 class CheckFailed : public std::logic_error {
 public:
     using std::logic_error::logic_error;
+};
+
+/// An Error on its way to the next barrier: for failures deep inside a room, where the functions between would only hand them on.
+class Failure : public std::exception {
+public:
+    explicit Failure(Error error) : error_(std::move(error)) {}
+    const Error& error() const { return error_; }
+    const char* what() const noexcept override { return error_.message.c_str(); }
+
+private:
+    Error error_;
 };
 
 /// Whether a failed check ends the process at once, so that tests and fuzzers see where; sanitizer builds begin so.

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/check.h"
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -35,6 +37,15 @@ int64_t left_in_group(int64_t otherwise) {
 int64_t peak_memory() {
     rusage usage{};
     return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t{usage.ru_maxrss} * 1024 : 0;
+}
+
+void check_fits(int64_t bytes) {
+    constexpr int64_t kAlways = 64 << 20;
+    if (bytes <= kAlways) return;
+    const int64_t free = available_memory();
+    if (free <= 0 || bytes <= free) return;
+    const auto megabytes = [](int64_t b) { return std::to_string(b >> 20) + " MB"; };
+    throw Failure({"This needs " + megabytes(bytes) + " of memory, but only " + megabytes(free) + " are free: use a shorter text, or close other programs."});
 }
 
 int64_t available_memory() {

@@ -12,6 +12,9 @@ void keep_freed_memory();
 /// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody says.
 int64_t available_memory();
 
+/// Throws a Failure where `bytes` are more than is free: asked before what grows with the square of a text is taken.
+void check_fits(int64_t bytes);
+
 /// Most bytes that this process has held at once, mapped files it read included; 0 where nobody says.
 int64_t peak_memory();
 

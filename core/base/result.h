@@ -10,7 +10,10 @@ namespace headlight {
 /// What went wrong, in one sentence that names the thing and says what helps.
 struct Error {
     std::string message;
+    bool cancelled = false;  // nobody wants the result any more: there is nothing to say to a person
 };
+
+inline Error cancelled() { return {"Cancelled.", true}; }
 
 /// A value, or the sentence that says why there is none.
 template <class T>

@@ -2,6 +2,10 @@
 #include "base/threads.h"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "base/check.h"
 
 namespace headlight {
 
@@ -22,7 +26,11 @@ int default_thread_count() {
 }
 
 ThreadPool::ThreadPool(int threads) {
-    for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
+    helpers_.reserve(static_cast<size_t>(std::max(threads - 1, 0)));
+    try {
+        for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {  // no more threads to be had
+    }
 }
 
 ThreadPool::~ThreadPool() {
@@ -34,17 +42,25 @@ ThreadPool::~ThreadPool() {
     for (auto& helper : helpers_) helper.join();
 }
 
+void ThreadPool::stop_point() const {
+    if (stopped()) throw Failure(cancelled());
+}
+
 void ThreadPool::run(int count, const std::function<void(int)>& tile) {
     if (count <= 0) return;
     if (helpers_.empty() || count == 1) {
-        for (int i = 0; i < count; ++i) tile(i);
-        return;
+        for (int i = 0; i < count; ++i) {
+            stop_point();
+            tile(i);
+        }
+        return stop_point();  // the last tile may have returned early
     }
     uint32_t job;
     {
         std::lock_guard lock(mutex_);
         tile_ = &tile;
         count_ = count;
+        failed_.store(false, std::memory_order_relaxed);
         unfinished_.store(count, std::memory_order_relaxed);
         job = job_.load(std::memory_order_relaxed) + 1;
         next_.store(uint64_t{job} << 32, std::memory_order_release);
@@ -56,8 +72,25 @@ void ThreadPool::run(int count, const std::function<void(int)>& tile) {
         if (spin < kSpins) pause_briefly();
         else std::this_thread::yield();
     }
-    std::lock_guard lock(mutex_);
-    tile_ = nullptr;
+    std::exception_ptr failure;
+    {
+        std::lock_guard lock(mutex_);
+        tile_ = nullptr;
+        failure = std::exchange(failure_, nullptr);
+    }
+    if (failure) std::rethrow_exception(failure);
+    stop_point();
+}
+
+/// One tile, unless the job is lost; keeps the job's first exception.
+void ThreadPool::do_tile(const std::function<void(int)>& tile, int i) {
+    if (failed_.load(std::memory_order_relaxed) || stopped()) return;
+    try {
+        tile(i);
+    } catch (...) {
+        std::lock_guard lock(mutex_);
+        if (!failed_.exchange(true, std::memory_order_relaxed)) failure_ = std::current_exception();
+    }
 }
 
 bool ThreadPool::take_tiles(uint32_t job) {
@@ -74,7 +107,7 @@ bool ThreadPool::take_tiles(uint32_t job) {
         do {
             if ((next >> 32) != job || static_cast<int>(next & 0xffffffffu) >= count) return true;
         } while (!next_.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel));
-        (*tile)(static_cast<int>(next & 0xffffffffu));
+        do_tile(*tile, static_cast<int>(next & 0xffffffffu));
         unfinished_.fetch_sub(1, std::memory_order_acq_rel);
     }
 }

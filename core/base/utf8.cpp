@@ -3,9 +3,12 @@
 
 #include <utf8proc.h>
 
+#include "base/check.h"
+
 namespace headlight {
 
 CodePoint decode_utf8(std::string_view text, size_t at) {
+    HEADLIGHT_DCHECK(at < text.size());
     utf8proc_int32_t value = -1;
     const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
     const auto length = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &value);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "figure/text_pieces.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 #include "io/png.h"
@@ -106,12 +107,38 @@ double Canvas::text(double x, double y, const std::string& text, double size, Fa
     return width;
 }
 
-double text_width(const std::string& text, double size, Face face) {
+namespace {
+
+/// A layout that is measured, not drawn.
+Owned<PangoLayout> measured_layout(const std::string& text, double size, Face face) {
     static thread_local const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
     static thread_local const Owned<cairo_t> cairo(cairo_create(surface.get()));
+    return make_layout(cairo.get(), text, size, face);
+}
+
+}  // namespace
+
+double text_width(const std::string& text, double size, Face face) {
     PangoRectangle box;
-    pango_layout_get_extents(make_layout(cairo.get(), text, size, face).get(), nullptr, &box);
+    pango_layout_get_extents(measured_layout(text, size, face).get(), nullptr, &box);
     return box.width / static_cast<double>(PANGO_SCALE);
+}
+
+std::vector<TextPiece> text_pieces(const std::string& text, double size, Face face) {
+    std::vector<TextPiece> out;
+    if (text.empty()) return out;
+    const auto layout = measured_layout(text, size, face);
+    PangoLayoutIter* at = pango_layout_get_iter(layout.get());
+    do {
+        PangoRectangle box;
+        pango_layout_iter_get_cluster_extents(at, nullptr, &box);
+        const auto begin = static_cast<size_t>(pango_layout_iter_get_index(at));
+        if (begin < text.size()) out.push_back({begin, text.size(), box.width / static_cast<double>(PANGO_SCALE)});
+    } while (pango_layout_iter_next_cluster(at));
+    pango_layout_iter_free(at);
+    std::sort(out.begin(), out.end(), [](const TextPiece& a, const TextPiece& b) { return a.begin < b.begin; });
+    for (size_t i = 1; i < out.size(); ++i) out[i - 1].end = out[i].begin;
+    return out;
 }
 
 namespace {

@@ -47,8 +47,13 @@ const Colormap& colormap(std::string_view name, bool dark) {
     return table(std::string(is_colormap(name) ? name : kNames[0]) + (dark ? "_dark" : "_light"));
 }
 
+int color_index(float place) { return std::isnan(place) ? kNoNumber : static_cast<int>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255)); }
+
+Rgb color_of(const Colormap& map, int index) { return index < 0 || index >= kNoNumber ? Rgb{0x80, 0x80, 0x80} : map[static_cast<size_t>(index)]; }
+
 float scale_position(Scale scale, float weight, float largest, float row_largest) {
-    if (!(weight > 0)) return 0;
+    if (std::isnan(weight)) return weight;
+    if (weight <= 0) return 0;
     const float top = scale == Scale::row ? row_largest : largest;
     if (scale == Scale::log) return top <= kLogFloor ? 0 : std::clamp(std::log(weight / kLogFloor) / std::log(top / kLogFloor), 0.0f, 1.0f);
     return std::clamp(weight / top, 0.0f, 1.0f);

@@ -26,12 +26,19 @@ const Colormap& signed_colormap(bool dark);
 
 bool is_colormap(std::string_view name);
 
+/// The entry of a colour map for a place 0 … 1; places beyond are its ends, and what is no number is kNoNumber.
+constexpr int kNoNumber = 256;
+int color_index(float place);
+/// The colour of an entry; a grey of no map where there is no number.
+Rgb color_of(const Colormap& map, int index);
+inline Rgb color_of(const Colormap& map, float place) { return color_of(map, color_index(place)); }
+
 /// How a weight becomes a place on the colour map.
 enum class Scale { linear, log, row };
 inline constexpr const char* kScaleNames[] = {"linear", "log", "row"};
 constexpr float kLogFloor = 1e-4f;  // weights below this are shown as zero on the log scale
 
-/// Place in [0, 1] of a weight, given the largest weight of the picture and of its row.
+/// Place in [0, 1] of a weight (NaN of NaN), given the largest weight of the picture and of its row.
 float scale_position(Scale scale, float weight, float largest, float row_largest);
 
 /// The colour of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where there are many.

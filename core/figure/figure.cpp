@@ -37,6 +37,7 @@ std::string decimals(double value, int digits) {
     char text[64];
     std::snprintf(text, sizeof text, "%.*f", digits, value);
     std::string out(text);
+    if (out[0] == '-' && out.find_first_not_of("-0.") == std::string::npos) out.erase(0, 1);  // less than the digits can say is no negative number
     if (out[0] == '-') out.replace(0, 1, "−");
     return out;
 }
@@ -46,7 +47,7 @@ namespace {
 constexpr Index kMostRectangles = 256;  // cells per side drawn as vectors
 
 Rgb cell_color(const FigureOptions& o, const Colormap& map, float weight, float largest, float row_largest) {
-    return map[static_cast<size_t>(std::lround(255 * scale_position(o.scale, weight, largest, row_largest)))];
+    return color_of(map, scale_position(o.scale, weight, largest, row_largest));
 }
 
 /// The weights as a picture of `wide` × `high` pixels; a pixel that covers several cells is the largest of them.
@@ -130,14 +131,14 @@ std::vector<int> color_indices(const PageCells& cells, const FigureOptions& o, f
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
             const float v = cells.at(r, c);
-            out.push_back(v < 0 ? -1 : static_cast<int>(std::lround(255 * scale_position(o.scale, v, largest, row_largest[cells.query(r, c)]))));
+            out.push_back(v < 0 ? -1 : color_index(scale_position(o.scale, v, largest, row_largest[cells.query(r, c)])));
         }
     return out;
 }
 
 /// One path for each colour, cells of one colour that touch in one piece: files stay small and no seams show.
 void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int>& indices, const Colormap& map) {
-    for (int index = -1; index < 256; ++index) {
+    for (int index = -1; index <= kNoNumber; ++index) {
         bool any = false;
         for (Index r = 0; r < cells.down(); ++r)
             for (Index c = 0, count = 0; c < cells.across(); c += count) {
@@ -156,7 +157,7 @@ void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int
             cairo_restore(canvas.cairo());
             continue;
         }
-        canvas.set_color(index < 0 ? Rgb{0xEE, 0xF0, 0xF2} : map[static_cast<size_t>(index)]);
+        canvas.set_color(index < 0 ? Rgb{0xEE, 0xF0, 0xF2} : color_of(map, index));
         cairo_fill(canvas.cairo());
     }
 }
@@ -166,8 +167,8 @@ void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, f
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
             const float v = cells.at(r, c), place = scale_position(o.scale, v, largest, row_largest[cells.query(r, c)]);
-            if (v < 0) continue;
-            canvas.set_color(map[static_cast<size_t>(std::lround(255 * place))]);
+            if (!(v >= 0) || std::isnan(place)) continue;
+            canvas.set_color(color_of(map, place));
             cairo_new_sub_path(canvas.cairo());
             cairo_arc(canvas.cairo(), cells.x + cells.cell * (static_cast<double>(c) + 0.5), cells.y + cells.cell * (static_cast<double>(r) + 0.5), cells.cell * 0.47 * std::sqrt(place), 0, 2 * M_PI);
             cairo_fill(canvas.cairo());
@@ -183,7 +184,7 @@ void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double ce
     const Colormap& map = colormap(o.colormap, false);
     if (o.marks == Marks::dots) {
         draw_dots(canvas, cells, o, largest, map);
-        std::replace_if(indices.begin(), indices.end(), [](int index) { return index >= 0; }, 256);  // only what is masked is left
+        std::replace_if(indices.begin(), indices.end(), [](int index) { return index >= 0 && index < kNoNumber; }, kNoNumber + 1);  // what is masked or no number is left
     }
     fill_by_color(canvas, cells, indices, map);
 }

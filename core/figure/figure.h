@@ -34,6 +34,9 @@ const FigureKind* find_figure(std::string_view name);
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 
+/// " Row 3 is fully masked: …" for captions, "" where no row of the head is (MaskPlan).
+std::string fully_masked_note(const Trace& trace, int site, int head);
+
 /// Makes a figure and writes it, whole or not at all.
 Status write_figure(const std::filesystem::path& path, const FigureKind& kind, std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 

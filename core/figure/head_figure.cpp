@@ -5,6 +5,7 @@
 
 #include "analysis/predict.h"
 #include "analysis/words.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "figure/figure.h"
 
@@ -41,6 +42,7 @@ Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& w
 }
 
 Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
+    check_fits(int64_t{trace.query_count(o.site)} * trace.key_count(o.site) * 12);  // as it is, as it is shown, the tokens kept
     const Matrix own = masked_pattern(trace, o.site, o.head), whole = o.drop_sink ? without_first_key(own) : own;
     const Matrix kept = whole(queries.kept, keys.kept);
     return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;
@@ -113,8 +115,8 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
     const Colormap& map = colormap(o.colormap, false);
     for (Index q = 0; q < weights.rows(); ++q)
         for (Index k = 0; k < weights.cols(); ++k) {
-            if (weights(q, k) < 0.005f) continue;
-            const Rgb back = map[static_cast<size_t>(std::lround(255 * scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff())))];
+            if (!(weights(q, k) >= 0.005f)) continue;
+            const Rgb back = color_of(map, scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff()));
             const bool dark = o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
             const double x = l.left + l.cell * (static_cast<double>(o.queries == Axis::rows ? k : q) + 0.5), y = l.top + l.cell * (static_cast<double>(o.queries == Axis::rows ? q : k) + 0.5);
             canvas.text(x, y, decimals(static_cast<double>(weights(q, k)), 2), font, Face::mono, dark ? PageColors{}.page : PageColors{}.text, Align::centre);
@@ -123,7 +125,8 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
 
 std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
     std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " + kScaleNames[static_cast<int>(o.scale)] + " scale.";
-    if (trace.rule(o.site).mask.hides_any()) out += " Hatched: masked.";
+    if (trace.rule(o.site).mask_of(o.head).hides_any()) out += " Hatched: masked.";
+    out += fully_masked_note(trace, o.site, o.head);
     if (o.drop_sink) out += " First key left out, rows renormalised.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
@@ -131,6 +134,13 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
 }
 
 }  // namespace
+
+std::string fully_masked_note(const Trace& trace, int site, int head) {
+    const auto rows = fully_masked_rows(trace, site, head);
+    if (rows.empty()) return "";
+    if (rows.size() == 1) return " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention.";
+    return " " + std::to_string(rows.size()) + " rows are fully masked: they fall back to uniform attention.";
+}
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
     const AttentionSite site = trace->config().site(o.site);

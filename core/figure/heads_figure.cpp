@@ -15,15 +15,17 @@ constexpr int kThumbnail = 64;
 /// Where each head stands, and how rows and thumbnails are called.
 struct Grid {
     int down = 0, across = 0;
-    std::vector<int> heads;               // site · heads + head, row after row
+    std::vector<std::optional<size_t>> heads;  // ModelConfig::head_index, row after row; none: the block has fewer heads
     std::vector<std::string> row_names;   // of whole layers
     std::vector<std::string> names;       // of each thumbnail, where only some are shown
 };
 
 Grid whole_grid(const ModelConfig& c) {
-    Grid g{c.sites(), c.heads, {}, {}, {}};
-    for (int i = 0; i < c.sites() * c.heads; ++i) g.heads.push_back(i);
-    for (int site = 0; site < c.sites(); ++site) g.row_names.push_back(site_name(c, site));
+    Grid g{c.sites(), c.max_heads(), {}, {}, {}};
+    for (int site = 0; site < c.sites(); ++site) {
+        for (int head = 0; head < g.across; ++head) g.heads.push_back(c.has_head({site, head}) ? std::optional(c.head_index(site, head)) : std::nullopt);
+        g.row_names.push_back(site_name(c, site));
+    }
     return g;
 }
 
@@ -31,8 +33,8 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     Grid g;
     std::istringstream parts(wanted);
     for (std::string part; std::getline(parts, part, ',');) {
-        TRY(const Change named, parse_ablation(c, part));
-        g.heads.push_back(named.site * c.heads + named.head);
+        TRY(const AttentionHead named, parse_head(c, part, "--only-heads"));
+        g.heads.push_back(c.head_index(named.site, named.head));
         g.names.push_back(head_name(c, named.site, named.head));
     }
     return g;
@@ -97,13 +99,15 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
     }
     const Layout l = arrange(o, grid);
     float largest = 1e-6f;
-    for (const int i : grid.heads) largest = std::max(largest, heads[static_cast<size_t>(i)].thumbnail.maxCoeff());
+    for (const auto& i : grid.heads)
+        if (i) largest = std::max(largest, heads[*i].thumbnail.maxCoeff());
     return Drawing{l.page, [=, heads = std::move(heads)](Canvas& canvas) {
         begin_figure(canvas, l.page, o, (grid.names.empty() ? "All heads of " : "Heads of ") + trace->model->name);
         if (o.labels) draw_names(canvas, grid, l);
         for (size_t i = 0; i < grid.heads.size(); ++i) {
+            if (!grid.heads[i]) continue;
             const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % grid.across), y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / grid.across);
-            const Matrix& thumbnail = heads[static_cast<size_t>(grid.heads[i])].thumbnail;
+            const Matrix& thumbnail = heads[*grid.heads[i]].thumbnail;
             draw_weights(canvas, thumbnail, x, y, l.side / static_cast<double>(thumbnail.rows()), o, largest);
             canvas.stroke_rect(x, y, l.side, l.side, {0xDA, 0xDE, 0xE3}, 0.5);
         }

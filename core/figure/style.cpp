@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
@@ -35,7 +36,7 @@ std::string number_text(double value) {
 }
 
 Error wrong(const StyleField& field, const std::string& text, const std::string& may_be) {
-    return Error{std::string(field.name) + " cannot be \"" + text.substr(0, 40) + "\"; it may be " + may_be + "."};
+    return Error{std::string(field.name) + " cannot be " + in_quotes(text) + "; it may be " + may_be + "."};
 }
 
 /// One overload for each type of a field.
@@ -155,7 +156,7 @@ std::span<const FigurePreset> built_in_presets() {
 Status apply_preset(FigureStyle& style, const FigurePreset& preset) {
     for (const auto& [name, text] : preset.fields) {
         const StyleField* field = find_field(name);
-        if (!field) return Error{"The preset " + preset.name.substr(0, 60) + " sets \"" + name.substr(0, 40) + "\", which no figure has; take it out."};
+        if (!field) return Error{"The preset " + shortened(preset.name) + " sets " + in_quotes(name) + ", which no figure has; take it out."};
         TRY_STATUS(set_field(style, *field, text));
     }
     return success();
@@ -181,7 +182,7 @@ Result<FigurePreset> parse_preset(std::string_view text, const std::string& file
     TRY(out.name, json_string(root, "name", "preset", file));
     for (const auto& [key, value] : root.items()) {
         if (key == "format" || key == "version" || key == "name") continue;
-        if (!value.is_string() && !value.is_number() && !value.is_boolean()) return Error{file + ": \"" + key.substr(0, 40) + "\" must be a text, a number, true or false."};
+        if (!value.is_string() && !value.is_number() && !value.is_boolean()) return Error{file + ": " + in_quotes(key) + " must be a text, a number, true or false."};
         out.fields[key] = value.is_string() ? value.get<std::string>() : value.is_boolean() ? value.get<bool>() ? "true" : "false" : number_text(value.get<double>());
     }
     FigureStyle trial;
@@ -211,7 +212,7 @@ Result<std::vector<int>> read_positions(const std::string& text, int count) {
         const bool range = std::sscanf(part.c_str(), "%6d-%6d%n", &first, &last, &used) == 2 && used == static_cast<int>(part.size());
         const bool one = !range && std::sscanf(part.c_str(), "%6d%n", &first, &used) == 1 && used == static_cast<int>(part.size());
         if (one) last = first;
-        if ((!one && !range) || first < 0 || last < first || last >= count) return Error{"The tokens \"" + text.substr(0, 40) + "\" cannot be chosen: positions go from 0 to " + std::to_string(count - 1) + "; write 0-5,9 for example."};
+        if ((!one && !range) || first < 0 || last < first || last >= count) return Error{"The tokens " + in_quotes(text) + " cannot be chosen: positions go from 0 to " + std::to_string(count - 1) + "; write 0-5,9 for example."};
         for (int i = first; i <= last; ++i) chosen.insert(i);
     }
     if (chosen.empty()) return Error{"No tokens are chosen; write 0-5,9 for example."};

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/heap_tensors.h"
 
@@ -104,11 +105,11 @@ Entry read_entry(Reader& r) {
     Entry e;
     e.name = r.text(kLongestName);
     const auto dimensions = r.number<uint32_t>();
-    if (dimensions > 4) r.fail("tensor " + e.name.substr(0, 60) + " has " + std::to_string(dimensions) + " dimensions");
+    if (dimensions > 4) r.fail("tensor " + shortened(e.name) + " has " + std::to_string(dimensions) + " dimensions");
     int64_t count = 1;
     for (uint32_t d = 0; d < dimensions && !r.failed(); ++d) {
         const auto size = r.number<uint64_t>();
-        if (size > static_cast<uint64_t>(kMostValues) || (size > 0 && count > kMostValues / static_cast<int64_t>(size))) r.fail("tensor " + e.name.substr(0, 60) + " has more elements than any file holds");
+        if (size > static_cast<uint64_t>(kMostValues) || (size > 0 && count > kMostValues / static_cast<int64_t>(size))) r.fail("tensor " + shortened(e.name) + " has more elements than any file holds");
         if (r.failed()) break;
         count *= static_cast<int64_t>(size);
         e.tensor.shape.insert(e.tensor.shape.begin(), static_cast<int64_t>(size));  // listed fastest first
@@ -116,18 +117,18 @@ Entry read_entry(Reader& r) {
     const auto type = r.number<uint32_t>();
     e.tensor.dtype = find_gguf_type(type);
     if (!r.failed() && !e.tensor.dtype)
-        r.fail("tensor " + e.name.substr(0, 60) + " is stored in the format " + std::to_string(type) + ", which Headlight does not read; it reads " + weight_formats());
+        r.fail("tensor " + shortened(e.name) + " is stored in the format " + std::to_string(type) + ", which Headlight does not read; it reads " + weight_formats());
     e.offset = r.number<uint64_t>();
     if (!r.failed() && !e.tensor.shape.empty() && e.tensor.shape.back() % e.tensor.dtype->block != 0)
-        r.fail("the rows of tensor " + e.name.substr(0, 60) + " are no whole blocks of " + e.tensor.dtype->name);
+        r.fail("the rows of tensor " + shortened(e.name) + " are no whole blocks of " + e.tensor.dtype->name);
     return e;
 }
 
-Result<std::monostate> place(Entry& e, std::span<const std::byte> data, uint64_t alignment, const std::string& name) {
+Status place(Entry& e, std::span<const std::byte> data, uint64_t alignment, const std::string& name) {
     const auto size = static_cast<uint64_t>(e.tensor.dtype->size(element_count(e.tensor.shape)));
-    if (e.offset % alignment != 0) return Error{name + ": tensor " + e.name.substr(0, 60) + " does not begin at a multiple of " + std::to_string(alignment) + "; download the file again."};
+    if (e.offset % alignment != 0) return Error{name + ": tensor " + shortened(e.name) + " does not begin at a multiple of " + std::to_string(alignment) + "; download the file again."};
     if (e.offset > data.size() || size > data.size() - e.offset)
-        return Error{name + ": tensor " + e.name.substr(0, 60) + " ends past the end of the file; the download stopped early, so download this file again."};
+        return Error{name + ": tensor " + shortened(e.name) + " ends past the end of the file; the download stopped early, so download this file again."};
     e.tensor.bytes = data.subspan(e.offset, size);
     return success();
 }
@@ -160,12 +161,15 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
     const Json& wanted = out.value("general.alignment");
     const uint64_t alignment = wanted.is_null() ? 32 : wanted.is_number_unsigned() ? wanted.get<uint64_t>() : 0;
     if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
-        return Error{name + ": general.alignment is " + wanted.dump().substr(0, 20) + ", which is no power of two; download the file again."};
+        return Error{name + ": general.alignment is " + shortened(wanted.dump()) + ", which is no power of two; download the file again."};
     const size_t header = 4 + r.at(), start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
+    std::vector<ByteRange> ranges;
     for (Entry& e : table) {
         TRY_STATUS(place(e, bytes.subspan(start), alignment, name));
-        out.tensors[e.name] = std::move(e.tensor);
+        ranges.emplace_back(e.offset, e.offset + e.tensor.bytes.size());
+        if (!out.tensors.emplace(e.name, std::move(e.tensor)).second) return Error{name + ": two tensors are called " + shortened(e.name) + "; download the file again."};
     }
+    TRY_STATUS(check_apart(std::move(ranges), name));
     return out;
 }
 

@@ -9,13 +9,14 @@
 #include <cstring>
 #include <memory>
 
+#include "base/check.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr int64_t kMostPixels = 32 << 20;
+constexpr int64_t kMostPixels = 32 << 20, kMostSide = 65'535;
 constexpr size_t kMostBytes = 256 << 20;
 
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
@@ -53,28 +54,37 @@ std::vector<Taps> make_taps(int in, int out, Resampling filter) {
     return all;
 }
 
-/// Resamples rows of pixels `apart` bytes from each other; `count` such rows, `next` bytes from one to the next.
-void resample(const uint8_t* in, uint8_t* out, const std::vector<Taps>& taps, int64_t apart, int64_t count, int64_t next_in, int64_t next_out) {
-    for (int64_t r = 0; r < count; ++r)
-        for (size_t i = 0; i < taps.size(); ++i)
-            for (int c = 0; c < 3; ++c) {
-                int64_t sum = int64_t{1} << (kBits - 1);
-                for (size_t k = 0; k < taps[i].weights.size(); ++k) sum += int64_t{taps[i].weights[k]} * in[r * next_in + (taps[i].first + static_cast<int64_t>(k)) * apart + c];
-                out[r * next_out + static_cast<int64_t>(i) * apart + c] = static_cast<uint8_t>(std::clamp<int64_t>(sum >> kBits, 0, 255));
+uint8_t to_byte(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kBits, 0, 255)); }
+constexpr int32_t kHalf = 1 << (kBits - 1);
+
+/// One row of pixels to `taps.size()` of them.
+void resample_row(const uint8_t* in, const std::vector<Taps>& taps, uint8_t* out) {
+    for (const Taps& t : taps)
+        for (int c = 0; c < 3; ++c) {
+            int32_t sum = kHalf;
+            const uint8_t* pixel = in + int64_t{t.first} * 3 + c;
+            for (const int weight : t.weights) {
+                sum += weight * *pixel;
+                pixel += 3;
             }
+            *out++ = to_byte(sum);
+        }
 }
 
 }  // namespace
 
 Result<RgbImage> open_image(const std::filesystem::path& path) {
     TRY(const auto file, MappedFile::open(path));
-    return decode_image(file->bytes(), display_path(path));
+    auto image = decode_image(file->bytes(), display_path(path));
+    TRY_STATUS(file->check_unchanged());
+    return image;
 }
 
 namespace {
 
-Error too_large(const std::string& name, int64_t width, int64_t height) {
-    return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) + " pixels; make it smaller than 32 megapixels first."};
+Status check_size(const std::string& name, int64_t width, int64_t height) {
+    if (width <= kMostSide && height <= kMostSide && width * height <= kMostPixels) return success();
+    return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) + " pixels; make it smaller than 32 megapixels and 65,535 pixels a side first."};
 }
 
 Error damaged(const std::string& name, const char* why) { return Error{name + " is damaged (" + why + "); save the picture again as PNG or JPEG."}; }
@@ -86,12 +96,9 @@ Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string&
     spng_set_png_buffer(png.get(), bytes.data(), bytes.size());
     spng_ihdr header{};
     if (const int problem = spng_get_ihdr(png.get(), &header)) return damaged(name, spng_strerror(problem));
-    if (int64_t{header.width} * header.height > kMostPixels) return too_large(name, header.width, header.height);
-    const auto pixels = static_cast<size_t>(header.width) * header.height;
-    std::vector<uint8_t> rgba(pixels * 4);
-    if (const int problem = spng_decode_image(png.get(), rgba.data(), rgba.size(), SPNG_FMT_RGBA8, 0)) return damaged(name, spng_strerror(problem));
-    RgbImage out{static_cast<int>(header.width), static_cast<int>(header.height), std::vector<uint8_t>(pixels * 3)};
-    for (size_t i = 0; i < pixels; ++i) std::copy_n(rgba.begin() + static_cast<std::ptrdiff_t>(4 * i), 3, out.rgb.begin() + static_cast<std::ptrdiff_t>(3 * i));
+    TRY_STATUS(check_size(name, header.width, header.height));
+    RgbImage out{static_cast<int>(header.width), static_cast<int>(header.height), std::vector<uint8_t>(size_t{header.width} * header.height * 3)};
+    if (const int problem = spng_decode_image(png.get(), out.rgb.data(), out.rgb.size(), SPNG_FMT_RGB8, 0)) return damaged(name, spng_strerror(problem));
     return out;
 }
 
@@ -101,7 +108,7 @@ Result<RgbImage> decode_jpeg(std::span<const std::byte> bytes, const std::string
     const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
     int width = 0, height = 0, sampling = 0, colors = 0;
     if (tjDecompressHeader3(jpeg.get(), data, bytes.size(), &width, &height, &sampling, &colors) != 0 || width <= 0 || height <= 0) return damaged(name, tjGetErrorStr2(jpeg.get()));
-    if (int64_t{width} * height > kMostPixels) return too_large(name, width, height);
+    TRY_STATUS(check_size(name, width, height));
     RgbImage out{width, height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
     if (tjDecompress2(jpeg.get(), data, bytes.size(), out.rgb.data(), width, 0, height, TJPF_RGB, TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0) return damaged(name, tjGetErrorStr2(jpeg.get()));
     return out;
@@ -125,12 +132,25 @@ Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::strin
 }
 
 RgbImage resize(const RgbImage& image, int width, int height, Resampling filter) {
+    HEADLIGHT_CHECK(width > 0 && height > 0 && image.rgb.size() == size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height));
     if (image.width == width && image.height == height) return image;
-    RgbImage wide{width, image.height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(image.height) * 3)};
-    resample(image.rgb.data(), wide.rgb.data(), make_taps(image.width, width, filter), 3, image.height, int64_t{image.width} * 3, int64_t{width} * 3);
-    if (image.height == height) return wide;
-    RgbImage out{width, height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
-    resample(wide.rgb.data(), out.rgb.data(), make_taps(image.height, height, filter), int64_t{width} * 3, width, 3, 3);
+    const auto across = make_taps(image.width, width, filter), down = make_taps(image.height, height, filter);
+    const auto row_size = static_cast<size_t>(width) * 3, rows = static_cast<size_t>(height);
+    std::vector<uint8_t> row(row_size);
+    std::vector<int32_t> sums(rows * row_size, kHalf);
+    size_t first = 0;  // the first output row that is not finished
+    for (int y = 0; y < image.height; ++y) {
+        resample_row(image.rgb.data() + int64_t{y} * image.width * 3, across, row.data());
+        const auto ends = [&](const Taps& t) { return t.first + static_cast<int>(t.weights.size()); };
+        while (first < rows && ends(down[first]) <= y) ++first;
+        for (size_t i = first; i < rows && down[i].first <= y; ++i) {
+            if (ends(down[i]) <= y) continue;
+            const int weight = down[i].weights[static_cast<size_t>(y - down[i].first)];
+            for (size_t x = 0; x < row_size; ++x) sums[i * row_size + x] += weight * row[x];
+        }
+    }
+    RgbImage out{width, height, std::vector<uint8_t>(sums.size())};
+    std::transform(sums.begin(), sums.end(), out.rgb.begin(), to_byte);
     return out;
 }
 

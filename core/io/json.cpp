@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/quoted.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -26,17 +27,6 @@ int nesting_depth(std::string_view text) {
     return deepest;
 }
 
-const Json* find(const Json& object, const char* key) {
-    const auto it = object.find(key);
-    return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
-Error wrong_type(const std::string& name, const char* key, const char* wanted, const Json& got) {
-    std::string shown = got.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (shown.size() > 40) shown = shown.substr(0, 40) + "…";
-    return Error{name + ": \"" + key + "\" must be " + wanted + ", not " + shown + "; correct the file or download it again."};
-}
-
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, const std::string& name) {
@@ -49,40 +39,70 @@ Result<Json> parse_json(std::string_view text, const std::string& name) {
 
 Result<Json> read_json(const std::filesystem::path& path) {
     TRY(auto file, MappedFile::open(path));
-    return parse_json(file->text(), display_path(path));
+    auto value = parse_json(file->text(), display_path(path));
+    TRY_STATUS(file->check_unchanged());
+    return value;
 }
 
-Result<int64_t> json_integer(const Json& object, const char* key, int64_t fallback, int64_t low, int64_t high, const std::string& name) {
-    const Json* value = find(object, key);
-    if (!value) return fallback;
-    if (!value->is_number_integer()) return wrong_type(name, key, "a whole number", *value);
-    const bool too_big = value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
-    const int64_t number = too_big ? INT64_MAX : value->get<int64_t>();
+const Json* json_find(const Json& object, JsonKey key) {
+    const auto it = object.find(key.name);
+    return it == object.end() || (key.nullable && it->is_null()) ? nullptr : &*it;
+}
+
+Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got) {
+    const std::string shown = shortened(got.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown + "; correct the file or download it again."};
+}
+
+Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high, const std::string& name) {
+    if (!value.is_number_integer()) return wrong_type(name, key, "a whole number", value);
+    const bool too_big = value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
+    const int64_t number = too_big ? INT64_MAX : value.get<int64_t>();
     if (number < low || number > high)
-        return Error{name + ": \"" + key + "\" is " + value->dump() + ", outside " + std::to_string(low) + " … " + std::to_string(high) +
+        return Error{name + ": " + in_quotes(key) + " is " + value.dump() + ", outside " + std::to_string(low) + " … " + std::to_string(high) +
                      "; correct the file or download it again."};
     return number;
 }
 
-Result<double> json_number(const Json& object, const char* key, double fallback, const std::string& name) {
-    const Json* value = find(object, key);
+Result<int64_t> json_integer(const Json& object, JsonKey key, int64_t fallback, int64_t low, int64_t high, const std::string& name) {
+    const Json* value = json_find(object, key);
     if (!value) return fallback;
-    if (!value->is_number() || !std::isfinite(value->get<double>())) return wrong_type(name, key, "a number", *value);
+    return whole_number(*value, key.name, low, high, name);
+}
+
+Result<double> json_number(const Json& object, JsonKey key, double fallback, const std::string& name) {
+    const Json* value = json_find(object, key);
+    if (!value) return fallback;
+    if (!value->is_number() || !std::isfinite(value->get<double>())) return wrong_type(name, key.name, "a number", *value);
     return value->get<double>();
 }
 
-Result<bool> json_boolean(const Json& object, const char* key, bool fallback, const std::string& name) {
-    const Json* value = find(object, key);
+Result<bool> json_boolean(const Json& object, JsonKey key, bool fallback, const std::string& name) {
+    const Json* value = json_find(object, key);
     if (!value) return fallback;
-    if (!value->is_boolean()) return wrong_type(name, key, "true or false", *value);
+    if (!value->is_boolean()) return wrong_type(name, key.name, "true or false", *value);
     return value->get<bool>();
 }
 
-Result<std::string> json_string(const Json& object, const char* key, const std::string& fallback, const std::string& name) {
-    const Json* value = find(object, key);
+Result<std::string> json_string(const Json& object, JsonKey key, const std::string& fallback, const std::string& name) {
+    const Json* value = json_find(object, key);
     if (!value) return fallback;
-    if (!value->is_string()) return wrong_type(name, key, "a string", *value);
+    if (!value->is_string()) return wrong_type(name, key.name, "a string", *value);
     return value->get<std::string>();
+}
+
+Result<Json> json_object(const Json& object, JsonKey key, const std::string& name) {
+    const Json* value = json_find(object, key);
+    if (!value) return Json(Json::object());
+    if (!value->is_object()) return wrong_type(name, key.name, "an object", *value);
+    return *value;
+}
+
+Result<Json> json_list(const Json& object, JsonKey key, const std::string& name) {
+    const Json* value = json_find(object, key);
+    if (!value) return Json(Json::array());
+    if (!value->is_array()) return wrong_type(name, key.name, "a list", *value);
+    return *value;
 }
 
 }  // namespace headlight

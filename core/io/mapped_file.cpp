@@ -1,4 +1,5 @@
-// mmap, with every failure as a sentence.
+// mmap, with every failure as a sentence. A page that cannot be read raises SIGBUS; the handler knows the mapped ranges, puts zeros
+// under them and marks the file, whose pass is then discarded.
 #include "io/mapped_file.h"
 
 #include <fcntl.h>
@@ -7,11 +8,70 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <mutex>
+
+#include "base/quoted.h"
 
 namespace headlight {
 
-std::string display_path(const std::filesystem::path& path) { return path.string(); }
+/// One mapped file as the signal handler sees it: a node of a list that only grows, free where it begins at 0.
+struct MappedRange {
+    std::atomic<uintptr_t> begin{0}, end{0};
+    std::atomic<bool> taken{true}, faulted{false};
+    MappedRange* next = nullptr;
+};
+
+namespace {
+
+std::atomic<MappedRange*> ranges{nullptr};
+struct sigaction handler_before;
+
+/// Async-signal-safe. Zeros from the faulting page to the end of its file; every other fault goes to who handled them before.
+void catch_fault(int signal, siginfo_t* info, void* context) {
+    const int saved = errno;
+    const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
+    for (MappedRange* r = ranges.load(); r; r = r->next) {
+        const uintptr_t begin = r->begin.load(), end = r->end.load();
+        if (begin == 0 || at < begin || at >= end) continue;
+        const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), from = at / page * page;
+        r->faulted = true;
+        if (mmap(reinterpret_cast<void*>(from), end - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) break;
+        errno = saved;
+        return;
+    }
+    if (handler_before.sa_flags & SA_SIGINFO) return handler_before.sa_sigaction(signal, info, context);
+    sigaction(signal, &handler_before, nullptr);  // the fault comes again
+}
+
+void catch_faults_once() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        struct sigaction action {};
+        action.sa_sigaction = catch_fault;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        sigaction(SIGBUS, &action, &handler_before);
+    });
+}
+
+MappedRange* watch(const std::byte* data, size_t size) {
+    MappedRange* range = ranges.load();
+    for (bool taken = false; range && !range->taken.compare_exchange_strong(taken, true); taken = false) range = range->next;
+    if (!range) {
+        range = new MappedRange;
+        range->next = ranges.load();
+        while (!ranges.compare_exchange_weak(range->next, range)) {}
+    }
+    range->faulted = false;
+    range->end = reinterpret_cast<uintptr_t>(data) + size;
+    range->begin = reinterpret_cast<uintptr_t>(data);
+    return range;
+}
+
+}  // namespace
+
+std::string display_path(const std::filesystem::path& path) { return shortened(path.string(), 200); }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -28,11 +88,31 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
     void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
     ::close(file);
     if (data == MAP_FAILED) return Error{display_path(path) + " cannot be mapped into memory (" + std::strerror(errno) + "): free some memory."};
-    return std::shared_ptr<const MappedFile>(new MappedFile(path, static_cast<const std::byte*>(data), size));
+    const std::shared_ptr<MappedFile> mapped(new MappedFile);
+    mapped->path_ = path;
+    mapped->data_ = static_cast<const std::byte*>(data);
+    mapped->size_ = size;
+    mapped->device_ = info.st_dev;
+    mapped->inode_ = info.st_ino;
+    mapped->modified_ = info.st_mtim;
+    catch_faults_once();
+    if (size) mapped->range_ = watch(mapped->data_, size);
+    return std::shared_ptr<const MappedFile>(mapped);
 }
 
 MappedFile::~MappedFile() {
-    if (data_) munmap(const_cast<std::byte*>(data_), size_);
+    if (!data_) return;
+    range_->begin = 0;
+    munmap(const_cast<std::byte*>(data_), size_);
+    range_->taken = false;
+}
+
+Status MappedFile::check_unchanged() const {
+    struct stat now {};
+    const bool same_file = stat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
+    const bool rewritten = same_file && (static_cast<size_t>(now.st_size) != size_ || now.st_mtim.tv_sec != modified_.tv_sec || now.st_mtim.tv_nsec != modified_.tv_nsec);
+    if (!rewritten && !(range_ && range_->faulted)) return success();
+    return Error{display_path(path_) + " changed on the disk; open it again."};
 }
 
 }  // namespace headlight

@@ -1,6 +1,8 @@
 // A file's bytes, mapped read-only.
 #pragma once
 
+#include <atomic>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -10,10 +12,13 @@
 
 namespace headlight {
 
-/// A file's name as a person would read it in a message.
+struct MappedRange;
+
+/// A file's name as a person would read it in a message: at most 200 characters.
 std::string display_path(const std::filesystem::path& path);
 
-/// The bytes of a file for as long as this lives. An empty file maps to no bytes.
+/// The bytes of a file for as long as this lives. An empty file maps to no bytes. Where the file shrinks meanwhile, or cannot be read,
+/// its lost bytes read as zeros and check_unchanged() says so.
 class MappedFile {
 public:
     /// Fails with one sentence when the file is missing, unreadable or no regular file.
@@ -26,12 +31,19 @@ public:
     std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
     const std::filesystem::path& path() const { return path_; }
 
+    /// Fails where the file was cut or overwritten since it was opened, so that what was computed from its bytes is worth nothing. A file
+    /// that was replaced by another of its name is not: the mapped one lives on. Costs one stat.
+    Status check_unchanged() const;
+
 private:
-    MappedFile(std::filesystem::path path, const std::byte* data, size_t size) : path_(std::move(path)), data_(data), size_(size) {}
+    MappedFile() = default;
 
     std::filesystem::path path_;
-    const std::byte* data_;
-    size_t size_;
+    const std::byte* data_ = nullptr;
+    size_t size_ = 0;
+    MappedRange* range_ = nullptr;
+    unsigned long device_ = 0, inode_ = 0;  // of the file that was mapped
+    timespec modified_{};
 };
 
 }  // namespace headlight

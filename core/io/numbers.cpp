@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "io/output_file.h"
@@ -130,6 +131,7 @@ Status write_numbers(const std::filesystem::path& path, std::span<const NumberTa
     const Format* format = format_of(path);
     if (!format) return Error{display_path(path) + " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
     if (tables.empty()) return Error{"This view has no numbers to write."};
+    for (const NumberTable& t : tables) HEADLIGHT_CHECK(t.rows.size() == static_cast<size_t>(t.values.rows()) && t.columns.size() == static_cast<size_t>(t.values.cols()));
     return format->write(path, tables);
 }
 

@@ -2,11 +2,15 @@
 #include "io/output_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <random>
 
 #include "io/mapped_file.h"
 
@@ -15,6 +19,17 @@ namespace headlight {
 namespace fs = std::filesystem;
 
 namespace {
+/// Waits until the disk has it, so that a rename never puts an empty file in the place of a full one. Where a file system cannot say,
+/// nothing is to be waited for.
+int sync(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno; }
+
+void sync_folder(const fs::path& folder) {
+    const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    sync(descriptor);
+    close(descriptor);
+}
+
 Error cannot_write(const fs::path& path, int code) {
     return Error{display_path(path) + " cannot be written (" + std::strerror(code) + "): choose another folder or free some space."};
 }
@@ -22,8 +37,91 @@ Error cannot_write(const fs::path& path, int code) {
 
 bool is_standard_stream(const fs::path& path) { return path.stem() == "-" && !path.has_parent_path(); }
 
-OutputFile::OutputFile(fs::path target, fs::path temporary, std::FILE* file)
-    : target_(std::move(target)), temporary_(std::move(temporary)), file_(file) {}
+namespace {
+
+/// The temporary files that are open, for the signal handler.
+struct Temporary {
+    std::atomic<bool> taken{false}, named{false};
+    char name[4096];
+};
+Temporary temporaries[64];
+
+Temporary* name_temporary(const std::string& name) {
+    for (Temporary& t : temporaries) {
+        if (name.size() >= sizeof t.name || t.taken.exchange(true)) continue;
+        std::memcpy(t.name, name.c_str(), name.size() + 1);
+        t.named = true;
+        return &t;
+    }
+    return nullptr;
+}
+
+void forget_temporary(const fs::path& name) {
+    for (Temporary& t : temporaries)
+        if (t.named && name == t.name) {
+            t.named = false;
+            t.taken = false;
+            return;
+        }
+}
+
+void end_by(int signal) {
+    remove_temporaries();
+    std::raise(signal);  // which does by now what it does to every program
+}
+
+/// Signals that end the program remove what is half written first, where nobody handles or ignores them.
+void handle_signals() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction before {}, action {};
+        action.sa_handler = end_by;
+        action.sa_flags = static_cast<int>(SA_RESETHAND);
+        if (sigaction(signal, nullptr, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+    }
+}
+
+/// Removes what programs that were killed left beside the target. A temporary file is locked for as long as it is written.
+void remove_leftovers(const fs::path& target) {
+    const std::string prefix = target.filename().string() + ".part-";
+    std::error_code ignored;
+    for (fs::directory_iterator it(target.has_parent_path() ? target.parent_path() : ".", ignored), end; !ignored && it != end; it.increment(ignored)) {
+        if (!it->path().filename().string().starts_with(prefix)) continue;
+        const int file = ::open(it->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) continue;
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(it->path().c_str());
+        close(file);
+    }
+}
+
+/// A new, locked file beside the target; −1 and errno where there is none. Another program may take it for a leftover before it is
+/// locked: then it is gone, and the next one is tried.
+int open_temporary(const fs::path& target, fs::path& name) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        char ending[16];
+        std::snprintf(ending, sizeof ending, ".part-%08x", std::random_device{}());
+        name = target.string() + ending;
+        Temporary* const listed = name_temporary(name.string());
+        const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        struct stat info {};
+        if (file >= 0 && (flock(file, LOCK_EX) != 0 || fstat(file, &info) != 0 || info.st_nlink > 0)) return file;
+        const int problem = errno;
+        if (file >= 0) close(file);
+        if (listed) forget_temporary(name);
+        errno = problem;
+        if (file < 0 && problem != EEXIST) return -1;
+    }
+    return -1;
+}
+
+}  // namespace
+
+void remove_temporaries() {
+    for (const Temporary& t : temporaries)
+        if (t.named) unlink(t.name);
+}
+
+OutputFile::OutputFile(fs::path target, fs::path temporary, std::FILE* file, int lock)
+    : target_(std::move(target)), temporary_(std::move(temporary)), file_(file), lock_(lock) {}
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
     const auto wrap = [](OutputFile* f) { return std::unique_ptr<OutputFile>(f); };
@@ -37,19 +135,26 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
         return wrap(new OutputFile(path, {}, file));
     }
     if (exists && access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
-    const fs::path target = exists && fs::is_symlink(path) ? fs::canonical(path) : path;
-    std::string pattern = target.string() + ".part-XXXXXX";
-    const int descriptor = mkstemp(pattern.data());
+    std::error_code problem;
+    const fs::path target = exists && fs::is_symlink(path, problem) ? fs::canonical(path, problem) : path;
+    if (problem) return cannot_write(path, problem.value());
+    handle_signals();
+    remove_leftovers(target);
+    fs::path temporary;
+    const int descriptor = open_temporary(target, temporary);
     if (descriptor < 0) return cannot_write(path, errno);
     const mode_t mask = umask(0);
     umask(mask);
     fchmod(descriptor, exists ? (info.st_mode & 07777) : (0666 & ~mask));
-    return wrap(new OutputFile(target, pattern, fdopen(descriptor, "wb")));
+    return wrap(new OutputFile(target, temporary, fdopen(dup(descriptor), "wb"), descriptor));
 }
 
 OutputFile::~OutputFile() {
     if (file_) std::fclose(file_);
-    if (!temporary_.empty()) unlink(temporary_.c_str());
+    if (lock_ >= 0) close(lock_);
+    if (temporary_.empty()) return;
+    unlink(temporary_.c_str());
+    forget_temporary(temporary_);
 }
 
 void OutputFile::write(const void* data, size_t size) {
@@ -60,9 +165,12 @@ void OutputFile::write(const void* data, size_t size) {
 Status OutputFile::commit() {
     if (!file_) return cannot_write(target_, EBADF);
     if (std::fflush(file_) != 0 && !failed_) failed_ = errno;
+    if (!failed_ && !temporary_.empty()) failed_ = sync(fileno(file_));
     if (std::fclose(std::exchange(file_, nullptr)) != 0 && !failed_) failed_ = errno;
     if (!failed_ && !temporary_.empty() && std::rename(temporary_.c_str(), target_.c_str()) != 0) failed_ = errno;
     if (failed_) return cannot_write(target_, failed_);
+    forget_temporary(temporary_);
+    if (!temporary_.empty()) sync_folder(target_.parent_path());
     temporary_.clear();
     return success();
 }

@@ -13,7 +13,8 @@ namespace headlight {
 /// Whether a path means standard output: "-", or "-.png" where the ending says what is written.
 bool is_standard_stream(const std::filesystem::path& path);
 
-/// Writes beside the target and renames on commit(); without a commit the target stays as it was.
+/// Writes beside the target and renames on commit(); without a commit the target stays as it was. SIGINT, SIGTERM and SIGHUP remove what is
+/// half written, unless the program handles them itself; what a killed program left is removed at the next save to the same target.
 /// Pipes and devices (and "-" or "-.png", standard output) are written directly, never replaced.
 class OutputFile {
 public:
@@ -27,12 +28,16 @@ public:
     Status commit();
 
 private:
-    OutputFile(std::filesystem::path target, std::filesystem::path temporary, std::FILE* file);
+    OutputFile(std::filesystem::path target, std::filesystem::path temporary, std::FILE* file, int lock = -1);
 
     std::filesystem::path target_, temporary_;  // temporary_ is empty for pipes and devices
     std::FILE* file_;
+    int lock_;        // the descriptor that locks the temporary file until it has its name
     int failed_ = 0;  // errno of the first write that failed
 };
+
+/// Removes the temporary files that are being written: for a program that is about to end by a signal. Async-signal-safe.
+void remove_temporaries();
 
 /// A whole file of text, or none.
 Status write_file(const std::filesystem::path& path, std::string_view text);

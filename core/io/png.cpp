@@ -5,6 +5,8 @@
 #include <cmath>
 #include <memory>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -22,6 +24,7 @@ Status encode_png(const PngPixels& pixels, const ByteSink& sink) {
     const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(SPNG_CTX_ENCODER), spng_ctx_free);
     const Error failed{"The picture could not be encoded; choose a smaller size."};
     if (!context) return failed;
+    HEADLIGHT_CHECK(pixels.bytes.size() == size_t{pixels.width} * pixels.height * (pixels.alpha ? 4 : 3));
     spng_ctx* c = context.get();
     spng_ihdr header{};
     header.width = pixels.width;

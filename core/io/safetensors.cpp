@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/quoted.h"
 #include "io/heap_tensors.h"
 #include "io/json.h"
 #include "io/output_file.h"
@@ -36,7 +37,7 @@ Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> da
     StoredTensor tensor;
     TRY(const std::string type, json_string(entry, "dtype", "", what));
     tensor.dtype = find_dtype(type);
-    if (!tensor.dtype) return Error{what + " has the unknown dtype \"" + type.substr(0, 20) + "\"; save it as F32, F16 or BF16."};
+    if (!tensor.dtype) return Error{what + " has the unknown dtype " + in_quotes(type) + "; save it as F32, F16 or BF16."};
     TRY(tensor.shape, read_shape(entry, what));
     const auto offsets = entry.find("data_offsets");
     const bool usable = offsets != entry.end() && offsets->is_array() && offsets->size() == 2 && (*offsets)[0].is_number_unsigned() && (*offsets)[1].is_number_unsigned();
@@ -69,6 +70,14 @@ int64_t element_count(std::span<const int64_t> shape) {
     return count;
 }
 
+Status check_apart(std::vector<ByteRange> ranges, const std::string& name) {
+    std::erase_if(ranges, [](const ByteRange& r) { return r.first == r.second; });
+    std::sort(ranges.begin(), ranges.end());
+    for (size_t i = 1; i < ranges.size(); ++i)
+        if (ranges[i].first < ranges[i - 1].second) return Error{name + ": two tensors share the same bytes; download the file again."};
+    return success();
+}
+
 Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
     if (bytes.size() < 8) return Error{name + " is " + std::to_string(bytes.size()) + " bytes long, too short for a safetensors file; download it again."};
     uint64_t length;
@@ -82,7 +91,7 @@ Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const st
     const auto data = bytes.subspan(8 + length);
 
     Safetensors out;
-    std::vector<std::pair<uint64_t, uint64_t>> ranges;
+    std::vector<ByteRange> ranges;
     for (const auto& [key, entry] : header.items()) {
         if (key == "__metadata__") {
             if (!entry.is_object()) continue;
@@ -91,12 +100,10 @@ Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const st
             continue;
         }
         uint64_t begin = 0, end = 0;
-        TRY(out.tensors[key], read_entry(entry, data, name + ": tensor " + key.substr(0, 100), begin, end));
-        if (end > begin) ranges.emplace_back(begin, end);
+        TRY(out.tensors[key], read_entry(entry, data, name + ": tensor " + shortened(key), begin, end));
+        ranges.emplace_back(begin, end);
     }
-    std::sort(ranges.begin(), ranges.end());
-    for (size_t i = 1; i < ranges.size(); ++i)
-        if (ranges[i].first < ranges[i - 1].second) return Error{name + ": two tensors share the same bytes; download the file again."};
+    TRY_STATUS(check_apart(std::move(ranges), name));
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/dtype.h"
@@ -29,5 +30,10 @@ std::string shape_text(std::span<const int64_t> shape);
 
 /// Number of elements; the shape must have been checked to fit 64 bits.
 int64_t element_count(std::span<const int64_t> shape);
+
+using ByteRange = std::pair<uint64_t, uint64_t>;  // [begin, end)
+
+/// No two tensors of a file may share bytes.
+Status check_apart(std::vector<ByteRange> ranges, const std::string& name);
 
 }  // namespace headlight

@@ -6,16 +6,18 @@
 #include <limits>
 #include <vector>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
 
 constexpr int kQueryBlock = 64;
 
-/// The keys that a block of one head's queries needs: those it may see, or all where its pattern was frozen.
-KeyRange visible_keys(const AttentionRule& rule, int head, int first, int last) {
+/// The keys that a block of one head's queries needs: those it may weigh, or all where its pattern was frozen.
+KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.change(head) && rule.change(head)->frozen) return {0, rule.mask.keys};
-    return rule.mask_of(head).visible_keys(first, last);
+    return rule.mask_of(head).weighed(first, last);
 }
 
 }  // namespace
@@ -68,6 +70,7 @@ PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, boo
 }
 
 void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, int first_key, MatrixRef scores) {
+    HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() && first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
     scores.noalias() = q.middleRows(first, scores.rows()) * k.middleRows(first_key, scores.cols()).transpose();
     scores *= rule.scale;
     if (rule.cap > 0) scores = (scores.array() / rule.cap).tanh() * rule.cap;
@@ -81,7 +84,7 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
     for (Index r = 0; r < scores.rows(); ++r) {
         auto row = scores.row(r).array();
         const KeyRange& seen = mask.seen[static_cast<size_t>(first + r)];
-        if (seen.size() == 0) {
+        if (mask.fully_masked(static_cast<int>(first + r))) {
             row.setConstant(1.0f / static_cast<float>(mask.keys));
             continue;
         }
@@ -129,7 +132,8 @@ void finish_pattern(const AttentionRule& rule, int head, int first, int first_ke
 }  // namespace
 
 void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern) {
-    const KeyRange keys = visible_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
+    HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && first + pattern.rows() <= q.rows() && pattern.cols() == k.rows() && rule.mask_of(head).keys == pattern.cols());
+    const KeyRange keys = needed_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
     auto visible = pattern.middleCols(keys.begin, keys.size());
     pattern.leftCols(keys.begin).setZero();
     pattern.rightCols(pattern.cols() - keys.end).setZero();
@@ -139,7 +143,7 @@ void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMa
 
 namespace {
 /// z of a head whose output is taken away: 0, or the mean over all queries.
-void ablate(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, MatrixRef z) {
+void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, MatrixRef z) {
     const HeadRule::Z kind = rule.change(head)->z;
     const Index width = q.cols() / rule.heads;
     auto mine = z.middleCols(head * width, width);
@@ -149,6 +153,7 @@ void ablate(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRe
     natural.changed[static_cast<size_t>(head)].z = HeadRule::Z::kept;
     Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(width);
     for (Index first = 0; first < q.rows(); first += kQueryBlock) {
+        pool.stop_point();
         Matrix pattern(std::min<Index>(kQueryBlock, q.rows() - first), k.rows());
         head_pattern(natural, head, q.middleCols(head * width, width), k.middleCols(rule.kv_head(head) * width, width), static_cast<int>(first), pattern);
         sum += (pattern * v.middleCols(rule.kv_head(head) * width, width)).colwise().sum();
@@ -158,21 +163,25 @@ void ablate(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRe
 }  // namespace
 
 void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int start, MatrixRef z) {
+    HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 && (rule.changed.empty() || rule.changed.size() == static_cast<size_t>(rule.heads)));
+    HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() && k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
+    HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() && rule.mask.seen.size() >= static_cast<size_t>(start + z.rows()));
     const int n = start + static_cast<int>(z.rows());
     const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
     pool.run(rule.heads * blocks, [&](int tile) {
         static thread_local std::vector<float, Eigen::aligned_allocator<float>> scratch;  // aligned: Eigen adds up in an order that depends on it
         const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
-        const KeyRange keys = visible_keys(rule, head, first, first + rows);
+        const KeyRange keys = needed_keys(rule, head, first, first + rows);
         scratch.resize(std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
         Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
         const Index at = head * width, shared = rule.kv_head(head) * width;
         attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin, pattern);
+        if (pool.stopped()) return;
         finish_pattern(rule, head, first, keys.begin, pattern);
         z.block(first - start, at, rows, width).noalias() = pattern * v.block(keys.begin, shared, keys.size(), width);
     });
-    for (int head = 0; head < static_cast<int>(rule.changed.size()); ++head) ablate(rule, head, q, k, v, z);
+    for (int head = 0; head < static_cast<int>(rule.changed.size()); ++head) ablate(pool, rule, head, q, k, v, z);
 }
 
 }  // namespace headlight

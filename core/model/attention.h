@@ -32,6 +32,7 @@ struct HeadRule {
     struct Score {
         int query, key;
         float value;
+        bool operator==(const Score&) const = default;
     };
     std::shared_ptr<const MaskPlan> mask;   // in place of the block's
     float temperature = 1;                  // scores are divided by it; 0: the heaviest key alone; infinite: all alike
@@ -49,10 +50,22 @@ struct AttentionRule {
     int heads = 1, kv_heads = 1; // query head h reads key/value head h / (heads / kv_heads)
 
     std::vector<HeadRule> changed;  // per head; empty where nothing was changed
+    bool skipped = false;           // the block adds nothing
 
     const HeadRule* change(int head) const { return changed.empty() ? nullptr : &changed[static_cast<size_t>(head)]; }
     const MaskPlan& mask_of(int head) const { return change(head) && change(head)->mask ? *change(head)->mask : mask; }
+    /// From the first to the last key that the row of a query may weigh: what the mask of the head says, all where the pattern
+    /// is frozen.
+    KeyRange weighed(int head, int query) const { return freezes(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query); }
+    bool freezes(int head, int query) const { return change(head) && change(head)->frozen && query < change(head)->frozen->rows(); }
+    bool has_bias() const { return bias.by_key.size() || bias.by_distance.size(); }
     int kv_head(int head) const { return head / (heads / kv_heads); }
+};
+
+/// What is in force for one layer in one pass, beside its weights.
+struct LayerRules {
+    std::shared_ptr<const AttentionRule> self, cross;  // cross: none where the layer reads no other stack
+    bool no_mlp = false;                               // its MLP is left out
 };
 
 /// scores[rows, keys] of one head before the mask and before a temperature, for `rows` queries from `first` and the keys from `first_key` on:
@@ -60,8 +73,7 @@ struct AttentionRule {
 void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, int first_key, MatrixRef scores);
 
 /// Turns scores of the queries from `first` and the keys from `first_key` on into rows of the pattern: softmax over the
-/// allowed keys, exactly 0 elsewhere. A query that may see nothing attends to all keys alike, as in transformers (which
-/// adds the lowest float to every score of such a row).
+/// allowed keys, exactly 0 elsewhere; uniform where a row is fully masked (MaskPlan).
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores);
 
 /// pattern[rows, keys] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row sums to 1.

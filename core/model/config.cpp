@@ -1,14 +1,17 @@
 #include "model/config.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
+#include "base/quoted.h"
 #include "io/mapped_file.h"
 #include "model/families.h"
 
 namespace headlight {
 
-float ModelConfig::score_scale(int layer) const {
-    const float base = scale > 0 ? scale : 1.0f / std::sqrt(static_cast<float>(d_head));
+float ModelConfig::score_scale(const StackConfig& stack, int layer) const {
+    const float base = scale > 0 ? scale : 1.0f / std::sqrt(static_cast<float>(stack.d_head));
     return scale_by_layer ? base / static_cast<float>(layer + 1) : base;
 }
 
@@ -19,6 +22,23 @@ int ModelConfig::layers() const {
 }
 
 int ModelConfig::sites() const { return layers() + (decoder().cross ? decoder().layers : 0); }
+
+int ModelConfig::max_heads() const {
+    int most = 0;
+    for (const auto& s : stacks) most = std::max(most, s.heads);
+    return most;
+}
+
+size_t ModelConfig::head_index(int site, int head) const {
+    const int first = std::min(site, stacks.front().layers);  // the blocks behind them have the second stack's heads
+    return static_cast<size_t>(first * stacks.front().heads + (site - first) * stacks.back().heads + head);
+}
+
+AttentionHead ModelConfig::head_at(size_t index) const {
+    const int layers = stacks.front().layers, before = layers * stacks.front().heads, i = static_cast<int>(index);
+    if (i < before) return {i / stacks.front().heads, i % stacks.front().heads};
+    return {layers + (i - before) / stacks.back().heads, (i - before) % stacks.back().heads};
+}
 
 std::vector<int> ModelConfig::sites_of(int stack, int layer) const {
     const StackConfig& s = stacks[static_cast<size_t>(stack)];
@@ -34,6 +54,11 @@ AttentionSite ModelConfig::site(int index) const {
     return {AttentionKind::cross, 1, index - stacks[1].layers};
 }
 
+std::string per_stack(const ModelConfig& config, int StackConfig::*number) {
+    const int first = config.stacks.front().*number, last = config.stacks.back().*number;
+    return std::to_string(first) + (first == last ? "" : " / " + std::to_string(last));
+}
+
 namespace {
 std::string site_text(const ModelConfig& config, int site, const char* between) {
     constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
@@ -45,21 +70,53 @@ std::string site_text(const ModelConfig& config, int site, const char* between) 
 
 std::string site_name(const ModelConfig& config, int site) { return site_text(config, site, " "); }
 std::string site_path(const ModelConfig& config, int site) { return site_text(config, site, "."); }
+
+Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text, const std::string& option) {
+    const size_t dot = text.rfind('.');
+    const std::string layer = text.substr(0, dot), number = dot == std::string::npos ? "" : text.substr(dot + 1);
+    int head = 0;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), head);
+    const bool whole = read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
+    const int last = config.sites() - 1;
+    for (int site = 0; whole && site <= last; ++site)
+        if (const std::string path = site_path(config, site); (path == layer || path == "decoder." + layer) && head < config.heads(site))
+            return AttentionHead{site, head};
+    return Error{"There is no head " + in_quotes(text) + ": heads go from " + head_path(config, 0, 0) + " to " + head_path(config, last, config.heads(last) - 1) +
+                 "; correct " + option + "."};
+}
+
 std::string head_name(const ModelConfig& config, int site, int head) { return site_name(config, site) + "." + std::to_string(head); }
+std::string head_path(const ModelConfig& config, int site, int head) { return site_path(config, site) + "." + std::to_string(head); }
+
+namespace {
+
+/// What a decoder begins with is read as any token is, so it must be one.
+Status check_first_ids(const ModelConfig& c, const std::string& name) {
+    if (c.kind != ModelKind::encoder_decoder) return success();
+    for (const auto& [key, id] : {std::pair("decoder_start_token_id", c.start_id), {"forced_bos_token_id", c.writing.first}})
+        if (id >= c.decoder().vocab)
+            return Error{name + ": the decoder begins with token " + std::to_string(id) + " (" + key + "), but its vocabulary ends at " + std::to_string(c.decoder().vocab - 1) +
+                         "; correct the file or download it again."};
+    return success();
+}
+
+}  // namespace
 
 Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     if (!root.is_object()) return Error{name + " is not a model configuration; download it again."};
     TRY(const std::string type, json_string(root, "model_type", "", name));
     if (type.empty()) return Error{name + " does not say its model_type; add it, \"gpt2\" for example."};
     const Family* family = find_family(type);
-    if (!family) return Error{name + ": the model_type \"" + type.substr(0, 40) + "\" is not one that Headlight opens; it opens " + family_list() + "."};
+    if (!family) return Error{name + ": the model_type " + in_quotes(type) + " is not one that Headlight opens; it opens " + family_list() + "."};
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;
-    TRY(const int64_t padding, json_integer(root, "pad_token_id", -1, -1, 1 << 23, name));
+    TRY(const int64_t padding, json_integer(root, or_null("pad_token_id"), -1, -1, 1 << 23, name));
     config.pad_id = static_cast<int>(padding);
     if (config.end_id >= 0) config.writing.ends = {config.end_id};
     TRY_STATUS(parse_writing_rules(root, name, config.writing));
+    config.end_id = config.writing.ends.empty() ? -1 : config.writing.ends[0];
+    TRY_STATUS(check_first_ids(config, name));
     return config;
 }
 
@@ -68,19 +125,17 @@ namespace {
 constexpr int64_t kMostIds = 1 << 23;
 constexpr size_t kMostRules = 1 << 16;
 
-/// Ids of an entry that is one id or a list of them; lists inside it count where they hold a single id.
+/// Ids of an entry that is one id or a list of them; −1 stands for none, and lists inside it count where they hold a single id.
 Status read_ids(const Json& root, const char* key, const std::string& name, std::vector<int>& out) {
-    const auto it = root.find(key);
-    if (it == root.end() || it->is_null()) return success();
-    const Error wrong{name + ": \"" + key + "\" must hold ids of tokens; download it again."};
-    const Json list = it->is_array() ? *it : Json::array({*it});
-    if (list.size() > kMostRules) return wrong;
+    const Json* value = json_find(root, or_null(key));
+    if (!value) return success();
+    const Json list = value->is_array() ? *value : Json::array({*value});
+    if (list.size() > kMostRules) return Error{name + ": \"" + key + "\" holds more than " + std::to_string(kMostRules) + " tokens; download it again."};
     out.clear();
     for (const Json& entry : list) {
-        if (entry.is_array() && entry.size() != 1) continue;  // a forbidden phrase
-        const Json& id = entry.is_array() ? entry[0] : entry;
-        if (!id.is_number_integer() || id.get<int64_t>() >= kMostIds) return wrong;
-        if (id.get<int64_t>() >= 0) out.push_back(id.get<int>());
+        const Json ids = entry.is_array() ? entry : Json::array({entry});
+        for (const Json& id : ids) TRY_STATUS(whole_number(id, key, -1, kMostIds, name));
+        if (ids.size() == 1 && ids[0] >= 0) out.push_back(ids[0].get<int>());  // several: a forbidden phrase
     }
     return success();
 }
@@ -102,22 +157,25 @@ Status parse_writing_rules(const Json& root, const std::string& name, WritingRul
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision) {
     if (!root.is_object()) return Error{name + " describes no pictures; download it again."};
     const auto triple = [&](const char* key, std::array<float, 3>& out, bool divisor) -> Status {
-        const auto it = root.find(key);
-        if (it == root.end() || it->is_null()) return success();
-        if (!it->is_array() || it->size() != 3) return Error{name + ": \"" + key + "\" must be three numbers; download it again."};
+        const Json* list = json_find(root, or_null(key));
+        if (!list) return success();
+        const Error wrong = wrong_type(name, key, divisor ? "three numbers larger than 0" : "three numbers", *list);
+        if (!list->is_array() || list->size() != 3) return wrong;
         for (size_t i = 0; i < 3; ++i) {
-            if (!(*it)[i].is_number() || (divisor && (*it)[i].get<float>() <= 0)) return Error{name + ": \"" + key + "\" must be three numbers, larger than 0 for a deviation; download it again."};
-            out[i] = (*it)[i].get<float>();
+            const auto value = (*list)[i].is_number() ? (*list)[i].get<float>() : NAN;
+            if (!std::isfinite(value) || (divisor && value <= 0)) return wrong;
+            out[i] = value;
         }
         return success();
     };
     TRY_STATUS(triple("image_mean", vision.mean, false));
     TRY_STATUS(triple("image_std", vision.deviation, true));
-    TRY(const int64_t filter, json_integer(root, "resample", 2, 0, 5, name));
+    TRY(const int64_t filter, json_integer(root, or_null("resample"), 2, 0, 5, name));
+    if (filter != 2 && filter != 3) return Error{name + ": \"resample\" is " + std::to_string(filter) + "; Headlight resizes pictures bilinearly (2) and bicubically (3), so use a model that was trained so."};
     vision.resampling = filter == 3 ? Resampling::bicubic : Resampling::bilinear;
-    TRY(const bool rescales, json_boolean(root, "do_rescale", true, name));
-    TRY(const double rescale, json_number(root, "rescale_factor", 1.0 / 255, name));
-    TRY(const bool normalizes, json_boolean(root, "do_normalize", true, name));
+    TRY(const bool rescales, json_boolean(root, or_null("do_rescale"), true, name));
+    TRY(const double rescale, json_number(root, or_null("rescale_factor"), 1.0 / 255, name));
+    TRY(const bool normalizes, json_boolean(root, or_null("do_normalize"), true, name));
     vision.rescale = rescales ? static_cast<float>(rescale) : 1.0f;
     if (!normalizes) {
         vision.mean = {0, 0, 0};
@@ -136,6 +194,7 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
     if (std::filesystem::exists(writing, ignored)) {
         TRY(const Json rules, read_json(writing));
         TRY_STATUS(parse_writing_rules(rules, display_path(writing), config.writing));
+        TRY_STATUS(check_first_ids(config, display_path(writing)));
     }
     const auto pictures = folder / "preprocessor_config.json";
     if (config.kind == ModelKind::vision && std::filesystem::exists(pictures, ignored)) {

@@ -24,6 +24,7 @@ struct StackConfig {
     bool operator==(const StackConfig&) const = default;
     std::string name = "blocks";  // what trace files call it: blocks, encoder, decoder
     int layers = 0, d_mlp = 0;
+    int heads = 1, kv_heads = 1, d_head = 1;  // of each attention block, cross too; kv_heads < heads: several query heads share one key/value head
     int vocab = 0;                // ids it reads; 0: no ids (patches)
     bool no_first_norm = false;   // layer 0 attends to what the embeddings' norm left (ModernBERT)
     int shared_layers = 0;        // ALBERT: so many kinds of layers share the weights; 0: each has its own
@@ -42,6 +43,12 @@ struct AttentionSite {
     AttentionKind kind = AttentionKind::blocks;
     int stack = 0, layer = 0;
     int key_stack() const { return kind == AttentionKind::cross ? stack - 1 : stack; }
+};
+
+/// One head: its attention block and its number there, from 0.
+struct AttentionHead {
+    int site = 0, head = 0;
+    auto operator<=>(const AttentionHead&) const = default;
 };
 
 /// How T5 sorts distances into buckets (Raffel et al. 2020).
@@ -76,8 +83,7 @@ struct ModelConfig {
     std::string family_name;  // for people, "GPT-2"
     ModelKind kind = ModelKind::decoder;
     std::vector<StackConfig> stacks{StackConfig{}};
-    int heads = 0, kv_heads = 0;  // kv_heads < heads: several query heads share one key/value head
-    int d_model = 0, d_head = 0, d_embed = 0;
+    int d_model = 0, d_embed = 0;
     int vocab = 0, context = 0;   // columns of the logits; the most tokens of one sequence
 
     NormKind norm = NormKind::layer_norm;
@@ -119,7 +125,7 @@ struct ModelConfig {
     bool decodes_matrices = false;  // matrices in 16 bits are decoded when the model opens, because they are stored [in, out]
 
     /// What q·k is multiplied by in a layer.
-    float score_scale(int layer) const;
+    float score_scale(const StackConfig& stack, int layer) const;
     const StackConfig& decoder() const { return stacks.back(); }
     bool projects_embedding() const { return embed_project || d_embed != d_model; }
     bool project_positions() const { return wide_positions && projects_embedding(); }
@@ -127,18 +133,42 @@ struct ModelConfig {
     /// Attention blocks in all, and the i-th of them.
     int sites() const;
     AttentionSite site(int index) const;
+    /// Query heads, key/value heads and the width of a head in the i-th block; the most query heads that a block has.
+    int heads(int site) const { return stack_of(site).heads; }
+    int kv_heads(int site) const { return stack_of(site).kv_heads; }
+    int d_head(int site) const { return stack_of(site).d_head; }
+    int max_heads() const;
+    /// Heads of all blocks, numbered through block by block: how many, the number of one, and the one with a number.
+    int head_count() const { return static_cast<int>(head_index(sites(), 0)); }
+    size_t head_index(int site, int head) const;
+    AttentionHead head_at(size_t index) const;
+    bool has_head(AttentionHead h) const { return h.site >= 0 && h.site < sites() && h.head >= 0 && h.head < heads(h.site); }
     /// The blocks of one layer in the order in which the residual stream meets them: self-attention, then cross.
     std::vector<int> sites_of(int stack, int layer) const;
     /// The rotary embedding of a layer.
     const Rope& rope_of(const StackConfig& stack, int layer) const { return stack.window(layer) && local_rope.dims ? local_rope : rope; }
+
+private:
+    const StackConfig& stack_of(int site) const { return site < stacks.front().layers ? stacks.front() : stacks.back(); }
 };
+
+/// "4", or "2 / 4" where encoder and decoder differ: a number of each stack, as people read it.
+std::string per_stack(const ModelConfig& config, int StackConfig::*number);
 
 /// "0", or "encoder 0", "decoder 0", "cross 0": how people call an attention block.
 std::string site_name(const ModelConfig& config, int site);
 /// The same as options and tables spell it: "0", "encoder.0", "cross.0".
 std::string site_path(const ModelConfig& config, int site);
+/// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option` is what the error
+/// asks to correct.
+Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text, const std::string& option);
+
 /// "0.3", "cross 0.3": how people call a head.
 std::string head_name(const ModelConfig& config, int site, int head);
+inline std::string head_name(const ModelConfig& config, AttentionHead h) { return head_name(config, h.site, h.head); }
+/// "0.3", "cross.0.3": how options and tables spell it.
+std::string head_path(const ModelConfig& config, int site, int head);
+inline std::string head_path(const ModelConfig& config, AttentionHead h) { return head_path(config, h.site, h.head); }
 
 /// Reads config.json of a Hugging Face folder, and preprocessor_config.json where the model reads pictures.
 Result<ModelConfig> read_config(const std::filesystem::path& folder);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+#include "base/quoted.h"
+
 namespace headlight {
 
 template <class T>
@@ -16,9 +19,9 @@ void ConfigReader::fail(const std::string& message) {
     if (error_.empty()) error_ = message;
 }
 
-const char* ConfigReader::present(Keys keys) const {
-    for (const char* key : keys)
-        if (has(key)) return key;
+JsonKey ConfigReader::present(Keys keys) const {
+    for (const JsonKey& key : keys)
+        if (json_find(root_, key)) return key;
     return *keys.begin();
 }
 
@@ -26,14 +29,21 @@ int ConfigReader::integer(Keys keys, int64_t fallback, int64_t low, int64_t high
     return static_cast<int>(keep(json_integer(root_, present(keys), fallback, low, high, file_), std::clamp(fallback, low, high)));
 }
 
-float ConfigReader::number(Keys keys, double fallback) { return static_cast<float>(keep(json_number(root_, present(keys), fallback, file_), fallback)); }
+float ConfigReader::number(Keys keys, double fallback) {
+    const JsonKey key = present(keys);
+    const auto value = static_cast<float>(keep(json_number(root_, key, fallback, file_), fallback));
+    if (!std::isfinite(value)) fail(file_ + ": \"" + key.name + "\" is more than a float32 holds; correct the file or download it again.");
+    return value;
+}
 
-double ConfigReader::positive(const Json& object, const char* key, double fallback) {
+double ConfigReader::positive(const Json& object, JsonKey key, double fallback) {
     const double value = keep(json_number(object, key, fallback, file_), fallback);
-    if (value > 0) return value;
-    fail(file_ + ": \"" + key + "\" must be larger than 0; correct the file or download it again.");
+    if (const auto stored = static_cast<float>(value); stored > 0 && std::isfinite(stored)) return value;
+    fail(file_ + ": \"" + key.name + "\" must be larger than 0 and within float32; correct the file or download it again.");
     return fallback;
 }
+
+Json ConfigReader::object(const char* key) { return keep(json_object(root_, or_null(key), file_), Json(Json::object())); }
 
 bool ConfigReader::boolean(Keys keys, bool fallback) { return keep(json_boolean(root_, present(keys), fallback, file_), fallback); }
 
@@ -48,32 +58,38 @@ Activation ConfigReader::activation_named(const std::string& label) {
         if (label == name) return activation;
         known += (known.empty() ? "" : ", ") + std::string(name);
     }
-    fail(file_ + ": the activation \"" + label.substr(0, 40) + "\" is not one that Headlight computes; it knows " + known + ".");
+    fail(file_ + ": the activation " + in_quotes(label) + " is not one that Headlight computes; it knows " + known + ".");
     return Activation::gelu;
 }
 
-void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default) {
+void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default, const std::optional<HeadDim>& own) {
     c.d_model = c.d_embed = integer(d_model, d_model_default, 1, 1 << 17);
-    c.heads = c.kv_heads = integer(heads, heads_default, 1, 1 << 12);
-    c.d_head = integer({"head_dim"}, std::max(1, c.d_model / c.heads), 1, 1 << 14);
-    if (c.d_model % c.heads != 0 && !has("head_dim"))
-        fail(file_ + ": " + std::to_string(c.heads) + " heads do not divide the width " + std::to_string(c.d_model) + "; correct the number of heads or the width.");
+    this->heads(c.stacks[0], c.d_model, heads, heads_default, own);
 }
 
-void ConfigReader::kv_heads(ModelConfig& c, int64_t fallback) {
-    c.kv_heads = integer({"num_key_value_heads"}, fallback, 1, 1 << 12);
-    if (c.heads % c.kv_heads != 0)
-        fail(file_ + ": " + std::to_string(c.heads) + " query heads cannot share " + std::to_string(c.kv_heads) + " key/value heads evenly; correct num_key_value_heads.");
+void ConfigReader::heads(StackConfig& s, int d_model, Keys keys, int64_t fallback, const std::optional<HeadDim>& own) {
+    s.heads = s.kv_heads = integer(keys, fallback, 1, 1 << 12);
+    s.d_head = std::max(1, d_model / s.heads);
+    if (own) s.d_head = integer({own->key}, own->usual ? own->usual : s.d_head, 1, 1 << 14);
+    const bool stated = own && (own->usual || has(own->key.name));
+    if (!stated && d_model % s.heads != 0)
+        fail(file_ + ": " + std::to_string(s.heads) + " heads do not divide the width " + std::to_string(d_model) + "; correct the number of heads or the width.");
+}
+
+void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
+    s.kv_heads = integer({key}, is_null(key.name) ? s.heads : fallback, 1, 1 << 12);
+    if (s.heads % s.kv_heads != 0)
+        fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " + std::to_string(s.kv_heads) + " key/value heads evenly; correct " + key.name + ".");
 }
 
 Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
-    Json object = root_.contains("rope_parameters") && root_["rope_parameters"].is_object() ? root_["rope_parameters"] : Json::object();
-    if (object.empty()) {
-        if (root_.contains("rope_scaling") && root_["rope_scaling"].is_object()) object = root_["rope_scaling"];
+    Json parameters = object("rope_parameters");
+    if (parameters.empty()) {
+        parameters = object("rope_scaling");
         for (const char* key : {"rope_theta", "rotary_emb_base"})
-            if (has(key)) object["rope_theta"] = root_[key];
+            if (root_.contains(key)) parameters["rope_theta"] = root_[key];
     }
-    return rope_from(object, c, share, theta);
+    return rope_from(parameters, c, share, theta);
 }
 
 Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double share, double theta) {
@@ -81,25 +97,26 @@ Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double sh
                                                              {"llama3", RopeScaling::llama3}, {"yarn", RopeScaling::yarn}};
     Rope r;
     r.theta = positive(object, "rope_theta", theta);
-    const std::string type = keep(json_string(object, object.contains("rope_type") ? "rope_type" : "type", "default", file_), std::string("default"));
+    const std::string type = keep(json_string(object, json_find(object, "rope_type") ? "rope_type" : "type", "default", file_), std::string("default"));
     const auto kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return type == k.first; });
-    if (kind == std::end(kinds)) fail(file_ + ": the rotary scaling \"" + type.substr(0, 40) + "\" is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
+    if (kind == std::end(kinds)) fail(file_ + ": the rotary scaling " + in_quotes(type) + " is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
     else r.scaling = kind->second;
-    share = keep(json_number(object, "partial_rotary_factor", share, file_), share);
-    r.dims = static_cast<int>(std::clamp(share, 0.0, 1.0) * c.d_head) / 2 * 2;
+    share = keep(json_number(object, or_null("partial_rotary_factor"), share, file_), share);
+    if (share <= 0 || share > 1) fail(file_ + ": the share of a head that turns (partial_rotary_factor or rotary_pct) must be above 0 and at most 1; correct the file or download it again.");
+    r.dims = static_cast<int>(std::clamp(share, 0.0, 1.0) * c.stacks[0].d_head) / 2 * 2;
     r.factor = positive(object, "factor", 1);
     r.low_frequency = positive(object, "low_freq_factor", 1);
     r.high_frequency = positive(object, "high_freq_factor", 4);
-    r.beta_fast = positive(object, "beta_fast", 32);
-    r.beta_slow = positive(object, "beta_slow", 1);
+    r.beta_fast = positive(object, or_null("beta_fast"), 32);
+    r.beta_slow = positive(object, or_null("beta_slow"), 1);
     r.truncate = keep(json_boolean(object, "truncate", true, file_), true);
     r.original_context = static_cast<int>(keep(json_integer(object, "original_max_position_embeddings", c.context, 1, 1 << 24, file_), int64_t{c.context}));
     if (r.scaling == RopeScaling::dynamic) r.original_context = c.context;
     if (r.scaling == RopeScaling::yarn) {
         const auto magnitude = [&](double m) { return r.factor <= 1 ? 1.0 : 0.1 * m * std::log(r.factor) + 1; };
-        const bool both = object.contains("mscale") && object.contains("mscale_all_dim");
+        const bool both = json_find(object, or_null("mscale")) && json_find(object, or_null("mscale_all_dim"));
         const double usual = both ? magnitude(positive(object, "mscale", 1)) / magnitude(positive(object, "mscale_all_dim", 1)) : magnitude(1);
-        r.attention_factor = positive(object, "attention_factor", usual);
+        r.attention_factor = positive(object, or_null("attention_factor"), usual);
     }
     return r;
 }
@@ -112,8 +129,10 @@ std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(i
         return out;
     }
     for (int l = 0; l < layers; ++l) {
-        const bool on = listed ? root_["layer_types"][static_cast<size_t>(l)] == "sliding_attention" : sliding(l);
-        if (on) out[static_cast<size_t>(l)] = window;
+        const auto at = static_cast<size_t>(l);
+        const Json kind = listed ? root_["layer_types"][at] : Json(sliding(l) ? "sliding_attention" : "full_attention");
+        if (kind == "sliding_attention") out[at] = window;
+        else if (kind != "full_attention") fail(wrong_type(file_, "layer_types", "a list of \"full_attention\" and \"sliding_attention\"", kind).message);
     }
     return out;
 }
@@ -170,9 +189,12 @@ Linear Binder::table(const std::string& name, int64_t rows, int64_t width) {
     return {};
 }
 
+int64_t Binder::inner() const { return int64_t{c_.stacks[0].heads} * c_.stacks[0].d_head; }
+
 void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
     if (!qkv) return;
-    const int64_t inner = int64_t{c_.heads} * c_.d_head, d = c_.d_head;
+    const int64_t inner = this->inner(), d = c_.stacks[0].d_head;
+    HEADLIGHT_CHECK(qkv.out == 3 * inner);
     Linear* const parts[] = {&into.q, &into.k, &into.v};
     for (int64_t p = 0; p < 3; ++p) {
         Linear& part = *parts[p];
@@ -190,8 +212,8 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) 
     }
 }
 
-void Binder::attention(AttentionWeights& into, const std::string& at, const char* q, const char* k, const char* v, const char* o) {
-    const int64_t inner = int64_t{c_.heads} * c_.d_head, shared = int64_t{c_.kv_heads} * c_.d_head;
+void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q, const char* k, const char* v, const char* o) {
+    const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
     into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
     into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
     into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "model/config.h"
@@ -10,26 +11,41 @@
 
 namespace headlight {
 
-using Keys = std::initializer_list<const char*>;  // spellings of one entry; the first that is there counts
+using Keys = std::initializer_list<JsonKey>;  // spellings of one entry; the first that is there counts
 
-/// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's default.
+/// The key for the width of a head, in the classes that have one.
+struct HeadDim {
+    JsonKey key;
+    int64_t usual = 0;  // where it is missing; 0: d_model / heads
+};
+
+/// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's default. A value of
+/// another type is an error, and so is null, but where the class's default is None (or_null).
 class ConfigReader {
 public:
     ConfigReader(const Json& root, std::string file) : root_(root), file_(std::move(file)) {}
 
-    bool has(const char* key) const { return root_.contains(key) && !root_[key].is_null(); }
+    /// Whether an entry is there and not null.
+    bool has(const char* key) const { return json_find(root_, or_null(key)); }
+    /// Whether it is there and null, which some classes tell from a missing one.
+    bool is_null(const char* key) const { return root_.contains(key) && root_[key].is_null(); }
     int integer(Keys keys, int64_t fallback, int64_t low, int64_t high);
     float number(Keys keys, double fallback);
     /// A number that must be larger than 0.
-    double positive(const Json& object, const char* key, double fallback);
+    double positive(const Json& object, JsonKey key, double fallback);
+    /// An object among the entries; an empty one where it is missing or null.
+    Json object(const char* key);
     bool boolean(Keys keys, bool fallback);
     std::string text(Keys keys, const std::string& fallback);
     Activation activation(Keys keys, const std::string& fallback) { return activation_named(text(keys, fallback)); }
     Activation activation_named(const std::string& label);
 
-    /// Sizes that nearly every family has, within sane limits. d_head is d_model / heads unless head_dim says otherwise.
-    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default);
-    void kv_heads(ModelConfig& config, int64_t fallback);
+    /// Sizes that nearly every family has, within sane limits; heads are those of the first stack.
+    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default, const std::optional<HeadDim>& own = {});
+    /// Heads of one stack. d_head is d_model / heads, which must be whole, but where the class has a key of its `own` for it.
+    void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback, const std::optional<HeadDim>& own = {});
+    /// How many key/value heads they share; null stands for one each, in the classes that allow it.
+    void kv_heads(StackConfig& stack, JsonKey key, int64_t fallback);
     int layers(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1000); }
     int mlp_width(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 20); }
     int vocabulary(int64_t fallback, Keys keys = {"vocab_size"}) { return integer(keys, fallback, 1, 1 << 23); }
@@ -48,7 +64,7 @@ public:
     Result<ModelConfig> finish(ModelConfig config) const;
 
 private:
-    const char* present(Keys keys) const;
+    JsonKey present(Keys keys) const;
     template <class T>
     T keep(Result<T> value, T fallback);
 
@@ -75,10 +91,12 @@ public:
     /// An embedding table, name.weight[rows, width].
     Linear table(const std::string& name, int64_t rows, int64_t width);
     const float* vector(const std::string& name, std::vector<int64_t> shape);
-    /// q, k and v out of one matrix: one after another, or (`by_head`) in turn for each head.
+    /// Width of all heads of the only stack together.
+    int64_t inner() const;
+    /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`) in turn for each head.
     void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
-    /// q, k, v and o by their names under `at`.
-    void attention(AttentionWeights& into, const std::string& at, const char* q, const char* k, const char* v, const char* o);
+    /// q, k, v and o of a stack's block by their names under `at`.
+    void attention(AttentionWeights& into, const StackConfig& stack, const std::string& at, const char* q, const char* k, const char* v, const char* o);
     /// Norm, mlp_in and the rest, by names under `at`.
     void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out, const std::string& gate = "");
     /// The unembedding: the embedding where tied, else `name`; absent where a base model has none.

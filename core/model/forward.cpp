@@ -2,10 +2,11 @@
 // encoder–decoder models are the same lines with norms in other places.
 #include "model/forward.h"
 
-#include "model/rules.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "base/check.h"
+#include "model/sinusoids.h"
 
 namespace headlight {
 
@@ -67,17 +68,27 @@ struct Pass {
     const StackActivations* past = nullptr;
     Index kept = 0;                           // rows taken from it
     int layers_kept = 0;                      // layers taken from it whole
-    int first_site = 0;                       // number of the stack's first self-attention block
-    const Intervention* intervention = nullptr;
+    std::span<const LayerRules> rules;        // of each layer
 
     const ModelConfig& config() const { return model.config; }
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
 };
 
+/// Throws where a number is NaN or infinite. Asked stage by stage, so that the first one is named; layer −1: before all layers.
+void check_finite(const Pass& p, int layer, const char* what, const ConstMatrixRef& x) {
+    if (all_finite(x)) return;
+    const std::string stack = p.config().stacks.size() > 1 ? p.stack.name + " " : "", where = layer < 0 ? stack : stack + "layer " + std::to_string(layer) + "'s ";
+    throw Failure({p.model.name + ": " + where + what + " are not finite; the weights hold NaN or infinity, or a change is too large: undo the change, or fetch the model again."});
+}
+
 /// [n − kept, width]: rows of an embedding table.
 Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Index)>& row) {
     Matrix x(count, table.in);
-    for (Index i = 0; i < count; ++i) table.read(row(i), 0, table.in, x.row(i).data());
+    for (Index i = 0; i < count; ++i) {
+        const int64_t at = row(i);
+        HEADLIGHT_CHECK(at >= 0 && at < table.out);
+        table.read(at, 0, table.in, x.row(i).data());
+    }
     return x;
 }
 
@@ -108,6 +119,7 @@ Matrix embed(const Pass& p) {
     x *= c.embed_scale;
     const bool project_first = w.embed_project && c.wide_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
+    if (c.sinusoidal) x += sinusoids(x.cols(), p.kept, count);
     if (w.position_embedding) {
         const auto rows = position_rows(p);
         x += look_up(w.position_embedding, count, [&](Index i) { return rows[static_cast<size_t>(p.kept + i)]; });
@@ -165,25 +177,28 @@ Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Nor
 }
 
 /// Scores to what the block adds, for the rows from `kept` on.
-Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a) {
+Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a, int layer) {
+    check_finite(p, layer, "queries", a.q.bottomRows(a.q.rows() - p.kept));
+    check_finite(p, layer, "keys", a.k);
+    check_finite(p, layer, "values", a.v);
     Matrix z(a.q.rows() - p.kept, a.q.cols());
     attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.kept), z);
     return block_output(p.config(), w, z, p.pool);
 }
 
-Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a) {
+Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a, int layer) {
     const ModelConfig& c = p.config();
-    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, c.heads, rope, turns));
-    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, c.kv_heads, rope, turns));
+    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, turns));
+    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, turns));
     a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
-    return finish_attention(p, w, a);
+    return finish_attention(p, w, a, layer);
 }
 
-Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a) {
+Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a, int layer) {
     a.q = below(past ? &past->q : nullptr, p.kept, project(p.pool, x, w.q));
     a.k = past && p.source_kept ? past->k : project(p.pool, *p.source, w.k);
     a.v = past && p.source_kept ? past->v : project(p.pool, *p.source, w.v);
-    return finish_attention(p, w, a);
+    return finish_attention(p, w, a, layer);
 }
 
 /// Turns of the fresh rows, for each of the model's two rotary embeddings.
@@ -198,55 +213,79 @@ struct Turns {
     const RopeTable& of(const ModelConfig& c, const Rope& rope) const { return &rope == &c.local_rope ? local : usual; }
 };
 
-bool skips(const Pass& p, ChangeKind kind, int site) {
-    const auto& changes = p.intervention->changes;
-    return std::any_of(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == kind && c.site == site; });
-}
-
 /// One layer on the fresh rows of the residual stream; returns what leaves it.
-Matrix run_layer(const Pass& p, int l, Matrix resid, Rules& rules, const Turns& turns, LayerActivations& layer) {
+Matrix run_layer(const Pass& p, int l, Matrix resid, const Turns& turns, LayerActivations& layer) {
     const ModelConfig& c = p.config();
     const LayerWeights& w = p.weights.layers[static_cast<size_t>(l)];
     const LayerActivations* past = p.kept ? p.past->layers[static_cast<size_t>(l)].get() : nullptr;
-    const int site = p.first_site + l;
+    const LayerRules& rules = p.rules[static_cast<size_t>(l)];
     const bool after = c.norm_place == NormPlace::after;
     const auto enters = [&](const Norm& norm, const Matrix& x) { return after || !norm ? x : p.norm(norm, x); };
     const auto leaves = [&](const Norm& norm, Matrix x) { return after ? p.norm(norm, x) : x; };
 
     const Rope& rope = c.rope_of(p.stack, l);
-    layer.self.rule = rules.self(l);
-    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self);
-    if (skips(p, ChangeKind::skip_attention, site)) added.setZero();
+    layer.self.rule = rules.self;
+    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self, l);
+    if (rules.self->skipped) added.setZero();
     Matrix mid = leaves(w.self.norm, resid + added);
     added.resize(0, 0);
     if (p.stack.cross) {
-        layer.cross.rule = rules.cross(l);
-        added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross);
-        if (skips(p, ChangeKind::skip_attention, site + p.stack.layers)) added.setZero();
+        layer.cross.rule = rules.cross;
+        added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross, l);
+        if (rules.cross->skipped) added.setZero();
         mid = leaves(w.cross.norm, mid + added);
     }
-    const bool no_mlp = skips(p, ChangeKind::skip_mlp, site);
-    Matrix post = leaves(w.mlp_norm, no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    layer.no_mlp = rules.no_mlp;
+    Matrix post = leaves(w.mlp_norm, rules.no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    check_finite(p, l, "outputs", post);
     layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
     return post;
 }
 
-Result<std::shared_ptr<const StackActivations>> run_stack(const Pass& p, const CancelFlag* cancel) {
+std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
     auto a = std::make_shared<StackActivations>();
     if (p.layers_kept) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_kept);
     Matrix resid = p.layers_kept ? p.past->layers[static_cast<size_t>(p.layers_kept)]->resid_pre : embed(p);
-    Rules rules(p.config(), p.stack, p.weights, p.input, *p.intervention, p.first_site, p.source ? static_cast<int>(p.source->rows()) : 0);
+    check_finite(p, -1, "embeddings", resid);
     const Turns turns(p);
     for (int l = p.layers_kept; l < p.stack.layers; ++l) {
-        if (stopped(cancel)) return Error{"Cancelled."};
+        p.pool.stop_point();
         auto layer = std::make_shared<LayerActivations>();
-        resid = run_layer(p, l, std::move(resid), rules, turns, *layer);
+        resid = run_layer(p, l, std::move(resid), turns, *layer);
         a->layers.push_back(std::move(layer));
     }
     const Matrix* past_normalized = p.kept ? &p.past->normalized : nullptr;
-    a->normalized = below(past_normalized, p.kept, p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid);
+    Matrix normalized = p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid;
+    check_finite(p, -1, "final norm's outputs", normalized);
+    a->normalized = below(past_normalized, p.kept, std::move(normalized));
     a->resid_final = below(p.kept ? &p.past->resid_final : nullptr, p.kept, std::move(resid));
-    return std::shared_ptr<const StackActivations>(std::move(a));
+    return a;
+}
+
+/// The stacks one after another; what goes wrong is thrown.
+Activations run_stacks(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const Reuse& reuse) {
+    HEADLIGHT_CHECK(inputs.size() == model.config.stacks.size() && model.weights.stacks.size() == inputs.size() && rules.size() == inputs.size());
+    Activations a;
+    for (size_t s = 0; s < model.config.stacks.size(); ++s) {
+        const StackReuse kept = reuse.past ? reuse.stacks[s] : StackReuse{};
+        if (kept.whole) {
+            a.stacks.push_back(reuse.past->stacks[s]);
+            continue;
+        }
+        HEADLIGHT_CHECK(inputs[s].size() > 0 && (inputs[s].types.empty() || inputs[s].types.size() == inputs[s].ids.size()));
+        HEADLIGHT_CHECK(kept.rows >= 0 && kept.rows <= inputs[s].size() && kept.layers >= 0 && kept.layers < model.config.stacks[s].layers && (!kept.rows || !kept.layers));
+        Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
+        if (reuse.past) pass.past = reuse.past->stacks[s].get();
+        pass.kept = kept.rows;
+        pass.layers_kept = kept.layers;
+        pass.rules = rules[s];
+        if (pass.stack.cross) {
+            pass.source = &a.stacks[s - 1]->normalized;
+            pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
+        }
+        a.stacks.push_back(run_stack(pass));
+    }
+    return a;
 }
 
 }  // namespace
@@ -259,6 +298,7 @@ Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrix
 }
 
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
+    HEADLIGHT_CHECK(norm);
     Matrix y(x.rows(), x.cols());
     const bool centre = config.norm == NormKind::layer_norm;
     const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, x.cols());
@@ -274,35 +314,18 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     return y;
 }
 
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
-    Activations a;
-    for (size_t s = 0; s < model.config.stacks.size(); ++s) {
-        const Index kept = reuse.past ? reuse.rows[s] : 0;
-        const int layers_kept = reuse.past ? reuse.layers[s] : 0;
-        const bool same_tokens = reuse.past && kept == inputs[s].size() && kept == reuse.past->stacks[s]->normalized.rows();
-        if (same_tokens && layers_kept == model.config.stacks[s].layers) {
-            a.stacks.push_back(reuse.past->stacks[s]);
-            continue;
-        }
-        Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
-        if (reuse.past) pass.past = reuse.past->stacks[s].get();
-        pass.kept = layers_kept == model.config.stacks[s].layers ? kept : 0;  // rows are kept through all layers, or layers with all their rows
-        pass.layers_kept = same_tokens ? layers_kept : 0;
-        pass.first_site = s == 0 ? 0 : model.config.stacks[0].layers;
-        pass.intervention = &intervention;
-        if (pass.stack.cross) {
-            pass.source = &a.stacks[s - 1]->normalized;
-            pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
-        }
-        TRY(auto stack, run_stack(pass, cancel));
-        a.stacks.push_back(std::move(stack));
-    }
-    return a;
+Result<Activations> forward(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
+    HEADLIGHT_CHECK(&inputs.model() == &model);
+    return guarded([&]() -> Result<Activations> {
+        const CancelScope scope(pool, cancel);
+        return run_stacks(model, inputs, rules, pool, reuse);
+    });
 }
 
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const ModelWeights& w = model.weights;
+    HEADLIGHT_CHECK(w.unembedding);
     Matrix x = normalized * c.logit_scale;
     if (w.head_dense) x = project(pool, x, w.head_dense);
     if (c.masked_head)
@@ -310,6 +333,7 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
     if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
     Matrix logits = project(pool, x, w.unembedding);
     if (c.logit_cap > 0) logits = (logits.array() / c.logit_cap).tanh() * c.logit_cap;
+    if (!all_finite(logits)) throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or infinity: fetch the model again."});
     return logits;
 }
 

@@ -2,28 +2,15 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "base/matrix.h"
 #include "base/threads.h"
 #include "model/attention.h"
 #include "model/change.h"
-#include "model/model.h"
+#include "model/sequence.h"
 
 namespace headlight {
-
-/// What one stack of layers reads: tokens, or the patches of a picture behind a class token.
-struct Sequence {
-    std::vector<int> ids;                    // patches: their numbers, from 0 for the class token
-    std::vector<std::string> tokens;         // as the vocabulary spells them
-    std::vector<int> types;                  // token types; empty: all 0
-    std::shared_ptr<const Picture> picture;  // vision models only
-
-    int size() const { return static_cast<int>(ids.size()); }
-    bool operator==(const Sequence& o) const { return ids == o.ids && types == o.types && picture == o.picture; }
-};
 
 /// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k, z and
 /// what the block adds from patterns and v.
@@ -36,6 +23,9 @@ struct AttentionActivations {
 struct LayerActivations {
     Matrix resid_pre;  // [n, d_model]
     AttentionActivations self, cross;
+    bool no_mlp = false;  // its MLP was left out
+
+    LayerRules rules() const { return {self.rule, cross.rule, no_mlp}; }
 };
 
 struct StackActivations {
@@ -55,19 +45,26 @@ struct Intervention {
     bool operator==(const Intervention&) const = default;
 };
 
-/// What of an earlier pass holds for this one too.
-struct Reuse {
-    const Activations* past = nullptr;
-    std::vector<int> rows;    // per stack: under a causal mask, rows before the first token that differs; all: it is taken over whole
-    std::vector<int> layers;  // per stack, where the tokens are the same: layers before the first change that differs
+/// What of a stack of an earlier pass holds for this one too: all of it, its first rows through all layers, or its first
+/// layers with all their rows.
+struct StackReuse {
+    bool whole = false;
+    int rows = 0, layers = 0;
 };
 
-/// Runs the model on one sequence per stack (1 … context tokens each, ids within the vocabulary: the caller has checked).
-/// Only rows after those reused are computed. Returns an error only when `cancel` was set; it is read between layers.
-Result<Activations> forward(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+struct Reuse {
+    const Activations* past = nullptr;
+    std::vector<StackReuse> stacks;
+};
+
+/// Runs the model on one sequence per stack, which were checked for this model, under the rules of each layer of each stack
+/// (attention_rules). Only what is not reused is computed, and each stage is checked once for what is not finite: the error names
+/// the first. `cancel` is read between the tiles of each layer.
+Result<Activations> forward(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                             const Reuse& reuse = {});
 
-/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one.
+/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws Failure where
+/// they are not finite.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
 
 /// [rows, d_model]: z of some rows through the output matrix; and what the block adds: the same, through the norm behind it

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -58,7 +60,7 @@ Result<const ArchitectureRow*> architecture(const Gguf& file, const std::string&
         if (wanted == row.name) return &row;
         known += (known.empty() ? "" : ", ") + std::string(row.name);
     }
-    return Error{name + ": the architecture \"" + wanted.get<std::string>().substr(0, 40) + "\" is not one that Headlight opens from GGUF; it opens " + known + "."};
+    return Error{name + ": the architecture " + in_quotes(wanted.get<std::string>()) + " is not one that Headlight opens from GGUF; it opens " + known + "."};
 }
 
 /// "layers.12.mlp" → "layers.#.mlp", and the number.
@@ -90,7 +92,7 @@ std::string stored_name(const ArchitectureRow& row, const std::string& asked) {
 
 Json rope_scaling(const Gguf& file, const std::string& prefix) {
     const Json& type = file.value(prefix + "rope.scaling.type");
-    if (!type.is_string() || type == "none") return nullptr;
+    if (type.is_null() || type == "none") return nullptr;
     Json out{{"rope_type", type}};
     const auto copy = [&](const char* to, const char* from) {
         if (const Json& v = file.value(prefix + from); !v.is_null()) out[to] = v;
@@ -109,12 +111,39 @@ Json gemma2_scalar(const Json& config) {
     return largest ? Json(number("hidden_size") / number("num_attention_heads")) : config["head_dim"];
 }
 
+/// The head's width, where a file leaves it out (llama.cpp: embedding_length / head_count, whatever the family).
+void complete_head_width(Json& config) {
+    const auto count = [&](const char* key) { return config.contains(key) && config[key].is_number_unsigned() ? config[key].get<uint64_t>() : 0; };
+    const uint64_t heads = count("num_attention_heads");
+    if (!config.contains("head_dim") && heads && count("hidden_size") % heads == 0) config["head_dim"] = count("hidden_size") / heads;
+}
+
+/// How many components of a head turn: rope.dimension_count, or all of them (llama.cpp), whatever share the family takes in
+/// transformers; and the divisors of their frequencies, where the file has them.
+Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string& prefix, const std::string& name) {
+    int64_t dims = d_head;
+    if (const Json& stated = file.value(prefix + "rope.dimension_count"); !stated.is_null()) {
+        TRY(dims, whole_number(stated, prefix + "rope.dimension_count", 2, d_head, name));
+    }
+    if (dims % 2) return Error{name + ": rope.dimension_count is " + std::to_string(dims) + ", but components turn in pairs; convert the model again."};
+    rope.dims = static_cast<int>(dims);
+    const auto found = file.tensors.find("rope_freqs.weight");
+    if (found == file.tensors.end()) return success();
+    const StoredTensor& divisors = found->second;
+    if (divisors.dtype != &float32() || element_count(divisors.shape) != dims / 2)
+        return Error{name + ": rope_freqs.weight is " + divisors.dtype->name + " " + shape_text(divisors.shape) + " where the heads turn " + std::to_string(dims / 2) +
+                     " pairs, which takes as many F32 numbers; download the file again."};
+    rope.divisors.resize(static_cast<size_t>(dims / 2));
+    std::memcpy(rope.divisors.data(), divisors.bytes.data(), divisors.bytes.size());
+    return success();
+}
+
 }  // namespace
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     TRY(const ArchitectureRow* row, architecture(file, name));
-    if (const Json& parts = file.value("split.count"); parts.is_number() && parts.get<double>() > 1)
-        return Error{name + " is one of " + parts.dump() + " parts; join them to one file first (llama-gguf-split --merge)."};
+    if (const Json& parts = file.value("split.count"); !parts.is_null() && parts != 1)
+        return Error{name + " is one of " + shortened(parts.dump()) + " parts; join them to one file first (llama-gguf-split --merge)."};
     const std::string prefix = std::string(row->name) + ".";
     Json config{{"model_type", row->model_type}, {"tie_word_embeddings", !file.tensors.count("output.weight")}, {"rope_scaling", rope_scaling(file, prefix)}};
     for (const auto& [ours, theirs] : row->keys)
@@ -123,20 +152,14 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     if (embedding == file.tensors.end() || embedding->second.shape.size() != 2) return Error{name + " has no usable token_embd.weight; download the file again."};
     config["vocab_size"] = embedding->second.shape[0];
     if (const auto types = file.tensors.find("token_types.weight"); types != file.tensors.end() && types->second.shape.size() == 2) config["type_vocab_size"] = types->second.shape[0];
+    complete_head_width(config);
     if (config.contains("head_dim") && row->model_type == std::string_view("gemma2")) config["query_pre_attn_scalar"] = gemma2_scalar(config);
-    if (const Json& dims = file.value(prefix + "rope.dimension_count"), &width = config["head_dim"]; dims.is_number() && width.is_number() && width.get<double>() > 0)
-        config["partial_rotary_factor"] = dims.get<double>() / width.get<double>();
-    if (const Json& end = file.value("tokenizer.ggml.eos_token_id"); end.is_number_unsigned()) config["eos_token_id"] = end;
+    if (const Json& end = file.value("tokenizer.ggml.eos_token_id"); !end.is_null()) config["eos_token_id"] = end;
     TRY(ModelConfig c, parse_config(config, name));
     c.rope.neighbours = row->neighbours;
     c.decodes_matrices = false;
     c.gain_offset = 0;  // Gemma's files hold 1 + the gain
-    if (const auto divisors = file.tensors.find("rope_freqs.weight"); divisors != file.tensors.end() && divisors->second.dtype == &float32()) {
-        const auto* values = divisors->second.bytes.data();
-        c.rope.divisors.resize(divisors->second.bytes.size() / sizeof(float));
-        std::memcpy(c.rope.divisors.data(), values, c.rope.divisors.size() * sizeof(float));
-        if (static_cast<int>(c.rope.divisors.size()) != c.rope.dims / 2) return Error{name + ": rope_freqs.weight has " + std::to_string(c.rope.divisors.size()) + " entries where the heads turn " + std::to_string(c.rope.dims / 2) + " pairs; download the file again."};
-    }
+    if (c.rope.dims) TRY_STATUS(complete_rope(c.rope, c.stacks[0].d_head, file, prefix, name));
     return c;
 }
 

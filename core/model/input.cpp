@@ -8,11 +8,16 @@ namespace headlight {
 
 namespace {
 
-Status check_vocabulary(const Model& model, const std::vector<int>& ids, const StackConfig& stack) {
-    for (const int id : ids)
-        if (id >= stack.vocab)
-            return Error{display_path(model.path) + ": the tokenizer gives the id " + std::to_string(id) + ", but the model has only " + std::to_string(stack.vocab) +
-                         " embeddings; use the tokenizer of this model."};
+/// What a tokenizer gave must have rows in the model's tables.
+Status check_encoding(const Model& model, const Encoding& e, const StackConfig& stack) {
+    const auto wrong = [&](const std::string& gives, int rows) {
+        return Error{display_path(model.path) + ": the tokenizer gives " + gives + ", but the model has only " + std::to_string(rows) + "; use the tokenizer of this model."};
+    };
+    for (const int id : e.ids)
+        if (id < 0 || id >= stack.vocab) return wrong("the id " + std::to_string(id), stack.vocab);
+    const int types = model.config.token_types;
+    for (const int type : e.types)
+        if (types > 1 && (type < 0 || type >= types)) return wrong("the token type " + std::to_string(type), types);
     return success();
 }
 
@@ -46,12 +51,12 @@ Result<Sequence> read_source(const Model& model, const Typed& typed, bool specia
     if (!typed.ids.empty()) return of_ids(tokenizer, typed.ids, typed.types);
     TRY(const auto opened, model.tokenizer);
     TRY(Encoding e, typed.pair.empty() ? opened->encode(typed.text, special) : opened->encode_pair(typed.text, typed.pair, special));
-    TRY_STATUS(check_vocabulary(model, e.ids, model.config.stacks[0]));
+    TRY_STATUS(check_encoding(model, e, model.config.stacks[0]));
     input.offsets = std::move(e.offsets);
     const bool typed_at_all = !typed.text.empty() || !typed.pair.empty();
     if (!typed_at_all && model.config.kind != ModelKind::decoder) return Sequence{};  // separators alone are no sentence
     Sequence s{std::move(e.ids), std::move(e.tokens), {}, nullptr};
-    if (model.config.token_types > 1) s.types = typed.types.empty() ? std::move(e.types) : typed.types;
+    if (model.config.token_types > 1) s.types = std::move(e.types);
     return s;
 }
 
@@ -63,7 +68,7 @@ Result<Sequence> read_target(const Model& model, const Typed& typed) {
     if (typed.target.empty()) return s;
     TRY(const auto opened, model.tokenizer);
     TRY(Encoding e, model.target_tokenizer()->encode(typed.target, true));
-    TRY_STATUS(check_vocabulary(model, e.ids, c.decoder()));
+    TRY_STATUS(check_encoding(model, e, c.decoder()));
     if (!e.ids.empty() && e.ids.back() == c.end_id) {
         e.ids.pop_back();
         e.tokens.pop_back();
@@ -87,10 +92,6 @@ Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool speci
     if (typed.image) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
     if (c.kind != ModelKind::encoder_decoder && (!typed.target.empty() || !typed.target_ids.empty()))
         return Error{model.name + " has no decoder beside an encoder, so it reads no target; leave --target out."};
-    if (!typed.types.empty() && typed.types.size() != typed.ids.size())
-        return Error{"There are " + std::to_string(typed.types.size()) + " token types for " + std::to_string(typed.ids.size()) + " ids; give one type per id."};
-    for (const int type : typed.types)
-        if (type < 0 || type >= std::max(1, c.token_types)) return Error{"The token type " + std::to_string(type) + " is none of " + model.name + "'s 0 … " + std::to_string(std::max(1, c.token_types) - 1) + "; correct --token-types."};
     TRY(Sequence source, read_source(model, typed, special, input));
     input.tokens_in_all = source.ids.size();
     if (typed.ids.empty()) cut(source, c.context);
@@ -101,22 +102,8 @@ Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool speci
         if (typed.target_ids.empty()) cut(target, c.context);
         input.sequences.push_back(std::move(target));
     }
+    if (input.sequences[0].size() > 0) TRY_STATUS(check_sequences(model, input.sequences));
     return input;
-}
-
-Status check_sequences(const Model& model, std::span<const Sequence> sequences) {
-    const ModelConfig& c = model.config;
-    for (size_t i = 0; i < sequences.size(); ++i) {
-        const Sequence& s = sequences[i];
-        if (s.picture) continue;
-        const char* option = i == 0 ? "--ids" : "--target-ids";
-        if (s.ids.empty()) return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
-        if (s.size() > c.context) return Error{std::to_string(s.size()) + " ids are more than the " + std::to_string(c.context) + " that " + model.name + " can read; give fewer."};
-        for (const int id : s.ids)
-            if (id < 0 || id >= c.stacks[i].vocab)
-                return Error{"The id " + std::to_string(id) + " is outside the vocabulary of " + model.name + " (0 … " + std::to_string(c.stacks[i].vocab - 1) + "); correct " + option + "."};
-    }
-    return success();
 }
 
 }  // namespace headlight

@@ -14,7 +14,7 @@ struct Typed {
     std::string text;
     std::string pair;    // BERT-like models: a second sentence
     std::string target;  // encoder–decoder models: what the decoder reads
-    std::vector<int> ids, target_ids, types;
+    std::vector<int> ids, target_ids, types;  // types: of the ids
     std::shared_ptr<const RgbImage> image;
 };
 
@@ -25,10 +25,8 @@ struct ModelInput {
 };
 
 /// Tokens within the vocabulary, cut at the context. A decoder reads the model's start token and then the target.
-/// Fails when the model has no tokenizer, when ids are outside the vocabulary, or when a picture is asked for and missing.
+/// Fails when the model has no tokenizer, when it cannot read what was typed (check_sequences), or when a picture is asked for
+/// and missing. Where nothing was typed, the first sequence is empty.
 Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool special = true);
-
-/// Ids that can be read as they are: 1 … context of them for each stack, each within its vocabulary.
-Status check_sequences(const Model& model, std::span<const Sequence> sequences);
 
 }  // namespace headlight

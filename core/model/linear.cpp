@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+
 namespace headlight {
 
 namespace {
@@ -157,10 +159,11 @@ Ahead upcoming(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int li
     return {w.floats(deeper ? k0 + kDepth : 0) + o + line * kLine, w.stride / static_cast<int64_t>(sizeof(float))};
 }
 
-void packed_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
+/// Many rows meet one panel: it takes long enough to be stopped on the way.
+void packed_task(const ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
     static thread_local std::vector<float> packed(static_cast<size_t>(kDepth * kTaskColumns));
     const int64_t step = w.dtype == &float32() ? kDepth : kEncodedDepth;
-    for (int64_t k0 = 0; k0 < w.in; k0 += step) {
+    for (int64_t k0 = 0; k0 < w.in && !pool.stopped(); k0 += step) {
         const int64_t depth = std::min(step, w.in - k0);
         for (int64_t o = begin; o < end; o += kPanel) pack_panel(w, k0, depth, o, std::min<int64_t>(kPanel, end - o), packed.data() + (o - begin) * kDepth);
         int line = 0;
@@ -246,6 +249,7 @@ Linear Linear::of_floats(const float* weight, const float* bias, int64_t in, int
 }
 
 Linear Linear::columns(int64_t first, int64_t count) const {
+    HEADLIGHT_CHECK(!group && first >= 0 && count >= 0 && first <= out && count <= out - first);
     Linear part = *this;
     part.weight = layout == WeightLayout::in_out ? weight + first * static_cast<int64_t>(sizeof(float)) : row(first);
     part.bias = bias ? bias + first : nullptr;
@@ -253,15 +257,23 @@ Linear Linear::columns(int64_t first, int64_t count) const {
     return part;
 }
 
-void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const { dtype->decode(row(i) + dtype->size(begin), count, values); }
+void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const {
+    HEADLIGHT_DCHECK(i >= 0 && i < (layout == WeightLayout::out_in ? out : in) && begin >= 0 && begin + count <= (layout == WeightLayout::out_in ? in : out));
+    dtype->decode(row(i) + dtype->size(begin), count, values);
+}
 
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
+    HEADLIGHT_CHECK(w.weight && x.cols() == w.in && y.rows() == x.rows() && y.cols() == w.out);
     if (x.rows() == 0) return;
     const bool few = x.rows() <= kFewRows;
-    const auto task = !few ? packed_task : w.dtype != &float32() ? decoded_task : w.layout == WeightLayout::in_out ? streaming_task : dot_task;
+    const auto task = w.dtype != &float32() ? decoded_task : w.layout == WeightLayout::in_out ? streaming_task : dot_task;
     const int64_t share = (w.out / (4 * pool.threads()) + kPanel - 1) / kPanel * kPanel;  // several tasks a thread: a busy core delays one of many
     const int64_t columns = few && w.layout == WeightLayout::out_in ? 512 : std::clamp<int64_t>(share, kPanel, kTaskColumns);
-    pool.run(static_cast<int>((w.out + columns - 1) / columns), [&](int i) { task(x, w, y, i * columns, std::min<int64_t>(w.out, (i + 1) * columns)); });
+    pool.run(static_cast<int>((w.out + columns - 1) / columns), [&](int i) {
+        const int64_t begin = i * columns, end = std::min<int64_t>(w.out, begin + columns);
+        if (few) task(x, w, y, begin, end);
+        else packed_task(pool, x, w, y, begin, end);
+    });
 }
 
 }  // namespace headlight

@@ -26,7 +26,7 @@ struct Linear {
     static Linear of_floats(const float* weight, const float* bias, int64_t in, int64_t out, WeightLayout layout);
 
     explicit operator bool() const { return weight != nullptr; }
-    /// Outputs [first, first + count) alone.
+    /// Outputs [first, first + count) alone; there must be so many.
     Linear columns(int64_t first, int64_t count) const;
     /// Copies stored values [begin, begin + count) of a stored row, decoded; both must be whole blocks of the format.
     void read(int64_t row, int64_t begin, int64_t count, float* values) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/quoted.h"
 #include "io/json.h"
 #include "io/mapped_file.h"
 
@@ -41,17 +42,17 @@ Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const st
 
 std::span<const MaskKind> mask_kinds() {
     static const MaskKind table[] = {
-        {"own", "the model's own mask", 0, [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
-        {"none", "every query sees every key", 0, [](std::span<const int>, const MaskPair&) { return true; }},
-        {"causal", "a query sees itself and earlier keys", 0, [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
-        {"padding", "the model's own, and nothing sees padding tokens", 0, [](std::span<const int>, const MaskPair& p) { return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding; }},
-        {"window", "window:W, a query sees itself and keys nearer than W", 1,
+        {"own", "the model's own mask", 0, {}, [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
+        {"none", "every query sees every key", 0, {}, [](std::span<const int>, const MaskPair&) { return true; }},
+        {"causal", "a query sees itself and earlier keys", 0, {}, [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
+        {"padding", "the model's own, and nothing sees padding tokens", 0, {}, [](std::span<const int>, const MaskPair& p) { return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding; }},
+        {"window", "window:W, a query sees itself and keys nearer than W", 1, {1},
          [](std::span<const int> n, const MaskPair& p) { return causality_allows(p) && std::abs(p.query - p.key) < n[0]; }},
-        {"prefix", "prefix:P, causal, but the first P tokens see each other", 1,
+        {"prefix", "prefix:P, causal, but the first P tokens see each other", 1, {0},
          [](std::span<const int> n, const MaskPair& p) { return p.key <= p.query || (p.query < n[0] && p.key < n[0]); }},
-        {"global", "global:G:W, window W, and the first G tokens see and are seen by all", 2,
+        {"global", "global:G:W, window W, and the first G tokens see and are seen by all", 2, {0, 1},
          [](std::span<const int> n, const MaskPair& p) { return causality_allows(p) && (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]); }},
-        {"block", "only within the query's own sentence", 0,
+        {"block", "only within the query's own sentence", 0, {},
          [](std::span<const int>, const MaskPair& p) { return causality_allows(p) && p.sentences[static_cast<size_t>(p.query)] == p.sentences[static_cast<size_t>(p.key)]; }},
     };
     return table;
@@ -60,7 +61,6 @@ std::span<const MaskKind> mask_kinds() {
 Mask::Mask() : kind_(&mask_kinds()[0]) {}
 
 bool Mask::is_own() const { return kind_ == &mask_kinds()[0] && !rows_; }
-bool Mask::follows_causality() const { return is_own() || (!rows_ && std::string_view(kind_->name) == "causal"); }
 
 std::string Mask::name() const {
     if (rows_) return "file:" + file_;
@@ -102,13 +102,15 @@ Result<Mask> Mask::parse(const std::string& text) {
         for (size_t i = 1; i < parts.size(); ++i) {
             int number = 0;
             const auto read = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), number);
-            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < 0 || number > 1'000'000)
-                return Error{"The mask \"" + text.substr(0, 40) + "\" needs whole numbers behind its colons, " + kind.name + ":4 for example."};
+            const int least = kind.least[i - 1];
+            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < least || number > 1'000'000)
+                return Error{"The mask " + in_quotes(text) + " needs whole numbers behind its colons" +
+                             (least ? ", a window of at least " + std::to_string(least) : "") + "; write " + kind.help + "."};
             mask.numbers_.push_back(number);
         }
         return mask;
     }
-    return Error{"The mask \"" + text.substr(0, 40) + "\" is unknown; use one of: " + known + ", file:F.json."};
+    return Error{"The mask " + in_quotes(text) + " is unknown; use one of: " + known + ", file:F.json."};
 }
 
 namespace {
@@ -135,10 +137,10 @@ void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
 
 }  // namespace
 
-MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const int> sentences) {
+MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const int> sentences, const CancelFlag* cancel) {
     const int n = static_cast<int>(sentences.size());
     MaskPlan plan{std::vector(sentences.size(), KeyRange{}), n, {}};
-    for (int q = 0; q < n; ++q) {
+    for (int q = 0; q < n && !stopped(cancel); ++q) {
         if (!mask.is_own()) {
             fill_row(mask, {q, 0, own, sentences}, plan);
             continue;
@@ -151,35 +153,52 @@ MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const
 
 MaskPlan MaskPlan::open(int queries, int keys) { return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys, {}}; }
 
-void MaskPlan::set(int q, int k, bool allowed) {
-    if (allows(q, k) == allowed) return;
-    KeyRange& range = seen[static_cast<size_t>(q)];
-    holes.resize(seen.size());
-    auto& hidden = holes[static_cast<size_t>(q)];
+bool MaskPlan::same_row(const MaskPlan& other, int q) const {
+    const auto at = static_cast<size_t>(q);
+    if (seen[at] != other.seen[at] || has_holes(q) != other.has_holes(q)) return false;
+    if (!has_holes(q)) return true;
+    const KeyRange& range = seen[at];
+    return std::equal(holes[at].begin() + range.begin, holes[at].begin() + range.end, other.holes[at].begin() + range.begin);
+}
+
+namespace {
+
+/// One row of `set`: keys [begin, end) of a row are seen, or hidden.
+void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
+    KeyRange& range = plan.seen[q];
+    std::vector<bool> hidden = plan.holes[q];
     if (hidden.empty()) {
-        hidden.assign(static_cast<size_t>(keys), true);
-        for (int key = range.begin; key < range.end; ++key) hidden[static_cast<size_t>(key)] = false;
+        hidden.assign(static_cast<size_t>(plan.keys), true);
+        std::fill(hidden.begin() + range.begin, hidden.begin() + range.end, false);
     }
-    hidden[static_cast<size_t>(k)] = !allowed;
+    std::fill(hidden.begin() + begin, hidden.begin() + end, !allowed);
     const auto first = std::find(hidden.begin(), hidden.end(), false);
-    if (first == hidden.end()) {
-        range = {0, 0};
-        return;
-    }
-    range.begin = static_cast<int>(first - hidden.begin());
-    range.end = static_cast<int>(hidden.rend() - std::find(hidden.rbegin(), hidden.rend(), false));
+    const auto last = std::find(hidden.rbegin(), hidden.rend(), false);
+    range = first == hidden.end() ? KeyRange{} : KeyRange{static_cast<int>(first - hidden.begin()), static_cast<int>(hidden.rend() - last)};
+    const bool holes = std::find(hidden.begin() + range.begin, hidden.begin() + range.end, true) != hidden.begin() + range.end;
+    plan.holes[q] = holes ? std::move(hidden) : std::vector<bool>();
+}
+
+}  // namespace
+
+void MaskPlan::set(const Rectangle& cells, bool allowed) {
+    const int end = cells.key + std::min(cells.keys, keys - cells.key);
+    const int last = cells.query + std::min(cells.queries, static_cast<int>(seen.size()) - cells.query);
+    if (cells.key < 0 || cells.query < 0 || end <= cells.key) return;
+    holes.resize(seen.size());
+    for (int q = cells.query; q < last; ++q) set_row(*this, static_cast<size_t>(q), cells.key, end, allowed);
 }
 
 bool MaskPlan::hides_any() const {
-    return !holes.empty() || std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; });
+    return std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; }) ||
+           std::any_of(holes.begin(), holes.end(), [](const auto& row) { return !row.empty(); });
 }
 
-KeyRange MaskPlan::visible_keys(int first, int last) const {
+KeyRange MaskPlan::weighed(int first, int last) const {
     KeyRange all{keys, 0};
     for (int q = first; q < last; ++q) {
-        const KeyRange& r = seen[static_cast<size_t>(q)];
-        if (r.size() == 0) return {0, keys};
-        all = {std::min(all.begin, r.begin), std::max(all.end, r.end)};
+        const KeyRange row = weighed(q);
+        all = {std::min(all.begin, row.begin), std::max(all.end, row.end)};
     }
     return all;
 }

@@ -1,6 +1,7 @@
 // Which keys a query may see.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/threads.h"
 
 namespace headlight {
 
@@ -40,6 +42,7 @@ struct MaskKind {
     const char* name;
     const char* help;
     int numbers;  // that follow the name, each after a colon
+    std::array<int, 2> least;  // the smallest that each may be
     bool (*allows)(std::span<const int> numbers, const MaskPair& pair);
 };
 
@@ -59,8 +62,6 @@ public:
     bool is_own() const;
     /// Rows of a mask from a file; 0 for other kinds.
     int file_rows() const { return rows_ ? static_cast<int>(rows_->size()) : 0; }
-    /// Whether rows that stay the same may be kept when tokens are added behind them: nothing but the model's own causality.
-    bool follows_causality() const;
     bool allows(const MaskPair& pair) const;
 
     bool operator==(const Mask&) const = default;
@@ -72,14 +73,23 @@ private:
     std::shared_ptr<const std::vector<std::vector<bool>>> rows_;  // of a file
 };
 
+/// Cells of the grid of queries and keys.
+struct Rectangle {
+    int query = 0, key = 0, queries = 1, keys = 1;
+};
+
 /// A mask laid out for one attention block.
+/// A fully masked row, one whose query may see nothing, falls back to uniform attention over all keys, as transformers computes
+/// it (its eager attention adds the lowest float to every score of such a row). That is what every part of the program takes it
+/// for: heat map, thumbnail, lines, steps, numbers and statistics show and count the uniform weights, and where there is room the
+/// row is marked as fully masked. Its cells are masked (allows) and weigh all the same (weighs).
 struct MaskPlan {
     std::vector<KeyRange> seen;  // per query: from the first to the last key it may see
     int keys = 0;                // in all
     std::vector<std::vector<bool>> holes;  // per query: keys within `seen` that are hidden all the same; empty rows have none
 
-    /// Self-attention over as many tokens as there are sentence numbers.
-    static MaskPlan make(const Mask& mask, const Visibility& own, std::span<const int> sentences);
+    /// Self-attention over as many tokens as there are sentence numbers. Without meaning once `cancel` was set.
+    static MaskPlan make(const Mask& mask, const Visibility& own, std::span<const int> sentences, const CancelFlag* cancel = nullptr);
     /// Every query sees every key, as in cross-attention.
     static MaskPlan open(int queries, int keys);
 
@@ -87,10 +97,16 @@ struct MaskPlan {
     bool is_hole(int q, int k) const { return !holes.empty() && !holes[static_cast<size_t>(q)].empty() && holes[static_cast<size_t>(q)][static_cast<size_t>(k)]; }
     bool has_holes(int q) const { return !holes.empty() && !holes[static_cast<size_t>(q)].empty(); }
     bool hides_any() const;
-    /// The keys that any of the queries [first, last) may see; all where one of them sees nothing.
-    KeyRange visible_keys(int first, int last) const;
-    /// Lets a query see a key, or hides it.
-    void set(int q, int k, bool allowed);
+    bool fully_masked(int q) const { return seen[static_cast<size_t>(q)].size() == 0; }
+    /// Whether the row of a query may weigh a key: one that is seen, or any where the row is fully masked.
+    bool weighs(int q, int k) const { return fully_masked(q) || allows(q, k); }
+    /// From the first to the last key that the row of a query may weigh, or the rows of the queries [first, last).
+    KeyRange weighed(int q) const { return fully_masked(q) ? KeyRange{0, keys} : seen[static_cast<size_t>(q)]; }
+    KeyRange weighed(int first, int last) const;
+    /// Whether a query may see the same keys under two plans; plans of different sizes can agree on a row that sees something.
+    bool same_row(const MaskPlan& other, int q) const;
+    /// Lets queries see keys, or hides these from them; what lies beyond the grid is left out.
+    void set(const Rectangle& cells, bool allowed);
 };
 
 /// The table of masks: the only place to add one.

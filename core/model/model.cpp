@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/memory.h"
+#include "base/quoted.h"
 #include "model/families.h"
 #include "model/gguf_model.h"
 #include "model/library.h"
@@ -21,7 +22,7 @@ public:
     Steps(const CancelFlag* cancel, OpeningProgress* progress) : cancel_(cancel), progress_(progress) {}
     Status begin(const char* what) {
         if (progress_) progress_->step.store(what, std::memory_order_relaxed);
-        if (cancel_ && cancel_->load(std::memory_order_relaxed)) return Error{"Cancelled."};
+        if (stopped(cancel_)) return cancelled();
         return success();
     }
 
@@ -111,8 +112,13 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
     TRY_STATUS(check_memory(model->store, model->config, path));
     TRY_STATUS(steps.begin("binding the weights"));
-    TRY(model->weights, find_family(model->config.family)->bind_weights(model->store, model->config));
-    model->name = model_name(path);
+    model->store.stop_on(cancel);
+    auto bound = find_family(model->config.family)->bind_weights(model->store, model->config);
+    if (stopped(cancel)) return cancelled();
+    model->store.stop_on(nullptr);
+    TRY(model->weights, std::move(bound));
+    TRY_STATUS(model->store.check_unchanged());
+    model->name = printable(model_name(path));
     return std::shared_ptr<const Model>(model);
 }
 

@@ -24,16 +24,16 @@ private:
     std::vector<ParameterRow> rows_;
 };
 
-void add_attention(Rows& rows, const ModelConfig& c, const std::string& of, int layers, int norms) {
-    const int64_t inner = int64_t{c.heads} * c.d_head, shared = int64_t{c.kv_heads} * c.d_head;
+void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const std::string& of, int layers, int norms) {
+    const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
     rows.norm(of + "norm", c.d_model, c.norm_bias, norms);
-    if (c.kv_heads == c.heads) {
+    if (s.kv_heads == s.heads) {
         rows.matrix(of + "query, key, value", c.d_model, inner, c.attention_bias, layers, 3);
     } else {
         rows.matrix(of + "query", c.d_model, inner, c.attention_bias, layers);
         rows.matrix(of + "key, value", c.d_model, shared, c.attention_bias, layers, 2);
     }
-    if (c.qk_norm) rows.norm(of + "norms of q and k", 2 * c.d_head, c.norm_bias, layers);
+    if (c.qk_norm) rows.norm(of + "norms of q and k", 2 * s.d_head, c.norm_bias, layers);
     rows.matrix(of + "output", inner, c.d_model, c.output_bias, layers);
 }
 
@@ -42,9 +42,9 @@ void add_stack(Rows& rows, const ModelConfig& c, const StackConfig& s) {
     const int kinds = s.shared_layers ? s.shared_layers : s.layers;
     if (c.learned_positions) rows.table(of + "position embedding", c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
     if (c.embed_norm) rows.norm(of + "embedding norm", c.d_embed, c.norm_bias, 1);
-    add_attention(rows, c, of + "attention ", kinds, s.no_first_norm ? kinds - 1 : kinds);
-    if (s.cross) add_attention(rows, c, of + "cross-attention ", kinds, kinds);
-    if (c.buckets.count) rows.table(of + "distance bias", c.buckets.count, c.heads);
+    add_attention(rows, c, s, of + "attention ", kinds, s.no_first_norm ? kinds - 1 : kinds);
+    if (s.cross) add_attention(rows, c, s, of + "cross-attention ", kinds, kinds);
+    if (c.buckets.count) rows.table(of + "distance bias", c.buckets.count, s.heads);
     if (!c.shared_norm) rows.norm(of + "MLP norm", c.d_model, c.norm_bias, kinds);
     if (c.branch_norm) rows.norm(of + "branch norms", 2 * c.d_model, c.norm_bias, kinds);
     rows.matrix(of + "MLP in", c.d_model, s.d_mlp, c.mlp_bias, kinds, c.gated ? 2 : 1);

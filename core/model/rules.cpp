@@ -2,34 +2,71 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace headlight {
 
-Rules::Rules(const ModelConfig& config, const StackConfig& stack, const StackWeights& weights, const Sequence& input, const Intervention& intervention, int first_site, int source_rows)
-    : config_(config), stack_(stack), intervention_(intervention), first_site_(first_site), queries_(input.size()), source_rows_(source_rows), sentences_(sentence_numbers(input.tokens, input.types, input.size())) {
-    for (size_t i = 0; i < input.ids.size(); ++i)
-        if (input.ids[i] == config.pad_id && (i > 0 || input.ids[i] != config.start_id || !stack.causal)) sentences_[i] = kPadding;
-    if (config.alibi) bias_ = alibi_bias(config.heads, queries_);
-    if (weights.relative_bias) bias_ = bucket_bias(config.buckets, weights.relative_bias, stack.causal, config.heads, queries_);
-}
-
-std::shared_ptr<const AttentionRule> Rules::self(int layer) {
-    const int window = stack_.window(layer);
-    const float scale = config_.score_scale(layer);
-    auto& rule = rules_[{window, scale}];
-    if (!rule)
-        rule = std::make_shared<const AttentionRule>(
-            AttentionRule{MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_), bias_, scale, config_.score_cap, config_.heads, config_.kv_heads, {}});
-    return with_changes(rule, first_site_ + layer);
-}
-
-std::shared_ptr<const AttentionRule> Rules::cross(int layer) {
-    if (!cross_)
-        cross_ = std::make_shared<const AttentionRule>(AttentionRule{MaskPlan::open(queries_, source_rows_), {}, config_.score_scale(0), config_.score_cap, config_.heads, config_.kv_heads, {}});
-    return with_changes(cross_, first_site_ + stack_.layers + layer);
-}
-
 namespace {
+
+/// The rules of one stack.
+class Rules {
+public:
+    Rules(const Model& model, size_t stack, std::span<const Sequence> inputs, const Intervention& intervention, const CancelFlag* cancel)
+        : config_(model.config), stack_(config_.stacks[stack]), intervention_(intervention), cancel_(cancel),
+          first_site_(stack == 0 ? 0 : config_.stacks[0].layers), queries_(inputs[stack].size()), source_rows_(stack_.cross ? inputs[stack - 1].size() : 0),
+          sentences_(sentence_numbers(inputs[stack].tokens, inputs[stack].types, queries_)) {
+        const std::vector<int>& ids = inputs[stack].ids;
+        for (size_t i = 0; i < ids.size(); ++i)
+            if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal)) sentences_[i] = kPadding;
+        const float* table = model.weights.stacks[stack].relative_bias;
+        if (config_.alibi) bias_ = alibi_bias(stack_.heads, queries_);
+        if (table) bias_ = bucket_bias(config_.buckets, table, stack_.causal, stack_.heads, queries_);
+    }
+
+    LayerRules of_layer(int layer) {
+        const auto leaves_out = [&](const Change& c) { return c.kind == ChangeKind::skip_mlp && c.site == first_site_ + layer; };
+        return {self(layer), stack_.cross ? cross(layer) : nullptr, std::any_of(intervention_.changes.begin(), intervention_.changes.end(), leaves_out)};
+    }
+
+private:
+    using Shared = std::shared_ptr<const AttentionRule>;
+    static constexpr int kCross = -1;  // in place of a window: cross-attention's own mask
+
+    Shared self(int layer) {
+        const int window = stack_.window(layer);
+        const float scale = config_.score_scale(stack_, layer);
+        auto& rule = rules_[{window, scale}];
+        if (!rule) rule = make(MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_, cancel_), bias_, scale);
+        return with_changes(rule, first_site_ + layer, window);
+    }
+    Shared cross(int layer) {
+        auto& rule = rules_[{kCross, 0.0f}];
+        if (!rule) rule = make(MaskPlan::open(queries_, source_rows_), {}, config_.score_scale(stack_, 0));
+        return with_changes(rule, first_site_ + stack_.layers + layer, kCross);
+    }
+    Shared make(MaskPlan mask, const PositionBias& bias, float scale) const {
+        AttentionRule rule;
+        rule.mask = std::move(mask);
+        rule.bias = bias;
+        rule.scale = scale;
+        rule.cap = config_.score_cap;
+        rule.heads = stack_.heads;
+        rule.kv_heads = stack_.kv_heads;
+        return std::make_shared<const AttentionRule>(std::move(rule));
+    }
+    Shared with_changes(const Shared& rule, int site, int window);
+    std::shared_ptr<const MaskPlan> painted(const MaskPlan& mask, int site, int head, int window);
+
+    const ModelConfig& config_;
+    const StackConfig& stack_;
+    const Intervention& intervention_;
+    const CancelFlag* cancel_;
+    int first_site_, queries_, source_rows_;
+    std::vector<int> sentences_;
+    PositionBias bias_;
+    std::map<std::pair<int, float>, Shared> rules_;                                        // by window and scale
+    std::map<std::pair<int, std::vector<size_t>>, std::shared_ptr<const MaskPlan>> masks_;  // by window and what was painted
+};
 
 bool on_grid(const MaskPlan& mask, const Change& c) { return c.query >= 0 && c.query < static_cast<int>(mask.seen.size()) && c.key >= 0 && c.key < mask.keys; }
 
@@ -45,45 +82,60 @@ void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
         case ChangeKind::score:
             if (on_grid(mask, change)) head.scores.push_back({change.query, change.key, change.value});
             break;
-        default: break;  // painted cells and skipped blocks are seen to elsewhere
+        default: break;  // painted cells and skipped parts are seen to elsewhere
     }
+}
+
+/// The mask of one head with the rectangles that were painted over it, in their order; none where there are none.
+std::shared_ptr<const MaskPlan> Rules::painted(const MaskPlan& mask, int site, int head, int window) {
+    std::vector<size_t> rectangles;
+    for (size_t i = 0; i < intervention_.changes.size(); ++i)
+        if (intervention_.changes[i].paints() && intervention_.changes[i].concerns(config_, site, head)) rectangles.push_back(i);
+    if (rectangles.empty()) return nullptr;
+    auto& plan = masks_[{window, rectangles}];
+    if (plan) return plan;
+    auto made = std::make_shared<MaskPlan>(mask);
+    for (const size_t i : rectangles) {
+        if (stopped(cancel_)) break;
+        const Change& c = intervention_.changes[i];
+        made->set({c.query, c.key, c.queries, c.keys}, c.kind == ChangeKind::allow);
+    }
+    return plan = std::move(made);
+}
+
+/// The rule of one block with what a person changed of it and its heads.
+Rules::Shared Rules::with_changes(const Shared& rule, int site, int window) {
+    const auto& changes = intervention_.changes;
+    const auto skips = [&](const Change& c) { return c.kind == ChangeKind::skip_attention && c.site == site; };
+    const auto concerned = [&](const Change& c) { return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp && c.concerns(config_, site); };
+    const bool skipped = std::any_of(changes.begin(), changes.end(), skips), heads = std::any_of(changes.begin(), changes.end(), concerned);
+    if (!skipped && !heads) return rule;
+    auto own = std::make_shared<AttentionRule>(*rule);
+    own->skipped = skipped;
+    if (heads) own->changed.resize(static_cast<size_t>(rule->heads));
+    for (int head = 0; head < static_cast<int>(own->changed.size()) && !stopped(cancel_); ++head) {
+        HeadRule& mine = own->changed[static_cast<size_t>(head)];
+        for (const Change& change : changes)
+            if (change.concerns(config_, site, head)) apply(change, rule->mask, mine);
+        mine.mask = painted(rule->mask, site, head, window);
+    }
+    return own;
 }
 
 }  // namespace
 
-Rules::Painted Rules::painted(const MaskPlan& mask, int site, int head) const {
-    Painted out;
-    for (const Change& c : intervention_.changes) {
-        if (!c.paints() || !c.concerns(config_, site, head) || c.query < 0 || c.key < 0) continue;
-        const int queries = std::min(c.queries, static_cast<int>(mask.seen.size()) - c.query), keys = std::min(c.keys, mask.keys - c.key);
-        for (int q = 0; q < queries; ++q)
-            for (int k = 0; k < keys; ++k) out.emplace_back(c.query + q, c.key + k, c.kind == ChangeKind::allow);
+Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention,
+                                                             const CancelFlag* cancel) {
+    std::vector<std::vector<LayerRules>> out;
+    for (size_t stack = 0; stack < model.config.stacks.size(); ++stack) {
+        Rules rules(model, stack, inputs, intervention, cancel);
+        out.emplace_back();
+        for (int layer = 0; layer < model.config.stacks[stack].layers; ++layer) {
+            out.back().push_back(rules.of_layer(layer));
+            if (stopped(cancel)) return cancelled();
+        }
     }
     return out;
-}
-
-/// The rule of one block with what a person changed of its heads; heads that were painted alike share a mask.
-std::shared_ptr<const AttentionRule> Rules::with_changes(const std::shared_ptr<const AttentionRule>& rule, int site) const {
-    const auto concerned = [&](const Change& c) { return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp && c.concerns(config_, site); };
-    if (std::none_of(intervention_.changes.begin(), intervention_.changes.end(), concerned)) return rule;
-    auto own = std::make_shared<AttentionRule>(*rule);
-    own->changed.resize(static_cast<size_t>(rule->heads));
-    std::map<Painted, std::shared_ptr<const MaskPlan>> masks;
-    for (int head = 0; head < rule->heads; ++head) {
-        HeadRule& mine = own->changed[static_cast<size_t>(head)];
-        for (const Change& change : intervention_.changes)
-            if (change.concerns(config_, site, head)) apply(change, rule->mask, mine);
-        const Painted cells = painted(rule->mask, site, head);
-        if (cells.empty()) continue;
-        auto& mask = masks[cells];
-        if (!mask) {
-            auto plan = std::make_shared<MaskPlan>(rule->mask);
-            for (const auto& [query, key, allowed] : cells) plan->set(query, key, allowed);
-            mask = std::move(plan);
-        }
-        mine.mask = mask;
-    }
-    return own;
 }
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/quoted.h"
 #include "io/json.h"
 #include "io/safetensors.h"
 
@@ -21,10 +22,10 @@ Result<std::vector<std::string>> shard_names(std::string_view index, const std::
     if (!root.is_object() || map == root.end() || !map->is_object() || map->empty()) return Error{name + " has no weight_map; download it again."};
     std::set<std::string> names;
     for (const auto& [tensor, file] : map->items()) {
-        if (!file.is_string()) return Error{name + ": the file of tensor " + tensor.substr(0, 100) + " is no name; download it again."};
+        if (!file.is_string()) return Error{name + ": the file of tensor " + shortened(tensor) + " is no name; download it again."};
         const fs::path shard(file.get<std::string>());
         if (shard.empty() || shard.is_absolute() || shard.has_parent_path() || shard == "..")
-            return Error{name + ": the shard \"" + shard.string().substr(0, 100) + "\" lies outside the model's folder; use only files of that folder."};
+            return Error{name + ": the shard " + in_quotes(shard.string()) + " lies outside the model's folder; use only files of that folder."};
         names.insert(shard.string());
     }
     if (names.size() > 10'000) return Error{name + " lists more than 10,000 shards; download it again."};
@@ -79,6 +80,7 @@ const StoredTensor* WeightStore::find(const std::string& name) const {
 }
 
 Result<const StoredTensor*> WeightStore::checked(const std::string& name, const std::vector<int64_t>& shape) const {
+    if (stopped(cancel_)) return cancelled();
     const StoredTensor* t = find(name);
     const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
     if (!t) return Error{folder_ + " has no tensor " + asked + ", which its configuration calls for; download the weights again."};
@@ -122,6 +124,12 @@ int64_t WeightStore::bytes_in_use(bool decodes_matrices) const {
     for (const auto& f : files_)
         for (const auto& [name, t] : f.tensors) bytes += decodes_matrices ? element_count(t.shape) * static_cast<int64_t>(sizeof(float)) : static_cast<int64_t>(t.bytes.size());
     return bytes;
+}
+
+Status WeightStore::check_unchanged() const {
+    for (const auto& f : files_)
+        if (f.file) TRY_STATUS(f.file->check_unchanged());
+    return success();
 }
 
 int64_t WeightStore::parameters() const {

@@ -71,6 +71,9 @@ public:
     /// Prefixes to try in front of names ("transformer." in head models, "" in base models).
     void set_prefixes(std::vector<std::string> prefixes) { prefixes_ = std::move(prefixes); }
 
+    /// No tensor is handed out once `cancel` is set; null: nothing stops it.
+    void stop_on(const CancelFlag* cancel) { cancel_ = cancel; }
+
     bool has(const std::string& name) const { return find(name) != nullptr; }
 
     /// The tensor's values as float32, row-major. A missing name or another shape is an error that says both.
@@ -84,6 +87,8 @@ public:
 
     /// Bytes that a pass reads: the mapped files, with 16-bit matrices as float32 where they are decoded.
     int64_t bytes_in_use(bool decodes_matrices) const;
+    /// Fails where one of the files was cut or overwritten since it was opened. Costs one stat per file.
+    Status check_unchanged() const;
     /// The number of parameters in the files.
     int64_t parameters() const;
 
@@ -93,6 +98,7 @@ private:
     Result<const StoredTensor*> checked(const std::string& name, const std::vector<int64_t>& shape) const;
     const float* decode(const StoredTensor& tensor);
 
+    const CancelFlag* cancel_ = nullptr;
     std::string folder_;
     std::vector<std::string> prefixes_{""};
     std::vector<TensorFile> files_;

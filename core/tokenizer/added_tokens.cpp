@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "tokenizer/token_model.h"
 #include "tokenizer/unicode_forms.h"
 
 namespace headlight {
@@ -89,7 +90,7 @@ Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::s
         AddedToken t;
         TRY(const int64_t id, json_integer(d, "id", 0, 0, 100'000'000, name));
         t.id = static_cast<int>(id);
-        TRY(t.content, json_string(d, "content", "", name));
+        TRY(t.content, json_spelling(d, "content", "", name));
         TRY(t.single_word, json_boolean(d, "single_word", false, name));
         TRY(t.lstrip, json_boolean(d, "lstrip", false, name));
         TRY(t.rstrip, json_boolean(d, "rstrip", false, name));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <queue>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 
@@ -57,9 +58,9 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool
     TRY(options.ignore_merges, json_boolean(model, "ignore_merges", false, name));
     TRY(options.byte_fallback, json_boolean(model, "byte_fallback", false, name));
     TRY(options.fuse_unknown, json_boolean(model, "fuse_unk", false, name));
-    TRY(options.prefix, json_string(model, "continuing_subword_prefix", "", name));
-    TRY(options.suffix, json_string(model, "end_of_word_suffix", "", name));
-    TRY(const std::string unknown, json_string(model, "unk_token", "", name));
+    TRY(options.prefix, json_spelling(model, or_null("continuing_subword_prefix"), "", name));
+    TRY(options.suffix, json_spelling(model, or_null("end_of_word_suffix"), "", name));
+    TRY(const std::string unknown, json_string(model, or_null("unk_token"), "", name));
     if (!unknown.empty()) options.unknown = vocabulary.id_of(unknown);
     if (merges == model.end() || !merges->is_array()) return Error{name + " has no merges; download it again."};
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));

@@ -72,27 +72,34 @@ size_t grapheme_length(std::string_view text) {
 
 }  // namespace
 
-AlignedText apply_precompiled(const Charsmap& map, const AlignedText& text) {
+std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t most) {
     constexpr size_t kShort = 6;
     std::vector<Scalar> out;
     std::string_view rest = text.bytes;
-    while (!rest.empty()) {
+    size_t bytes = 0;
+    const auto put = [&](std::string_view old_part, std::string_view new_part) {
+        bytes += new_part.size();
+        if (bytes <= most) replace(out, old_part, new_part);
+    };
+    while (!rest.empty() && bytes <= most) {
         const std::string_view grapheme = rest.substr(0, grapheme_length(rest));
         rest.remove_prefix(grapheme.size());
         if (grapheme.size() < kShort)
             if (const auto whole = map.shortest(grapheme)) {
-                replace(out, grapheme, whole->replacement);
+                put(grapheme, whole->replacement);
                 continue;
             }
         for (size_t at = 0; at < grapheme.size();) {
             const CodePoint c = decode_utf8(grapheme, at);
             const std::string_view part = grapheme.substr(at, static_cast<size_t>(c.length));
-            if (const auto m = map.shortest(part)) replace(out, part, m->replacement);
+            if (const auto m = map.shortest(part)) put(part, m->replacement);
             else out.push_back({c.value});
             at += part.size();
         }
     }
-    return rewrite(text, out);
+    AlignedText written = bytes <= most ? rewrite(text, out) : AlignedText{};
+    if (bytes > most || written.bytes.size() > most) return std::nullopt;
+    return written;
 }
 
 }  // namespace headlight

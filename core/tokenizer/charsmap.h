@@ -32,7 +32,8 @@ private:
     std::string replacements_;
 };
 
-/// As Hugging Face's Precompiled normalizer: grapheme by grapheme where these are short, else character by character.
-AlignedText apply_precompiled(const Charsmap& map, const AlignedText& text);
+/// As Hugging Face's Precompiled normalizer: grapheme by grapheme where these are short, else character by character. Nothing where that
+/// makes more than `most` bytes.
+std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t most);
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 #include "tokenizer/files.h"
 
 #include <algorithm>
+#include <map>
 
 #include "io/mapped_file.h"
 #include "tokenizer/bpe.h"
@@ -14,27 +15,41 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What the folder says about its tokenizer beside the vocabulary; missing or broken files say nothing.
+/// What the folder says about its tokenizer beside the vocabulary; files and entries that are not there say nothing.
 struct Hints {
-    Json config = Json::object();
-    std::string model_type;
+    std::map<std::string, bool> flags;
+    std::string tokenizer_class, model_type;
 
-    explicit Hints(const fs::path& folder) {
-        std::error_code ignored;
-        const auto read = [&](const char* file) {
-            if (!fs::exists(folder / file, ignored)) return Json::object();
-            const auto json = read_json(folder / file);
-            return json && json->is_object() ? *json : Json(Json::object());
-        };
-        config = read("tokenizer_config.json");
-        const Json model = read("config.json");
-        if (model.contains("model_type") && model["model_type"].is_string()) model_type = model["model_type"];
+    bool flag(const char* key, bool fallback) const {
+        const auto it = flags.find(key);
+        return it == flags.end() ? fallback : it->second;
     }
-    bool flag(const char* key, bool fallback) const { return config.contains(key) && config[key].is_boolean() ? config[key].get<bool>() : fallback; }
-    bool is_class(std::string_view part) const {
-        return config.contains("tokenizer_class") && config["tokenizer_class"].is_string() && config["tokenizer_class"].get<std::string>().find(part) != std::string::npos;
-    }
+    bool is_class(std::string_view part) const { return tokenizer_class.find(part) != std::string::npos; }
 };
+
+/// A JSON object from a file that may be missing.
+Result<Json> read_optional(const fs::path& path) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return Json(Json::object());
+    TRY(Json json, read_json(path));
+    if (!json.is_object()) return Error{display_path(path) + " must be an object; download it again."};
+    return json;
+}
+
+Result<Hints> read_hints(const fs::path& folder) {
+    const JsonKey kFlags[] = {or_null("add_bos_token"), or_null("add_eos_token"), or_null("add_prefix_space"), or_null("strip_accents"), "do_lower_case", "tokenize_chinese_chars"};
+    const std::string name = display_path(folder / "tokenizer_config.json");
+    TRY(const Json config, read_optional(folder / "tokenizer_config.json"));
+    Hints out;
+    for (const JsonKey& key : kFlags) {
+        if (!json_find(config, key)) continue;
+        TRY(out.flags[key.name], json_boolean(config, key, false, name));
+    }
+    TRY(out.tokenizer_class, json_string(config, or_null("tokenizer_class"), "", name));
+    TRY(const Json model, read_optional(folder / "config.json"));
+    TRY(out.model_type, json_string(model, "model_type", "", display_path(folder / "config.json")));
+    return out;
+}
 
 /// Special tokens by their usual spellings, where the vocabulary has them.
 std::vector<AddedToken> usual_specials(const TokenModel& model) {
@@ -52,7 +67,10 @@ std::vector<SpecialToken> specials(const TokenModel& model, std::initializer_lis
     return out;
 }
 
-TokenizerPair alone(TokenizerParts parts) { return {std::make_shared<const Tokenizer>(std::move(parts)), nullptr}; }
+Result<TokenizerPair> alone(TokenizerParts parts, const std::string& name) {
+    TRY(auto tokenizer, Tokenizer::make(std::move(parts), name));
+    return TokenizerPair{std::move(tokenizer), nullptr};
+}
 
 Result<TokenizerPair> open_json(const fs::path& folder) {
     TRY(const auto file, MappedFile::open(folder / "tokenizer.json"));
@@ -79,7 +97,7 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, c
         if (s == "</s>" || s == "<unk>" || s == "<pad>") parts.added.push_back({.id = id, .content = s, .special = true});
     }
     parts.post_processor = surround({}, {{"</s>", end}});
-    return std::make_shared<const Tokenizer>(std::move(parts));
+    return Tokenizer::make(std::move(parts), name);
 }
 
 Result<TokenizerPair> open_marian(const fs::path& folder) {
@@ -107,7 +125,7 @@ Result<TokenizerPair> open_sentence_piece(const fs::path& path, const Hints& hin
     if (m.vocabulary().id_of("[CLS]") >= 0) parts.post_processor = surround(specials(m, {"[CLS]"}), specials(m, {"[SEP]"}));
     else if (hints.model_type == "t5" || hints.is_class("T5") || path.filename() == "spiece.model") parts.post_processor = surround({}, specials(m, {"</s>"}));
     else parts.post_processor = surround(hints.flag("add_bos_token", true) ? specials(m, {"<s>", "<bos>"}) : std::vector<SpecialToken>{}, hints.flag("add_eos_token", false) ? specials(m, {"</s>"}) : std::vector<SpecialToken>{});
-    return alone(std::move(parts));
+    return alone(std::move(parts), name);
 }
 
 Result<TokenizerPair> open_byte_level(const fs::path& folder, const Hints& hints) {
@@ -126,7 +144,7 @@ Result<TokenizerPair> open_byte_level(const fs::path& folder, const Hints& hints
     } else if (hints.model_type == "opt") {
         parts.post_processor = surround(specials(m, {"</s>"}), {});
     }
-    return alone(std::move(parts));
+    return alone(std::move(parts), display_path(folder));
 }
 
 Result<TokenizerPair> open_word_piece(const fs::path& folder, const Hints& hints) {
@@ -143,13 +161,14 @@ Result<TokenizerPair> open_word_piece(const fs::path& folder, const Hints& hints
     if (lines.empty()) return Error{name + " is empty; download it again."};
     const bool lower = hints.flag("do_lower_case", true);
     TokenizerParts parts;
-    TRY(parts.model, WordPiece::make(Vocabulary::from_list(std::move(lines)), "[UNK]", "##", "", 100, name));
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(std::move(lines), name));
+    TRY(parts.model, WordPiece::make(std::move(vocabulary), "[UNK]", "##", "", 100, name));
     parts.normalizer = make_bert_normalizer(true, hints.flag("tokenize_chinese_chars", true), hints.flag("strip_accents", lower), lower);
     parts.pre_tokenizer = make_bert_pre_tokenizer();
     parts.post_processor = surround(specials(*parts.model, {"[CLS]"}), specials(*parts.model, {"[SEP]"}));
     parts.added = usual_specials(*parts.model);
     parts.spelling = Spelling::word_piece;
-    return alone(std::move(parts));
+    return alone(std::move(parts), name);
 }
 
 }  // namespace
@@ -159,7 +178,7 @@ Result<TokenizerPair> open_tokenizer_files(const fs::path& folder) {
     const auto has = [&](const char* file) { return fs::exists(folder / file, ignored); };
     if (has("tokenizer.json")) return open_json(folder);
     if (has("source.spm") && has("target.spm") && has("vocab.json")) return open_marian(folder);
-    const Hints hints(folder);
+    TRY(const Hints hints, read_hints(folder));
     for (const char* file : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"})
         if (has(file)) return open_sentence_piece(folder / file, hints);
     if (has("vocab.json") && has("merges.txt")) return open_byte_level(folder, hints);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/sentence_piece.h"
 #include "tokenizer/word_piece.h"
@@ -18,12 +19,19 @@ struct Entries {
     std::vector<PieceKind> kinds;
 
     const Json& value(const std::string& key) const { return file.value("tokenizer.ggml." + key); }
-    bool flag(const char* key, bool fallback) const { return value(key).is_boolean() ? value(key).get<bool>() : fallback; }
-    /// The token whose id an entry names, as a list of one; empty where there is none.
-    std::vector<SpecialToken> token(const char* key) const {
-        const Json& id = value(key);
-        if (!id.is_number_unsigned() || id.get<uint64_t>() >= tokens.size()) return {};
-        return {{tokens[id.get<size_t>()], id.get<int>()}};
+    Result<bool> flag(const char* key, bool fallback) const {
+        const Json& v = value(key);
+        if (v.is_null()) return fallback;
+        if (!v.is_boolean()) return wrong_type(name, key, "true or false", v);
+        return v.get<bool>();
+    }
+    /// The token whose id an entry names, as a list of one; empty where there is none (llama.cpp's null is −1 in 32 bits).
+    Result<std::vector<SpecialToken>> token(const char* key) const {
+        constexpr int64_t kNone = 0xFFFFFFFF;
+        const Json& v = value(key);
+        if (v.is_null() || v == kNone || v == -1) return std::vector<SpecialToken>();
+        TRY(const int64_t id, whole_number(v, key, 0, static_cast<int64_t>(tokens.size()) - 1, name));
+        return std::vector<SpecialToken>{{tokens[static_cast<size_t>(id)], static_cast<int>(id)}};
     }
     /// Control tokens and those that users added.
     std::vector<AddedToken> added() const {
@@ -33,9 +41,12 @@ struct Entries {
                 out.push_back({.id = static_cast<int>(i), .content = tokens[i], .special = kinds[i] != PieceKind::user_defined});
         return out;
     }
-    PostProcessor begin_and_end(bool begin, bool end) const {
-        const bool first = flag("add_bos_token", begin), last = flag("add_eos_token", end);
-        return surround(first ? token("bos_token_id") : std::vector<SpecialToken>{}, last ? token("eos_token_id") : std::vector<SpecialToken>{});
+    Result<PostProcessor> begin_and_end(bool begin, bool end) const {
+        TRY(const bool first, flag("add_bos_token", begin));
+        TRY(const bool last, flag("add_eos_token", end));
+        TRY(auto before, token("bos_token_id"));
+        TRY(auto after, token("eos_token_id"));
+        return surround(first ? std::move(before) : std::vector<SpecialToken>{}, last ? std::move(after) : std::vector<SpecialToken>{});
     }
 };
 
@@ -48,10 +59,24 @@ Result<Entries> read_entries(const Gguf& file, const std::string& name) {
         e.tokens.push_back(t.get<std::string>());
     }
     e.kinds.assign(e.tokens.size(), PieceKind::normal);
-    if (kinds.is_array() && kinds.size() == e.tokens.size())
-        for (size_t i = 0; i < kinds.size(); ++i)
-            if (kinds[i].is_number_integer() && kinds[i].get<int64_t>() >= 1 && kinds[i].get<int64_t>() <= 6) e.kinds[i] = static_cast<PieceKind>(kinds[i].get<int>());
+    if (kinds.is_null()) return e;
+    if (!kinds.is_array() || kinds.size() != tokens.size()) return wrong_type(name, "tokenizer.ggml.token_type", "a list with the type of each token", kinds);
+    for (size_t i = 0; i < kinds.size(); ++i) {
+        TRY(const int64_t kind, whole_number(kinds[i], "tokenizer.ggml.token_type", 0, 6, name));
+        if (kind > 0) e.kinds[i] = static_cast<PieceKind>(kind);
+    }
     return e;
+}
+
+/// One score for each token; zeros where the file has none.
+Result<std::vector<float>> read_scores(const Entries& e) {
+    const Json& scores = e.value("scores");
+    std::vector<float> out(e.tokens.size(), 0);
+    if (scores.is_null()) return out;
+    const bool usable = scores.is_array() && scores.size() == out.size() && std::all_of(scores.begin(), scores.end(), [](const Json& s) { return s.is_number(); });
+    if (!usable) return wrong_type(e.name, "tokenizer.ggml.scores", "a list with the score of each token", scores);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = scores[i].get<float>();
+    return out;
 }
 
 Result<TokenizerParts> make_llama(const Entries& e) {
@@ -60,16 +85,13 @@ Result<TokenizerParts> make_llama(const Entries& e) {
     file.kinds = e.kinds;
     file.unigram = false;
     file.byte_fallback = std::find(e.kinds.begin(), e.kinds.end(), PieceKind::byte) != e.kinds.end();
-    file.add_blank = e.flag("add_space_prefix", true);
-    file.join_blanks = e.flag("remove_extra_whitespaces", false);
-    file.scores.assign(e.tokens.size(), 0);
-    if (const Json& scores = e.value("scores"); scores.is_array() && scores.size() == e.tokens.size())
-        for (size_t i = 0; i < scores.size(); ++i)
-            if (scores[i].is_number()) file.scores[i] = scores[i].get<float>();
+    TRY(file.add_blank, e.flag("add_space_prefix", true));
+    TRY(file.join_blanks, e.flag("remove_extra_whitespaces", false));
+    TRY(file.scores, read_scores(e));
     TokenizerParts parts;
     TRY(parts.model, sentence_piece_model(file, e.name));
     parts.normalizer = sentence_piece_normalizer(file);
-    parts.post_processor = e.begin_and_end(true, false);
+    TRY(parts.post_processor, e.begin_and_end(true, false));
     parts.added = e.added();
     parts.spelling = Spelling::metaspace;
     return parts;
@@ -94,14 +116,16 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
         if (!m.is_string()) return Error{e.name + ": a merge is no text; download the file again."};
         lines.push_back(m.get<std::string>());
     }
+    if (!pre.is_null() && !pre.is_string()) return wrong_type(e.name, "tokenizer.ggml.pre", "a string", pre);
     const std::string split = pre.is_string() ? pre.get<std::string>() : "default";
     const auto* row = std::find_if(std::begin(kSplits), std::end(kSplits), [&](const SplitRow& r) { return split == r.name; });
-    if (row == std::end(kSplits)) return Error{e.name + ": the split pattern \"" + split.substr(0, 40) + "\" is not one that Headlight knows; open the model's Hugging Face folder instead."};
+    if (row == std::end(kSplits)) return Error{e.name + ": the split pattern " + in_quotes(split) + " is not one that Headlight knows; open the model's Hugging Face folder instead."};
     BpeOptions options;
     options.byte_level = true;
     options.ignore_merges = row->pattern == kLlama3Split;
     TokenizerParts parts;
-    TRY(parts.model, Bpe::from_merges(Vocabulary::from_list(e.tokens), lines, options, e.name));
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
+    TRY(parts.model, Bpe::from_merges(std::move(vocabulary), lines, options, e.name));
     TRY(parts.pre_tokenizer, make_regex_split(row->pattern));
     if (row->digits_apart) {
         const PreTokenizer whole = parts.pre_tokenizer;
@@ -114,18 +138,26 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
     if (row->pattern == kQwen2Split) {
         TRY(parts.normalizer, make_normalizer({{"type", "NFC"}}, e.name));
     }
-    parts.post_processor = e.begin_and_end(false, false);
+    TRY(parts.post_processor, e.begin_and_end(false, false));
     parts.added = e.added();
     return parts;
 }
 
 Result<TokenizerParts> make_bert(const Entries& e) {
     TokenizerParts parts;
-    TRY(parts.model, WordPiece::make(Vocabulary::from_list(e.tokens), "[UNK]", "", "▁", 100, e.name));
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
+    TRY(parts.model, WordPiece::make(std::move(vocabulary), "[UNK]", "", "▁", 100, e.name));
     parts.normalizer = make_bert_normalizer(true, true, true, true);
     parts.pre_tokenizer = make_bert_pre_tokenizer();
-    const auto first = e.token("cls_token_id"), last = e.token("seperator_token_id");  // the format's own spelling
-    parts.post_processor = surround(first.empty() ? e.token("bos_token_id") : first, last.empty() ? e.token("eos_token_id") : last);
+    TRY(auto first, e.token("cls_token_id"));
+    TRY(auto last, e.token("seperator_token_id"));  // the format's own spelling
+    if (first.empty()) {
+        TRY(first, e.token("bos_token_id"));
+    }
+    if (last.empty()) {
+        TRY(last, e.token("eos_token_id"));
+    }
+    parts.post_processor = surround(std::move(first), std::move(last));
     parts.added = e.added();
     parts.spelling = Spelling::metaspace;
     return parts;
@@ -141,13 +173,15 @@ constexpr KindRow kKinds[] = {{"llama", make_llama}, {"gpt2", make_gpt2}, {"bert
 
 Result<std::shared_ptr<const Tokenizer>> gguf_tokenizer(const Gguf& file, const std::string& name) {
     TRY(const Entries entries, read_entries(file, name));
-    const std::string kind = entries.value("model").is_string() ? entries.value("model").get<std::string>() : "";
+    const Json& model = entries.value("model");
+    if (!model.is_string()) return wrong_type(name, "tokenizer.ggml.model", "a string", model);
+    const std::string kind = model.get<std::string>();
     for (const auto& row : kKinds)
         if (kind == row.name) {
             TRY(TokenizerParts parts, row.make(entries));
-            return std::make_shared<const Tokenizer>(std::move(parts));
+            return Tokenizer::make(std::move(parts), name);
         }
-    return Error{name + ": the tokenizer \"" + kind.substr(0, 40) + "\" is not one that Headlight reads from GGUF; open the model's Hugging Face folder instead."};
+    return Error{name + ": the tokenizer " + in_quotes(kind) + " is not one that Headlight reads from GGUF; open the model's Hugging Face folder instead."};
 }
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/regex.h"
@@ -48,20 +49,32 @@ AlignedText set_chinese_apart(const AlignedText& text) {
     return rewrite(text, out);
 }
 
+/// A step that makes a bounded number of characters of each.
+Normalizer simple(std::function<AlignedText(const AlignedText&)> step) {
+    return [step = std::move(step)](const AlignedText& text, size_t most) -> Result<AlignedText> {
+        AlignedText out = step(text);
+        if (out.bytes.size() > most) return normalized_too_long();
+        return out;
+    };
+}
+
 /// Every match of the regex becomes `content`, which stands for the last character of the match.
 Normalizer replace_all(Regex regex, const std::string& content) {
-    return [regex, content](const AlignedText& text) {
+    return [regex, content](const AlignedText& text, size_t most) -> Result<AlignedText> {
         AlignedText out;
         size_t done = 0;
-        const Status searched = regex.find_all(text.bytes, [&](size_t begin, size_t end) {
-            if (begin == end) return;
+        bool too_long = false;
+        TRY_STATUS(regex.find_all(text.bytes, [&](size_t begin, size_t end) {
+            too_long = too_long || out.bytes.size() + content.size() > most;
+            if (begin == end || too_long) return;
             out.append(text.slice(done, begin));
             out.bytes += content;
             out.origin.resize(out.bytes.size(), text.origin[end - 1]);
             done = end;
-        });
-        if (!searched) return text;
+        }));
+        if (too_long) return normalized_too_long();
         out.append(text.slice(done, text.bytes.size()));
+        if (out.bytes.size() > most) return normalized_too_long();
         return out;
     };
 }
@@ -103,8 +116,10 @@ Result<Normalizer> make_sequence(const Json& description, const std::string& nam
         TRY(Normalizer step, make_normalizer(d, name));
         if (step) steps.push_back(std::move(step));
     }
-    return Normalizer([steps](AlignedText text) {
-        for (const auto& step : steps) text = step(std::move(text));
+    return Normalizer([steps](AlignedText text, size_t most) -> Result<AlignedText> {
+        for (const auto& step : steps) {
+            TRY(text, step(std::move(text), most));
+        }
         return text;
     });
 }
@@ -113,14 +128,16 @@ Result<Normalizer> make_bert(const Json& d, const std::string& name) {
     TRY(const bool clean, json_boolean(d, "clean_text", true, name));
     TRY(const bool chinese, json_boolean(d, "handle_chinese_chars", true, name));
     TRY(const bool lower, json_boolean(d, "lowercase", true, name));
-    TRY(const bool accents, json_boolean(d, "strip_accents", lower, name));
+    TRY(const bool accents, json_boolean(d, or_null("strip_accents"), lower, name));
     return make_bert_normalizer(clean, chinese, accents, lower);
 }
 
 Result<Normalizer> make_prepend(const Json& d, const std::string& name) {
     TRY(const std::string prefix, json_string(d, "prepend", "▁", name));
-    return Normalizer([prefix](AlignedText text) {
-        if (!text.bytes.empty()) text.prepend(prefix);
+    return Normalizer([prefix](AlignedText text, size_t most) -> Result<AlignedText> {
+        if (text.bytes.empty()) return text;
+        if (text.bytes.size() + prefix.size() > most) return normalized_too_long();
+        text.prepend(prefix);
         return text;
     });
 }
@@ -134,7 +151,7 @@ Result<Normalizer> make_replace(const Json& d, const std::string& name) {
 Result<Normalizer> make_strip(const Json& d, const std::string& name) {
     TRY(const bool left, json_boolean(d, "strip_left", true, name));
     TRY(const bool right, json_boolean(d, "strip_right", true, name));
-    return Normalizer([left, right](const AlignedText& text) { return strip(text, left, right); });
+    return simple([left, right](const AlignedText& text) { return strip(text, left, right); });
 }
 
 Result<Normalizer> make_precompiled(const Json& d, const std::string& name) {
@@ -142,12 +159,15 @@ Result<Normalizer> make_precompiled(const Json& d, const std::string& name) {
     if (base64.empty()) return Normalizer{};
     TRY(const std::string blob, from_base64(base64, name));
     TRY(Charsmap map, Charsmap::parse(blob, name));
-    return Normalizer([map = std::make_shared<const Charsmap>(std::move(map))](const AlignedText& text) { return apply_precompiled(*map, text); });
+    return Normalizer([map = std::make_shared<const Charsmap>(std::move(map))](const AlignedText& text, size_t most) -> Result<AlignedText> {
+        auto out = apply_precompiled(*map, text, most);
+        return out ? std::move(*out) : Result<AlignedText>(normalized_too_long());
+    });
 }
 
 template <UnicodeForm form>
 Result<Normalizer> make_form(const Json&, const std::string&) {
-    return Normalizer([](const AlignedText& t) { return normalize_form(t, form); });
+    return simple([](const AlignedText& t) { return normalize_form(t, form); });
 }
 
 struct NormalizerRow {
@@ -160,8 +180,8 @@ constexpr NormalizerRow kNormalizers[] = {
     {"NFD", make_form<UnicodeForm::nfd>},
     {"NFKC", make_form<UnicodeForm::nfkc>},
     {"NFKD", make_form<UnicodeForm::nfkd>},
-    {"Lowercase", [](const Json&, const std::string&) -> Result<Normalizer> { return Normalizer(lowercase); }},
-    {"StripAccents", [](const Json&, const std::string&) -> Result<Normalizer> { return Normalizer([](const AlignedText& t) { return filter(t, [](char32_t c) { return !is_mark(c); }); }); }},
+    {"Lowercase", [](const Json&, const std::string&) -> Result<Normalizer> { return simple(lowercase); }},
+    {"StripAccents", [](const Json&, const std::string&) -> Result<Normalizer> { return simple([](const AlignedText& t) { return filter(t, [](char32_t c) { return !is_mark(c); }); }); }},
     {"BertNormalizer", make_bert},
     {"Prepend", make_prepend},
     {"Replace", make_replace},
@@ -172,13 +192,15 @@ constexpr NormalizerRow kNormalizers[] = {
 
 }  // namespace
 
+Error normalized_too_long() { return Error{"The tokenizer's normalizer makes this text more than 32 times longer; download the tokenizer again."}; }
+
 Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower) {
-    return [=](AlignedText text) {
+    return simple([=](AlignedText text) {
         if (clean) text = clean_text(text);
         if (chinese) text = set_chinese_apart(text);
         if (strip_accents) text = filter(normalize_form(text, UnicodeForm::nfd), [](char32_t c) { return !is_nonspacing_mark(c); });
         return lower ? lowercase(text) : text;
-    };
+    });
 }
 
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name) {
@@ -187,7 +209,7 @@ Result<Normalizer> make_normalizer(const Json& description, const std::string& n
     TRY(const std::string type, json_string(description, "type", "", name + ": normalizer"));
     for (const auto& row : kNormalizers)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the normalizer \"" + type.substr(0, 40) + "\" is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
+    return Error{name + ": the normalizer " + in_quotes(type) + " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

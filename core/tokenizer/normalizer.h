@@ -10,7 +10,11 @@
 
 namespace headlight {
 
-using Normalizer = std::function<AlignedText(AlignedText)>;
+/// Makes at most `most` bytes of a text. Fails, with a sentence, where it would make more or where its pattern cannot be searched for.
+using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t most)>;
+
+/// What a normalizer says of a text that it makes too long.
+Error normalized_too_long();
 
 /// The normalizer that tokenizer.json describes; null means none. Unknown types are an error that names them.
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
+#include "tokenizer/token_model.h"
 
 namespace headlight {
 
@@ -57,12 +59,24 @@ struct Slot {
 Slot text_slot(int text, int type = 0) { return {text, {}, type}; }
 Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, std::move(tokens), type}; }
 
+/// Tokens that a template makes of texts, or more than `most`.
+size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t most) {
+    size_t count = 0;
+    for (const Slot& slot : slots) {
+        if (slot.text >= 0 && static_cast<size_t>(slot.text) < texts.size()) count += texts[static_cast<size_t>(slot.text)].size();
+        if ((count += slot.tokens.size()) > most) break;
+    }
+    return count;
+}
+
 /// Fills one template for one text, another for two.
 PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
-    return [single, pair](std::vector<Encoding>& texts, bool special) {
-        if (!special) return;
+    return [single, pair](std::vector<Encoding>& texts, bool special, size_t most) -> Status {
+        if (!special) return success();
+        const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
+        if (tokens_of(slots, texts, most) > most) return Error{"The tokenizer's template makes more than 4 times as many tokens of this text; download the tokenizer again."};
         Encoding out;
-        for (const Slot& slot : texts.size() > 1 ? pair : single) {
+        for (const Slot& slot : slots) {
             for (const auto& t : slot.tokens) out.push(t.id, t.token, {}, slot.type);
             if (slot.text < 0 || static_cast<size_t>(slot.text) >= texts.size()) continue;
             Encoding part = texts[static_cast<size_t>(slot.text)];
@@ -70,15 +84,17 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
             out.append(part);
         }
         texts.assign(1, std::move(out));
+        return success();
     };
 }
 
 Result<PostProcessor> make_byte_level(const Json& d, const std::string& name) {
     TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
     TRY(const bool trim, json_boolean(d, "trim_offsets", true, name));
-    return PostProcessor([prefix, trim](std::vector<Encoding>& texts, bool) {
-        if (!trim) return;
-        for (Encoding& e : texts) trim_offsets(e, prefix);
+    return PostProcessor([prefix, trim](std::vector<Encoding>& texts, bool, size_t) {
+        for (Encoding& e : texts)
+            if (trim) trim_offsets(e, prefix);
+        return success();
     });
 }
 
@@ -86,6 +102,7 @@ Result<SpecialToken> read_pair(const Json& d, const char* key, const std::string
     const auto it = d.find(key);
     const bool usable = it != d.end() && it->is_array() && it->size() == 2 && (*it)[0].is_string() && (*it)[1].is_number_unsigned() && (*it)[1].get<uint64_t>() < 100'000'000;
     if (!usable) return Error{name + ": the post-processor has no usable \"" + key + "\"; download it again."};
+    TRY_STATUS(check_spelling((*it)[0].get_ref<const std::string&>(), name));
     return SpecialToken{(*it)[0].get<std::string>(), (*it)[1].get<int>()};
 }
 
@@ -95,10 +112,10 @@ Result<PostProcessor> make_roberta(const Json& d, const std::string& name) {
     TRY(const SpecialToken cls, read_pair(d, "cls", name));
     TRY(const SpecialToken sep, read_pair(d, "sep", name));
     const PostProcessor fill = fill_templates({special_slot({cls}), text_slot(0), special_slot({sep})}, {special_slot({cls}), text_slot(0), special_slot({sep, sep}), text_slot(1), special_slot({sep})});
-    return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special) {
+    return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special, size_t most) {
         for (Encoding& e : texts)
             if (trim) trim_offsets(e, prefix);
-        fill(texts, special);
+        return fill(texts, special, most);
     });
 }
 
@@ -111,14 +128,16 @@ Result<PostProcessor> make_bert(const Json& d, const std::string& name) {
 Result<std::vector<SpecialToken>> template_token(const Json& table, const std::string& key, const std::string& name) {
     const auto entry = table.find(key);
     if (entry == table.end() || !entry->is_object() || !entry->contains("ids") || !(*entry)["ids"].is_array())
-        return Error{name + ": the template's special token \"" + key.substr(0, 40) + "\" is not described; download it again."};
+        return Error{name + ": the template's special token " + in_quotes(key) + " is not described; download it again."};
     const Json& ids = (*entry)["ids"];
-    const Json tokens = entry->value("tokens", Json::array());
+    TRY(const Json tokens, json_list(*entry, "tokens", name));
     std::vector<SpecialToken> out;
     for (size_t i = 0; i < ids.size(); ++i) {
         if (!ids[i].is_number_unsigned() || ids[i].get<uint64_t>() >= 100'000'000) return Error{name + ": a template id is no token id; download it again."};
-        const bool named = tokens.is_array() && i < tokens.size() && tokens[i].is_string();
-        out.push_back({named ? tokens[i].get<std::string>() : key, ids[i].get<int>()});
+        if (i < tokens.size() && !tokens[i].is_string()) return wrong_type(name, "tokens", "a list of strings", tokens);
+        const std::string& spelling = i < tokens.size() ? tokens[i].get_ref<const std::string&>() : key;
+        TRY_STATUS(check_spelling(spelling, name));
+        out.push_back({spelling, ids[i].get<int>()});
     }
     return out;
 }
@@ -135,6 +154,7 @@ Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::
         TRY(const int64_t type, json_integer(part[kind], "type_id", 0, 0, 1 << 20, name));
         slot.type = static_cast<int>(type);
         if (kind == std::string_view("Sequence")) {
+            if (id != "A" && id != "B") return Error{name + ": the template names the sequence " + in_quotes(id) + ", which is neither A nor B; download it again."};
             slot.text = id == "B" ? 1 : 0;
         } else {
             TRY(slot.tokens, template_token(*table, id, name));
@@ -159,8 +179,9 @@ Result<PostProcessor> make_sequence(const Json& d, const std::string& name) {
         TRY(PostProcessor made, make_post_processor(step, name));
         steps.push_back(std::move(made));
     }
-    return PostProcessor([steps](std::vector<Encoding>& texts, bool special) {
-        for (const auto& step : steps) step(texts, special);
+    return PostProcessor([steps](std::vector<Encoding>& texts, bool special, size_t most) -> Status {
+        for (const auto& step : steps) TRY_STATUS(step(texts, special, most));
+        return success();
     });
 }
 
@@ -188,12 +209,12 @@ PostProcessor surround(std::vector<SpecialToken> before, std::vector<SpecialToke
 }
 
 Result<PostProcessor> make_post_processor(const Json& description, const std::string& name) {
-    if (description.is_null()) return PostProcessor([](std::vector<Encoding>&, bool) {});
+    if (description.is_null()) return PostProcessor([](std::vector<Encoding>&, bool, size_t) { return success(); });
     if (!description.is_object()) return Error{name + ": the post-processor is no object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": post_processor"));
     for (const auto& row : kPostProcessors)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the post-processor \"" + type.substr(0, 40) + "\" is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
+    return Error{name + ": the post-processor " + in_quotes(type) + " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 
 #include <utf8proc.h>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "tokenizer/regex.h"
 #include "tokenizer/unicode_forms.h"
@@ -73,7 +74,7 @@ Result<Behavior> behavior_named(const Json& d, const char* fallback, const std::
     TRY(const std::string wanted, json_string(d, "behavior", fallback, name));
     for (const auto& [label, behavior] : kBehaviors)
         if (wanted == label) return behavior;
-    return Error{name + ": the split behaviour \"" + wanted.substr(0, 40) + "\" is unknown; download the file again."};
+    return Error{name + ": the split behaviour " + in_quotes(wanted) + " is unknown; download the file again."};
 }
 
 Result<PreTokenizer> make_split(const Json& d, const std::string& name) {
@@ -128,12 +129,13 @@ Result<PreTokenizer> make_whitespace(const Json&, const std::string&) {
 
 Result<PreTokenizer> make_metaspace_from(const Json& d, const std::string& name) {
     TRY(const std::string blank, json_string(d, "replacement", "▁", name));
+    if (count_code_points(blank) != 1) return Error{name + ": the pre-tokenizer's replacement must be one character; download the file again."};
     TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
     TRY(const std::string scheme, json_string(d, "prepend_scheme", prefix ? "always" : "never", name));
     TRY(const bool cut, json_boolean(d, "split", true, name));
     for (const auto& [label, kind] : {std::pair{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}})
         if (scheme == label) return make_metaspace(blank, kind, cut);
-    return Error{name + ": the prepend_scheme \"" + scheme.substr(0, 40) + "\" is unknown; download the file again."};
+    return Error{name + ": the prepend_scheme " + in_quotes(scheme) + " is unknown; download the file again."};
 }
 
 Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name) {
@@ -223,7 +225,7 @@ Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::stri
     TRY(const std::string type, json_string(description, "type", "", name + ": pre_tokenizer"));
     for (const auto& row : kPreTokenizers)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the pre-tokenizer \"" + type.substr(0, 40) + "\" is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
+    return Error{name + ": the pre-tokenizer " + in_quotes(type) + " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

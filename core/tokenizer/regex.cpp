@@ -17,12 +17,43 @@ void initialize_once() {
     std::call_once(once, [] {
         OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
         onig_initialize(encodings, 1);
-        onig_set_retry_limit_in_search(50'000'000);
         onig_set_parse_depth_limit(200);
         onig_set_warn_func(onig_null_warn);
         onig_set_verb_warn_func(onig_null_warn);
     });
 }
+}  // namespace
+
+namespace {
+
+/// Searches that may backtrack so much together and no more. Steps are not told by the library: a search is tried with a low limit
+/// first, which costs nothing, then with twice as many each time, and what it was allowed is taken off.
+class BoundedSearch {
+public:
+    BoundedSearch() : parameters_(onig_new_match_param(), onig_free_match_param) {
+        onig_set_match_stack_limit_size_of_match_param(parameters_.get(), kMostStack);
+    }
+
+    /// Where the next match begins, ONIG_MISMATCH, or a negative code for every failure.
+    int next(regex_t* pattern, std::string_view text, size_t at, OnigRegion* region) {
+        const OnigUChar *begin = uchars(text), *end = begin + text.size();
+        for (unsigned long steps = kFreeSteps;; steps *= 2) {
+            onig_set_retry_limit_in_match_of_match_param(parameters_.get(), steps);
+            onig_set_retry_limit_in_search_of_match_param(parameters_.get(), steps);
+            const int where = onig_search_with_param(pattern, begin, end, begin + at, end, region, ONIG_OPTION_NONE, parameters_.get());
+            const bool beyond = where == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER || where == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
+            if (!beyond || left_ < 2 * steps) return where;
+            left_ -= 2 * steps;
+        }
+    }
+
+private:
+    static constexpr unsigned long kFreeSteps = 1024;
+    static constexpr unsigned int kMostStack = 4'000'000;
+    unsigned long left_ = 50'000'000;
+    std::unique_ptr<OnigMatchParam, void (*)(OnigMatchParam*)> parameters_;
+};
+
 }  // namespace
 
 Result<Regex> Regex::compile(const std::string& pattern) {
@@ -50,9 +81,9 @@ Result<Regex> Regex::literal(std::string_view text) {
 
 Status Regex::find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const {
     const std::unique_ptr<OnigRegion, void (*)(OnigRegion*)> region(onig_region_new(), [](OnigRegion* r) { onig_region_free(r, 1); });
-    const OnigUChar *begin = uchars(text), *end = begin + text.size();
+    BoundedSearch search;
     for (size_t at = 0; at <= text.size();) {
-        const auto where = onig_search(pattern_.get(), begin, end, begin + at, end, region.get(), ONIG_OPTION_NONE);
+        const int where = search.next(pattern_.get(), text, at, region.get());
         if (where == ONIG_MISMATCH) break;
         if (where < 0) return Error{"The tokenizer's pattern needs too many steps on this text; shorten the text."};
         const auto from = static_cast<size_t>(region->beg[0]), to = static_cast<size_t>(region->end[0]);
@@ -68,6 +99,7 @@ Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
     if (pattern == d.end() || !pattern->is_object()) return Error{name + ": a pattern is missing; download the file again."};
     TRY(const std::string literal, json_string(*pattern, "String", "", name));
     TRY(const std::string expression, json_string(*pattern, "Regex", "", name));
+    if (!pattern->contains("String") && !pattern->contains("Regex")) return Error{name + ": a pattern is neither a String nor a Regex; download the file again."};
     auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
     if (!regex) return Error{name + ": a pattern is no regular expression (" + regex.error().message + "); download the file again."};
     return *regex;

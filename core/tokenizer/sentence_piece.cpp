@@ -161,9 +161,10 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
         }
         return length;
     };
-    return [map_at, join = file.join_blanks, add = file.add_blank, escape = file.escape_blanks](const AlignedText& text) {
+    return [map_at, join = file.join_blanks, add = file.add_blank, escape = file.escape_blanks](const AlignedText& text, size_t most) -> Result<AlignedText> {
         AlignedText mapped, out;
-        for (size_t at = 0; at < text.bytes.size();) at += map_at(text, at, mapped);
+        for (size_t at = 0; at < text.bytes.size() && mapped.bytes.size() <= most;) at += map_at(text, at, mapped);
+        if (mapped.bytes.size() > most) return normalized_too_long();
         if (join) {
             mapped = mapped.slice(0, mapped.bytes.find_last_not_of(' ') + 1);
             AlignedText joined;
@@ -182,13 +183,14 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
             else out.bytes += mapped.bytes[i];
             out.origin.resize(out.bytes.size(), mapped.origin[i]);
         }
+        if (out.bytes.size() > most) return normalized_too_long();
         return out;
     };
 }
 
 Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file, const std::string& name) {
     const int unknown = file.id_of(PieceKind::unknown);
-    Vocabulary vocabulary = Vocabulary::from_list(file.pieces);
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(file.pieces, name));
     if (!file.unigram) {
         std::vector<float> scores = file.scores;
         std::vector<int> whole;

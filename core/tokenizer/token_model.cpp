@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -11,7 +12,17 @@ namespace {
 constexpr int64_t kMaxId = 10'000'000;
 }
 
-std::string in_quotes(std::string_view text) { return "\"" + std::string(text.substr(0, 40)) + "\""; }
+Status check_spelling(std::string_view spelling, const std::string& name) {
+    constexpr size_t kMost = 4096;
+    if (spelling.size() <= kMost) return success();
+    return Error{name + ": the token " + in_quotes(spelling) + " is longer than 4,096 bytes, which no tokenizer's is; download the file again."};
+}
+
+Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback, const std::string& name) {
+    TRY(std::string spelling, json_string(object, key, fallback, name));
+    TRY_STATUS(check_spelling(spelling, name));
+    return spelling;
+}
 
 Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& name) {
     if (!vocab.is_object() || vocab.empty()) return Error{name + " has no vocabulary; download it again."};
@@ -19,7 +30,8 @@ Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& n
     int size = 0;
     for (const auto& [token, id] : vocab.items()) {
         if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() >= kMaxId)
-            return Error{name + ": token " + in_quotes(token) + " has the id " + id.dump().substr(0, 30) + ", which no vocabulary reaches; download it again."};
+            return Error{name + ": token " + in_quotes(token) + " has the id " + shortened(id.dump()) + ", which no vocabulary reaches; download it again."};
+        TRY_STATUS(check_spelling(token, name));
         v.ids_[token] = id.get<int>();
         size = std::max(size, id.get<int>() + 1);
     }
@@ -30,7 +42,8 @@ Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& n
     return v;
 }
 
-Vocabulary Vocabulary::from_list(std::vector<std::string> spellings) {
+Result<Vocabulary> Vocabulary::from_list(std::vector<std::string> spellings, const std::string& name) {
+    for (const std::string& s : spellings) TRY_STATUS(check_spelling(s, name));
     Vocabulary v;
     v.spellings_ = std::move(spellings);
     for (size_t i = 0; i < v.spellings_.size(); ++i) v.ids_.try_emplace(v.spellings_[i], static_cast<int>(i));

@@ -25,7 +25,7 @@ public:
     /// From a JSON object {"token": id}. `name` is what messages call the file.
     static Result<Vocabulary> from_json(const Json& vocab, const std::string& name);
     /// From spellings in the order of their ids. Of equal spellings the first counts.
-    static Vocabulary from_list(std::vector<std::string> spellings);
+    static Result<Vocabulary> from_list(std::vector<std::string> spellings, const std::string& name);
 
     /// Largest id + 1.
     int size() const { return static_cast<int>(spellings_.size()); }
@@ -57,7 +57,10 @@ protected:
     Vocabulary vocabulary_;
 };
 
-/// A token in quotes for messages, cut where it is long.
-std::string in_quotes(std::string_view text);
+/// Refuses a token of more than 4,096 bytes: each place of a text may become one, so that its length counts as often.
+Status check_spelling(std::string_view spelling, const std::string& name);
+
+/// object[key] as (part of) a token's spelling, or `fallback`.
+Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback, const std::string& name);
 
 }  // namespace headlight

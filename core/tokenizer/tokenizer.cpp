@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
@@ -22,6 +23,18 @@ bool uses(const Json& step, const std::string& type) {
     for (const char* list : {"pretokenizers", "normalizers", "decoders"})
         if (step.contains(list) && uses(step[list], type)) return true;
     return false;
+}
+
+constexpr int kMostSteps = 100;
+
+/// Steps of a sequence, those of sequences inside it included.
+int count_steps(const Json& step) {
+    int count = 1;
+    if (!step.is_object()) return count;
+    for (const char* list : {"pretokenizers", "normalizers", "processors"})
+        if (const auto steps = step.find(list); steps != step.end() && steps->is_array())
+            for (const Json& s : *steps) count += count_steps(s);
+    return count;
 }
 
 using MakeModel = Result<std::shared_ptr<const TokenModel>> (*)(const Json& model, bool byte_level, const std::string& name);
@@ -56,19 +69,44 @@ bool byte_of_name(std::string_view name, char& byte) {
 
 }  // namespace
 
-Tokenizer::Tokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
-    for (size_t i = 0; i < parts_.added.size(); ++i) {
-        AddedToken token = parts_.added[i];
-        added_by_id_.emplace(token.id, i);
-        if (token.normalized && parts_.normalizer) token.content = parts_.normalizer(AlignedText::of(token.content)).bytes;
-        (token.normalized ? after_normalizer_ : before_normalizer_).add(token);
+Result<std::shared_ptr<const Tokenizer>> Tokenizer::make(TokenizerParts parts, const std::string& name) {
+    constexpr size_t kMostAdded = 64 << 20;  // bytes of all added tokens, normalized
+    const std::shared_ptr<Tokenizer> t(new Tokenizer(std::move(parts)));
+    size_t bytes = 0;
+    for (size_t i = 0; i < t->parts_.added.size(); ++i) {
+        AddedToken token = t->parts_.added[i];
+        t->added_by_id_.emplace(token.id, i);
+        if (token.normalized) {
+            auto normal = t->normalize(AlignedText::of(token.content));
+            if (!normal) return Error{name + ": the added token " + in_quotes(token.content) + " cannot be normalized: " + normal.error().message};
+            token.content = std::move(normal->bytes);
+        }
+        if ((bytes += token.content.size()) > kMostAdded) return Error{name + ": its added tokens take more than 64 MB; download it again."};
+        (token.normalized ? t->after_normalizer_ : t->before_normalizer_).add(token);
     }
+    return std::shared_ptr<const Tokenizer>(t);
+}
+
+Result<AlignedText> Tokenizer::normalize(AlignedText text) const {
+    if (!parts_.normalizer) return text;
+    const size_t most = most_normalized(text.bytes.size());
+    return parts_.normalizer(std::move(text), most);
+}
+
+Result<Encoding> Tokenizer::process(std::vector<Encoding> texts, bool special) const {
+    size_t tokens = 0;
+    for (const Encoding& e : texts) tokens += e.size();
+    if (parts_.post_processor) TRY_STATUS(parts_.post_processor(texts, special, most_processed(tokens)));
+    for (size_t i = 1; i < texts.size(); ++i) texts[0].append(texts[i]);
+    return std::move(texts[0]);
 }
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text, const std::string& name) {
     TRY(const Json root, parse_json(text, name));
     if (!root.is_object()) return Error{name + " is not a tokenizer description; download it again."};
     const auto part = [&](const char* key) { return root.contains(key) ? root[key] : Json(); };
+    for (const char* key : {"normalizer", "pre_tokenizer", "post_processor"})
+        if (count_steps(part(key)) > kMostSteps) return Error{name + ": its " + key + " has more than 100 steps, which no tokenizer's has; download it again."};
     const bool byte_level = uses(part("pre_tokenizer"), "ByteLevel");
     TokenizerParts parts;
     TRY(parts.normalizer, make_normalizer(part("normalizer"), name));
@@ -76,9 +114,10 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text,
     TRY(parts.post_processor, make_post_processor(part("post_processor"), name));
     TRY(parts.model, make_model(part("model"), byte_level, name));
     TRY(parts.added, read_added_tokens(part("added_tokens"), name));
+    TRY_STATUS(json_object(root, or_null("decoder"), name));
     const bool word_piece = uses(part("decoder"), "WordPiece") || dynamic_cast<const WordPiece*>(parts.model.get());
     parts.spelling = byte_level ? Spelling::byte_level : word_piece ? Spelling::word_piece : Spelling::metaspace;
-    return std::make_shared<const Tokenizer>(std::move(parts));
+    return make(std::move(parts), name);
 }
 
 /// A piece with the model's id, or with the one that the other file gives it.
@@ -122,7 +161,8 @@ Result<Encoding> Tokenizer::encode_one(std::string_view text, int type) const {
             push_added(raw);
             continue;
         }
-        for (const Segment& segment : after_normalizer_.split(parts_.normalizer ? parts_.normalizer(raw.text) : raw.text)) {
+        TRY(const AlignedText normal, normalize(raw.text));
+        for (const Segment& segment : after_normalizer_.split(normal)) {
             if (segment.id >= 0) push_added(segment);
             else TRY_STATUS(encode_segment(segment.text, type, out));
         }
@@ -132,18 +172,13 @@ Result<Encoding> Tokenizer::encode_one(std::string_view text, int type) const {
 
 Result<Encoding> Tokenizer::encode(std::string_view text, bool special) const {
     TRY(Encoding e, encode_one(text, 0));
-    std::vector<Encoding> texts{std::move(e)};
-    if (parts_.post_processor) parts_.post_processor(texts, special);
-    return texts[0];
+    return process({std::move(e)}, special);
 }
 
 Result<Encoding> Tokenizer::encode_pair(std::string_view text, std::string_view pair, bool special) const {
     TRY(Encoding first, encode_one(text, 0));
     TRY(Encoding second, encode_one(pair, 1));
-    std::vector<Encoding> texts{std::move(first), std::move(second)};
-    if (parts_.post_processor) parts_.post_processor(texts, special);
-    for (size_t i = 1; i < texts.size(); ++i) texts[0].append(texts[i]);
-    return texts[0];
+    return process({std::move(first), std::move(second)}, special);
 }
 
 const AddedToken* Tokenizer::added_token(int id) const {

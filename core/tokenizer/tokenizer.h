@@ -40,7 +40,8 @@ struct TokenizerParts {
 /// An open tokenizer; immutable, safe to use from several threads.
 class Tokenizer {
 public:
-    explicit Tokenizer(TokenizerParts parts);
+    /// From its steps; `name` is what messages call the file. Fails where an added token cannot be normalized.
+    static Result<std::shared_ptr<const Tokenizer>> make(TokenizerParts parts, const std::string& name);
 
     /// From the text of a tokenizer.json; `name` is what messages call it.
     static Result<std::shared_ptr<const Tokenizer>> parse(std::string_view text, const std::string& name);
@@ -66,6 +67,9 @@ public:
     int size() const;
 
 private:
+    explicit Tokenizer(TokenizerParts parts) : parts_(std::move(parts)) {}
+    Result<AlignedText> normalize(AlignedText text) const;
+    Result<Encoding> process(std::vector<Encoding> texts, bool special) const;
     Result<Encoding> encode_one(std::string_view text, int type) const;
     void push_piece(std::string piece, int id, Span offset, int type, Encoding& out) const;
     size_t take_language_code(std::string_view text, int type, Encoding& out) const;

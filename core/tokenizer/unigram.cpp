@@ -19,10 +19,11 @@ Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, 
         scores.push_back(entry[1].get<double>());
     }
     const auto last = static_cast<int64_t>(spellings.size()) - 1;
-    TRY(const int64_t unknown, json_integer(model, "unk_id", -1, -1, last, name));
+    TRY(const int64_t unknown, json_integer(model, or_null("unk_id"), -1, -1, last, name));
     TRY(const bool byte_fallback, json_boolean(model, "byte_fallback", false, name));
     const std::vector<bool> left_out(spellings.size(), false);
-    return make(Vocabulary::from_list(std::move(spellings)), std::move(scores), left_out, static_cast<int>(unknown), byte_fallback, name);
+    TRY(Vocabulary listed, Vocabulary::from_list(std::move(spellings), name));
+    return make(std::move(listed), std::move(scores), left_out, static_cast<int>(unknown), byte_fallback, name);
 }
 
 Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, std::vector<double> scores, const std::vector<bool>& left_out, int unknown, bool byte_fallback,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -9,8 +10,8 @@ namespace headlight {
 Result<std::shared_ptr<const TokenModel>> WordPiece::from_json(const Json& model, const std::string& name) {
     TRY(Vocabulary vocabulary, Vocabulary::from_json(model.contains("vocab") ? model["vocab"] : Json(), name));
     TRY(const std::string unknown, json_string(model, "unk_token", "[UNK]", name));
-    TRY(const std::string prefix, json_string(model, "continuing_subword_prefix", "##", name));
-    TRY(const int64_t longest, json_integer(model, "max_input_chars_per_word", 100, 1, 1 << 20, name));
+    TRY(const std::string prefix, json_spelling(model, "continuing_subword_prefix", "##", name));
+    TRY(const int64_t longest, json_integer(model, "max_input_chars_per_word", 100, 1, 10'000, name));
     return make(std::move(vocabulary), unknown, prefix, "", static_cast<int>(longest), name);
 }
 

@@ -1,8 +1,11 @@
 // A trace from a file: what was recorded takes the place of the forward pass.
 #include <algorithm>
+#include <climits>
+#include <cmath>
 #include <cstring>
 #include <map>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -18,6 +21,7 @@ constexpr int kMostLayers = 1000, kMostHeads = 1000, kMostWidth = 1 << 20, kMost
 struct Reading {
     const Safetensors& file;
     const std::string& name;
+    const CancelFlag* cancel = nullptr;
 
     Error error(const std::string& what) const { return Error{name + ": " + what}; }
     const StoredTensor* find(const std::string& tensor) const {
@@ -42,21 +46,32 @@ struct Reading {
             return error(tensor + " has the shape " + shape_text(t->shape) + " where " + std::to_string(rows) + " rows of " + std::to_string(columns) + " float32 are expected; record the trace again.");
         Matrix out(rows, columns);
         std::memcpy(out.data(), t->bytes.data(), t->bytes.size());
+        if (!all_finite(out)) return error(tensor + " contains NaN or infinity; record the trace again.");
         return out;
     }
 };
 
-Result<StackConfig> read_stack(const Json& json, const Reading& in) {
+/// `whole` describes the model; files whose blocks all have the same heads may say so there, once.
+Result<StackConfig> read_stack(const Json& json, const Json& whole, const Reading& in) {
     StackConfig out;
     if (!json.is_object()) return in.error("its stacks are no list of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMostLayers));
     out.layers = static_cast<int>(layers);
+    const auto heads = [&](const char* key, int most) { return in.count(json.contains(key) ? json : whole, key, most); };
+    TRY(const int64_t query_heads, heads("heads", kMostHeads));
+    TRY(const int64_t kv_heads, heads("kv_heads", kMostHeads));
+    TRY(const int64_t d_head, heads("d_head", kMostWidth));
+    if (query_heads % kv_heads) return in.error("its heads cannot share key/value heads evenly; record the trace again.");
+    std::tie(out.heads, out.kv_heads, out.d_head) = std::tuple(static_cast<int>(query_heads), static_cast<int>(kv_heads), static_cast<int>(d_head));
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
     TRY(out.cross, json_boolean(json, "cross", false, in.name));
-    const auto windows = json.find("windows");
-    if (windows == json.end() || !windows->is_array() || windows->size() != static_cast<size_t>(out.layers)) return out;
-    for (const Json& w : *windows) out.windows.push_back(w.is_number_integer() && w >= 0 && w < kMostTokens ? w.get<int>() : 0);
+    TRY(const Json windows, json_list(json, or_null("windows"), in.name));
+    if (!windows.empty() && windows.size() != static_cast<size_t>(out.layers)) return in.error("its windows are not one for each layer; record the trace again.");
+    for (const Json& w : windows) {
+        TRY(const int64_t window, whole_number(w, "windows", 0, INT_MAX, in.name));
+        out.windows.push_back(window < kMostTokens ? static_cast<int>(window) : 0);
+    }
     return out;
 }
 
@@ -66,21 +81,17 @@ Result<ModelConfig> read_config(const Reading& in) {
     if (!json.is_object()) return in.error("it does not describe its model (no \"config\" in its metadata); record it with 'headlight trace' or models/capture_trace.py.");
     ModelConfig c;
     TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
+    constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
+    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) return in.error("it calls its model " + in_quotes(kind) + ", which is no kind that Headlight knows; record the trace again.");
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
-    const auto number = [&](const char* key, int most) { return in.count(json, key, most); };
-    TRY(const int64_t heads, number("heads", kMostHeads));
-    TRY(const int64_t kv_heads, number("kv_heads", kMostHeads));
-    TRY(const int64_t d_head, number("d_head", kMostWidth));
-    TRY(const int64_t d_model, number("d_model", kMostWidth));
-    if (heads % kv_heads) return in.error("its heads cannot share key/value heads evenly; record the trace again.");
-    std::tie(c.heads, c.kv_heads, c.d_head, c.d_model) = std::tuple(static_cast<int>(heads), static_cast<int>(kv_heads), static_cast<int>(d_head), static_cast<int>(d_model));
-    c.d_embed = c.d_model;
+    TRY(const int64_t d_model, in.count(json, "d_model", kMostWidth));
+    c.d_model = c.d_embed = static_cast<int>(d_model);
     const auto stacks = json.find("stacks");
     if (stacks == json.end() || !stacks->is_array() || stacks->empty() || stacks->size() > 2) return in.error("it does not name one or two stacks of layers; record the trace again.");
     c.stacks.clear();
     for (const Json& stack : *stacks) {
-        TRY(StackConfig s, read_stack(stack, in));
+        TRY(StackConfig s, read_stack(stack, json, in));
         c.stacks.push_back(std::move(s));
     }
     if (c.stacks[0].cross || (c.stacks.size() == 2) != (c.kind == ModelKind::encoder_decoder)) return in.error("its stacks do not fit its kind; record the trace again.");
@@ -100,7 +111,7 @@ Result<Sequence> read_sequence(const Reading& in, const std::string& prefix) {
         int64_t id = numbers.emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace), -1 - static_cast<int64_t>(i)).first->second;
         if (fits) {
             std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
-            id = std::clamp<int64_t>(id, 0, 1 << 30);
+            if (id < 0 || id > 1 << 30) return in.error("it holds the token id " + std::to_string(id) + ", which no vocabulary has; record the trace again.");
         }
         out.ids.push_back(static_cast<int>(id));
         out.tokens.push_back(shown[i].is_string() ? valid_utf8(shown[i].get<std::string>()) : "?");
@@ -118,11 +129,15 @@ Result<Meeting> read_meeting(const Reading& in, const ModelConfig& c) {
     Meeting out;
     TRY(const Json json, in.metadata("attention"));
     if (!json.is_object()) return out;
-    const auto scales = json.find("scale");
-    if (scales == json.end() || !scales->is_array() || scales->size() != static_cast<size_t>(c.sites())) return out;
+    TRY(const Json scales, json_list(json, "scale", in.name));
+    if (scales.empty()) return out;
+    if (scales.size() != static_cast<size_t>(c.sites())) return in.error("it does not scale the scores of each attention block; record the trace again.");
     TRY(const double cap, json_number(json, "cap", 0, in.name));
     out.cap = static_cast<float>(cap);
-    for (const Json& s : *scales) out.scale.push_back(s.is_number() ? s.get<float>() : 1);
+    for (const Json& s : scales) {
+        if (!s.is_number() || !std::isfinite(s.get<float>())) return wrong_type(in.name, "scale", "a number for each attention block", s);
+        out.scale.push_back(s.get<float>());
+    }
     return out;
 }
 
@@ -134,9 +149,10 @@ Status take_patterns(const Reading& in, const std::string& tensor, int queries, 
         return in.error(t ? tensor + " has the shape " + shape_text(t->shape) + " where " + shape_text(shape) + " is expected; record the trace again." : "it holds neither " + tensor + " nor q and k with what is needed to join them; record it with --capture '*hook_pattern'.");
     const auto size = static_cast<size_t>(queries) * static_cast<size_t>(keys);
     for (int head = 0; head < rule.heads; ++head) {
+        if (stopped(in.cancel)) return cancelled();
         Matrix pattern(queries, keys);
         std::memcpy(pattern.data(), t->bytes.data() + static_cast<size_t>(head) * size * sizeof(float), size * sizeof(float));
-        if (!pattern.allFinite()) return in.error(tensor + " holds numbers that are none; record the trace again.");
+        if (!all_finite(pattern)) return in.error(tensor + " contains NaN or infinity; record the trace again.");
         HeadRule changed;
         changed.frozen = std::make_shared<const Matrix>(std::move(pattern));
         rule.changed.push_back(std::move(changed));
@@ -157,20 +173,20 @@ Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, i
     const int queries = t.query_count(site), keys = t.key_count(site);
     const std::string at = tensors_at(c, site);
     AttentionRule rule;
-    rule.heads = c.heads;
-    rule.kv_heads = c.kv_heads;
+    rule.heads = stack.heads;
+    rule.kv_heads = stack.kv_heads;
     rule.cap = meeting.cap;
     rule.mask = cross || !own_mask ? MaskPlan::open(queries, keys) : MaskPlan::make({}, {stack.causal, stack.window(where.layer)}, std::vector<int>(static_cast<size_t>(queries), 0));
     AttentionActivations out;
     if (!meeting.scale.empty()) {
         rule.scale = meeting.scale[static_cast<size_t>(site)];
-        TRY(out.q, in.matrix(at + "hook_q", queries, Index{c.heads} * c.d_head));
-        TRY(out.k, in.matrix(at + "hook_k", keys, Index{c.kv_heads} * c.d_head));
-        TRY(out.v, in.matrix(at + "hook_v", keys, Index{c.kv_heads} * c.d_head));
+        TRY(out.q, in.matrix(at + "hook_q", queries, Index{stack.heads} * stack.d_head));
+        TRY(out.k, in.matrix(at + "hook_k", keys, Index{stack.kv_heads} * stack.d_head));
+        TRY(out.v, in.matrix(at + "hook_v", keys, Index{stack.kv_heads} * stack.d_head));
     } else {
         TRY_STATUS(take_patterns(in, at + "hook_pattern", queries, keys, rule));
-        out.q = Matrix::Zero(queries, Index{c.heads} * c.d_head);
-        out.k = Matrix::Zero(keys, Index{c.kv_heads} * c.d_head);
+        out.q = Matrix::Zero(queries, Index{stack.heads} * stack.d_head);
+        out.k = Matrix::Zero(keys, Index{stack.kv_heads} * stack.d_head);
     }
     out.rule = std::make_shared<const AttentionRule>(std::move(rule));
     return out;
@@ -181,7 +197,7 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
     auto model = std::make_shared<Model>();
     TRY(model->config, read_config(in));
     const auto called = in.file.metadata.find("model");
-    model->name = (called == in.file.metadata.end() ? "model" : valid_utf8(called->second.substr(0, 100))) + " (trace)";
+    model->name = (called == in.file.metadata.end() ? "model" : printable(shortened(called->second))) + " (trace)";
     const auto mask = in.file.metadata.find("mask");
     const bool own_mask = (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
     Trace t;
@@ -195,13 +211,16 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
     for (int site = 0; site < c.sites(); ++site)
         if (!own_mask || !in.find(tensors_at(c, site) + "hook_q") || !in.find(tensors_at(c, site) + "hook_k")) meeting.scale.clear();
     if (meeting.scale.empty()) {  // patterns stand for themselves: q and k are placeholders, as narrow as can be
-        model->config.d_head = 1;
-        model->config.kv_heads = c.heads;
+        for (StackConfig& s : model->config.stacks) {
+            s.d_head = 1;
+            s.kv_heads = s.heads;
+        }
     }
     for (size_t index = 0; index < c.stacks.size(); ++index) {
         const StackConfig& stack = c.stacks[index];
         auto activations = std::make_shared<StackActivations>();
         for (int layer = 0; layer < stack.layers; ++layer) {
+            if (stopped(in.cancel)) return cancelled();
             auto one = std::make_shared<LayerActivations>();
             for (const int site : c.sites_of(static_cast<int>(index), layer)) {
                 TRY(auto attention, read_attention(in, t, site, meeting, own_mask));
@@ -216,9 +235,9 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path) {
+Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path, const CancelFlag* cancel) {
     TRY(const Safetensors file, open_safetensors(path));
-    return build({file, display_path(path)});
+    return build({file, display_path(path), cancel});
 }
 
 Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> bytes, const std::string& name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,8 @@ struct Trace {
     ConstMatrixRef k(int site, int head) const;
     ConstMatrixRef v(int site, int head) const;
 
-    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0.
+    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0. What takes [queries, keys] throws
+    /// Failure where there is no memory for it.
     Matrix pattern(int site, int head) const;
     /// [rows, keys] of the pattern, for queries from `first` on.
     Matrix pattern_rows(int site, int head, int first, int rows) const;
@@ -63,16 +65,27 @@ struct Trace {
     /// [n, d_model], the residual stream that the block's ΔE is added to: resid_pre, or, for cross-attention, what
     /// self-attention left.
     Matrix resid_before(int site, ThreadPool& pool) const;
-    /// [rows, d_model], the layer's ΔE at the queries from `first` on: what the block adds; proj_out: before the norm on it.
+    /// [rows, d_model], the layer's ΔE at the queries from `first` on: what the block adds, nothing where it was skipped; proj_out:
+    /// before the norm on it.
     Matrix attn_out(int site, int first, int rows, ThreadPool& pool) const;
     Matrix attn_out(int site, ThreadPool& pool) const { return attn_out(site, 0, query_count(site), pool); }
     Matrix proj_out(int site, int first, int rows, ThreadPool& pool) const;
+    /// Whether a bias stands behind the block's heads, so that it adds more than they do.
+    bool adds_bias(int site) const;
     /// The block's weights.
     const AttentionWeights& weights(int site) const;
 };
 
-/// The pattern of one head with −1 where the mask hides the key.
+/// Puts −1 where a row of weights is 0 because the mask hides the key: everywhere that a view calls a cell masked. A fully masked
+/// row has no such cell (MaskPlan), and a frozen pattern may weigh what the mask hides.
+void mark_masked(const MaskPlan& mask, int query, std::span<float> weights);
+
+/// The pattern of one head with such marks; [rows, keys] of it for queries from `first` on.
 Matrix masked_pattern(const Trace& trace, int site, int head);
+Matrix masked_pattern_rows(const Trace& trace, int site, int head, int first, int rows);
+
+/// Queries of a head that may see nothing, so that their rows are uniform (MaskPlan).
+std::vector<int> fully_masked_rows(const Trace& trace, int site, int head);
 
 /// The mean of those of some heads of a block; of all where none are named.
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
@@ -81,9 +94,9 @@ Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
 /// each row's rest made to sum to 1. Nothing is computed anew.
 Matrix without_first_key(Matrix weights);
 
-/// Runs the request; its sequences have been checked. An error means that `cancel` was set.
-/// With `past`, what cannot have changed since that trace is taken from it: rows before the first changed token under a
-/// causal mask, and a whole stack whose sequence is the same.
+/// Runs the request. Fails where the model cannot read its sequences (check_sequences), as forward() does, where the model's file
+/// changed on the disk while it was read, and, saying so, when `cancel` was set.
+/// With `past`, what cannot have changed since that trace is taken from it (trace/reuse.h).
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                                const Trace* past = nullptr);
 

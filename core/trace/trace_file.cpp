@@ -1,6 +1,7 @@
 // One row per kind of tensor; each knows its name, its shape and how to write itself.
 #include "trace/trace_file.h"
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -47,12 +48,12 @@ private:
     void computed(const std::string& name, std::vector<int64_t> shape, bool usual, std::function<Matrix()> make) {
         out_.push_back({{name, "F32", std::move(shape), [make = std::move(make)](const Sink& s) { write_matrix(s, make()); }}, usual});
     }
-    void by_head(const std::string& name, const Matrix& m) {
-        out_.push_back({{name, "F32", {m.rows(), m.cols() / t_.config().d_head, t_.config().d_head}, [&m](const Sink& s) { write_matrix(s, m); }}, false});
+    void by_head(const std::string& name, const Matrix& m, int d_head) {
+        out_.push_back({{name, "F32", {m.rows(), m.cols() / d_head, d_head}, [&m](const Sink& s) { write_matrix(s, m); }}, false});
     }
     void by_cell(const std::string& name, int site, Matrix (Trace::*get)(int, int) const, bool usual) {
         const Trace& t = t_;
-        const int heads = t.config().heads;
+        const int heads = t.config().heads(site);
         const auto write = [&t, site, heads, get](const Sink& s) {
             for (int h = 0; h < heads; ++h) write_matrix(s, (t.*get)(site, h));
         };
@@ -64,13 +65,14 @@ private:
         const bool cross = where.kind == AttentionKind::cross;
         const std::string at = t_.config().stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) + ".", in = at + (cross ? "cross_attn." : "attn.");
         if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[static_cast<size_t>(where.layer)]->resid_pre, true);
-        by_head(in + "hook_q", a.q);
-        by_head(in + "hook_k", a.k);
-        by_head(in + "hook_v", a.v);
+        const int d_head = t_.config().d_head(site);
+        by_head(in + "hook_q", a.q, d_head);
+        by_head(in + "hook_k", a.k, d_head);
+        by_head(in + "hook_v", a.v, d_head);
         by_cell(in + "hook_attn_scores", site, &Trace::scores, false);
         by_cell(in + "hook_pattern", site, &Trace::pattern, true);
         const int n = t_.query_count(site);
-        computed(in + "hook_z", {n, t_.config().heads, t_.config().d_head}, false, [&t = t_, &pool = pool_, site, n] { return t.z(site, 0, n, pool); });
+        computed(in + "hook_z", {n, t_.config().heads(site), d_head}, false, [&t = t_, &pool = pool_, site, n] { return t.z(site, 0, n, pool); });
         const std::vector<int64_t> added{n, t_.config().d_model};
         if (t_.weights(site).out_norm) computed(in + "hook_proj_out", added, true, [&t = t_, &pool = pool_, site, n] { return t.proj_out(site, 0, n, pool); });
         computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), added, true, [&t = t_, &pool = pool_, site] { return t.attn_out(site, pool); });
@@ -101,8 +103,9 @@ private:
 std::string config_text(const ModelConfig& c) {
     constexpr const char* kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
     Json stacks = Json::array();
-    for (const StackConfig& s : c.stacks) stacks.push_back({{"name", s.name}, {"layers", s.layers}, {"causal", s.causal}, {"cross", s.cross}, {"windows", s.windows}});
-    return Json{{"kind", kKinds[static_cast<int>(c.kind)]}, {"family", c.family_name}, {"heads", c.heads}, {"kv_heads", c.kv_heads}, {"d_head", c.d_head}, {"d_model", c.d_model}, {"stacks", std::move(stacks)}}.dump();
+    for (const StackConfig& s : c.stacks)
+        stacks.push_back({{"name", s.name}, {"layers", s.layers}, {"heads", s.heads}, {"kv_heads", s.kv_heads}, {"d_head", s.d_head}, {"causal", s.causal}, {"cross", s.cross}, {"windows", s.windows}});
+    return Json{{"kind", kKinds[static_cast<int>(c.kind)]}, {"family", c.family_name}, {"d_model", c.d_model}, {"stacks", std::move(stacks)}}.dump();
 }
 
 /// Tokens as people read them, with the blank that a word begins with.
@@ -123,7 +126,7 @@ std::string attention_text(const Trace& trace) {
     std::vector<float> scales;
     for (int site = 0; site < trace.config().sites(); ++site) {
         const AttentionRule& rule = trace.rule(site);
-        if (rule.bias.by_key.size() || rule.bias.by_distance.size()) return "";
+        if (rule.has_bias()) return "";
         scales.push_back(rule.scale);
     }
     return Json{{"scale", scales}, {"cap", trace.config().score_cap}}.dump();
@@ -159,7 +162,7 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
         for (const auto& glob : globs) wanted = wanted || glob_match(glob, offer.tensor.name);
         if (wanted) chosen.push_back(std::move(offer.tensor));
     }
-    if (chosen.empty()) return Error{"No tensor matches --capture " + globs.front() + "; try \"*\" to write all of them."};
+    if (chosen.empty()) return Error{"No tensor matches --capture " + in_quotes(globs.front()) + "; try \"*\" to write all of them."};
     std::map<std::string, std::string> metadata{{"format", "headlight-trace"},
                                                       {"version", "1"},
                                                       {"model", trace.model->name},

@@ -18,7 +18,7 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
 /// Opens a trace without the model's weights: patterns from q and k where the file says how they meet, else as they were
 /// recorded. Names, shapes and sizes are checked; files of models/capture_trace.py and of other programs that keep the names
 /// are read too.
-Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path);
+Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path, const CancelFlag* cancel = nullptr);
 
 /// The sequences of a trace for a live run; fails where the file holds no ids, only tokens.
 Result<std::vector<Sequence>> recorded_sequences(const Trace& trace);

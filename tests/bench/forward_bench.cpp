@@ -59,11 +59,14 @@ void everything(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
-    const int heads = model()->config.heads;
-    std::vector<Matrix> patterns(static_cast<size_t>(model()->config.sites() * heads));
+    const ModelConfig& c = model()->config;
+    std::vector<Matrix> patterns(static_cast<size_t>(c.head_count()));
     for (auto _ : state) {
         const auto trace = *run_trace(model(), r, pool);
-        pool.run(static_cast<int>(patterns.size()), [&](int i) { patterns[static_cast<size_t>(i)] = trace->pattern(i / heads, i % heads); });
+        pool.run(static_cast<int>(patterns.size()), [&](int i) { 
+            const AttentionHead h = c.head_at(static_cast<size_t>(i));
+            patterns[static_cast<size_t>(i)] = trace->pattern(h.site, h.head);
+        });
         benchmark::DoNotOptimize(unembed(*model(), trace->normalized(), pool));
     }
 }
@@ -94,7 +97,7 @@ void as_many_full_passes(benchmark::State& state) {
     ThreadPool pool(threads());
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
     for (auto _ : state)
-        for (int i = 0; i < model()->config.sites() * model()->config.heads; ++i) benchmark::DoNotOptimize(predictions(**run_trace(model(), r, pool), r.inputs[0].size() - 1, 1, pool));
+        for (int i = 0; i < model()->config.head_count(); ++i) benchmark::DoNotOptimize(predictions(**run_trace(model(), r, pool), r.inputs[0].size() - 1, 1, pool));
 }
 
 /// What a key press computes for the window: trace, thumbnails and statistics of all heads, next tokens.

@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     parts.model = *model;
     parts.normalizer = headlight::sentence_piece_normalizer(*file);
     parts.spelling = headlight::Spelling::metaspace;
-    const headlight::Tokenizer tokenizer(std::move(parts));
-    if (const auto encoding = tokenizer.encode("Hello wörld ﬁ 12\u3000猫 <s>")) tokenizer.decode(encoding->ids);
+    const auto tokenizer = headlight::Tokenizer::make(std::move(parts), "input");
+    if (!tokenizer) return 0;
+    if (const auto encoding = (*tokenizer)->encode("Hello wörld ﬁ 12\u3000猫 <s>")) (*tokenizer)->decode(encoding->ids);
     return 0;
 }

@@ -5,10 +5,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const headlight::ModelConfig config = [] {
         headlight::ModelConfig c;
         c.stacks[0].layers = 4;
-        c.heads = c.kv_heads = 4;
+        c.stacks[0].heads = c.stacks[0].kv_heads = 4;
         return c;
     }();
-    (void)static_cast<bool>(headlight::parse_settings(text, "input"));
+    if (const auto root = headlight::parse_json(text, "input"); root && root->is_object()) {
+        (void)headlight::read_settings(*root, "input");
+        (void)headlight::labels_in(*root);
+        (void)headlight::merged(*root, *root, *headlight::settings_fields({}), headlight::workspace_fields());
+    }
     auto workspace = headlight::parse_workspace(text, "input", {});
     if (workspace && workspace->mask.rfind("file:", 0) != 0) headlight::restore_changes(*workspace, config);
     return 0;

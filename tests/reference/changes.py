@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Masks and ablations against transformers given the same 4-D mask or the same hook, on decoders, encoders and
-encoder-decoders of the reference folder:
+"""Masks and changes against transformers given the same 4-D mask, the same hook or the same attention (changed_attention.py), in
+a pass and while writing, on decoders, encoders and encoder-decoders of the reference folder:
 
     python changes.py build/headlight
 """
+import json
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,8 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+
+from changed_attention import Changes, changed
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = Path(sys.argv[1]).resolve()
@@ -60,6 +63,70 @@ def zero_head(module, head, width):
         x[..., head * width:(head + 1) * width] = 0
         return (x, *inputs[1:])
     return module.register_forward_pre_hook(hook)
+
+
+COMMON = ["temperature:0.5", "temperature:2.5", "temperature:0", "temperature:inf", "mask:*>0@*", "mask:3>*", "mask:2..>1-2@*"]
+BLOCKS = [*COMMON, "mask:6>2", "mask:4-7>1-3@0.1", "mask:0>0", "mask:5..>2..@1", "unmask:2>7", "unmask:0-3>*@0", "score:4>1=3.5", "score:4>1@0.1=-2", "temperature:0@1.0", "temperature:3@0", "ablate:0.1:zero", "ablate:1.0:mean",
+          "ablate:1.1:uniform", "ablate:0.0:hard", "ablate:0.1:keep", "skip-attention:1", "skip-mlp:0"]
+PAIRS = [*COMMON, "mask:2>1@encoder", "mask:*>0@cross", "mask:3..>2..@cross.1", "mask:1>*@cross.0.1", "mask:2>0-1@decoder", "mask:*>*@cross.0", "unmask:0>2@decoder.1", "score:2>1@cross=4", "score:1>0@decoder.0.1=-3",
+         "score:3>5@encoder.0=2", "temperature:0.3@cross", "temperature:0@encoder.0", "temperature:4@decoder.1.0", "ablate:cross.0.1:zero", "ablate:cross.1.0:mean", "ablate:cross.0.0:uniform", "ablate:cross.1.1:hard",
+         "ablate:cross.1.1:keep", "ablate:encoder.0.0:mean", "ablate:decoder.1.1:mean", "skip-attention:encoder.0", "skip-attention:decoder.1", "skip-attention:cross.0", "skip-mlp:encoder.0", "skip-mlp:decoder.0"]
+
+
+def every_kind(folder, model, texts):
+    """Each change alone, and each with the next, in a pass."""
+    pair = model.config.is_encoder_decoder
+    more = {"decoder_input_ids": torch.tensor([TARGET])} if pair else {}
+    given = ["--target-ids", ",".join(map(str, TARGET))] if pair else []
+    lists = [[text] for text in texts] + [[a, b] for a, b in zip(texts, texts[1:])]
+    for changes in lists:
+        with changed(model, Changes(changes)):
+            want = model(torch.tensor([IDS]), use_cache=False, **more).logits[0]
+        hold(f"{folder.name} {' '.join(changes)}", ours(folder, *given, *(w for text in changes for w in ("--change", text))), want)
+    return len(lists)
+
+
+def while_writing(folder, model, texts, start):
+    """Every written token has the probability that a whole pass over what stands before it gives it."""
+    global worst, failed
+    pair = model.config.is_encoder_decoder
+    for text in texts:
+        begin = [start] if pair else IDS
+        command = [PROGRAM, "generate", "--model", folder, "--ids", ",".join(map(str, IDS)), *(["--target-ids", str(start)] if pair else []), "--tokens", 14, "--json", "--change", text]
+        run = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        steps = json.loads(run.stdout)["steps"]
+        written = [step["id"] for step in steps]
+        with changed(model, Changes([text])):
+            for i, step in enumerate(steps):
+                read = torch.tensor([begin + written[:i]])
+                out = model(torch.tensor([IDS]), decoder_input_ids=read, use_cache=False) if pair else model(read, use_cache=False)
+                error = abs(torch.softmax(out.logits[0, -1].float(), -1)[step["id"]].item() - step["p"])
+                worst = max(worst, error)
+                if error > TOLERANCE:
+                    failed += 1
+                    print(f"FAIL {folder.name} while writing, {text}, step {i}: {error:.2e}")
+                    break
+    return len(texts)
+
+
+def frozen(folder, model):
+    """Heads with the pattern of another text, token by token the same length."""
+    texts, checks = ("the red cat", "the big cat"), 0
+    read = subprocess.run([PROGRAM, "tokenize", "--model", folder], input="".join(json.dumps({"text": t}) + "\n" for t in texts), capture_output=True, text=True)
+    ids, other = (json.loads(line)["ids"] for line in read.stdout.splitlines())
+    if len(ids) != len(other):
+        return 0
+    for head in ("encoder.0.1", "cross.1.0"):
+        with changed(model, Changes([])) as natural:
+            model(torch.tensor([other]), decoder_input_ids=torch.tensor([TARGET]), use_cache=False)
+        kind, layer, number = head.split(".")
+        pattern = natural.patterns[kind, int(layer)][int(number)]
+        with changed(model, Changes([], {head: pattern})):
+            want = model(torch.tensor([ids]), decoder_input_ids=torch.tensor([TARGET]), use_cache=False).logits[0]
+        hold(f"{folder.name} freeze {head}", ours(folder, "--target-ids", ",".join(map(str, TARGET)), "--change", f"freeze:{head}={texts[1]}", ids=ids), want)
+        checks += 1
+    return checks
 
 
 @torch.no_grad()
@@ -118,8 +185,18 @@ def main():
             hold(f"{name} ablate {head}", ours(folder, "--target-ids", ",".join(map(str, TARGET)), "--ablate", head), model(ids, decoder_input_ids=target).logits[0])
             handle.remove()
             checks += 1
-    print(f"{checks} masks and ablations equal transformers', largest error {worst:.1e}" if not failed else f"{failed} of {checks} differ")
+    for name, kind in (("gpt2", AutoModelForCausalLM), ("llama", AutoModelForCausalLM), ("marian", AutoModelForSeq2SeqLM), ("bart", AutoModelForSeq2SeqLM)):
+        folder = HERE / "models" / name
+        model = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+        pair = model.config.is_encoder_decoder
+        checks += every_kind(folder, model, PAIRS if pair else BLOCKS)
+        checks += while_writing(folder, model, ["mask:*>0@*", "mask:12..>3", "temperature:0.5", "ablate:1.0:mean"] if not pair else
+                                ["mask:*>1@cross", "mask:3..>0@cross.1", "mask:*>0@*", "mask:4..>1@decoder", "temperature:0.4", "temperature:0@cross", "ablate:cross.1.0:mean", "skip-attention:cross.0", "mask:0>0@decoder"],
+                                TARGET[0])
+        checks += frozen(folder, model) if pair else 0
+    print(f"{checks} masks and changes equal transformers', largest error {worst:.1e}" if not failed else f"{failed} of {checks} differ")
     sys.exit(bool(failed))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -2,12 +2,16 @@
 """Writes reference models as GGUF, with tensor names from the gguf package's own table, and compares what Headlight
 computes from them with what it computes from the Hugging Face folders (which other tests hold against transformers).
 
-    gguf_models.py build/headlight
+    gguf_models.py build/headlight [--seed N]
 
-Covers the architectures for which there is no fixed reference file. Needs gguf, numpy and safetensors.
+Covers the architectures for which there is no fixed reference file. What a configuration says beside shapes (share of a head
+that turns, base of the rotation, windows, caps, whether key_length is written) is drawn from the seed, which is printed, so
+that no number can come from a default. Needs gguf, numpy and safetensors.
 """
+import argparse
 import json
 import logging
+import random
 import subprocess
 import sys
 import tempfile
@@ -19,10 +23,26 @@ from safetensors.numpy import load_file
 
 MODELS = Path(__file__).with_name("models")
 ARCHITECTURES = {"qwen2": "qwen2", "qwen3": "qwen3", "gemma2": "gemma2", "phi": "phi2", "bert": "bert"}  # reference folder: GGUF's name
+ROUNDS = 4
 IDS = "5,9,20,31,44,7,5,9,60,71,12,13"
 
 
-def write(path, name, config, tensors):
+def draw(d, config):
+    """The same weights under another configuration."""
+    out = dict(config)
+    for key in ("rms_norm_eps", "layer_norm_eps"):
+        if key in out:
+            out[key] = d.choice([1e-6, 1e-3, 1e-2])
+    if rope := out.get("rope_parameters"):
+        out["rope_parameters"] = {**rope, "rope_theta": d.choice([500.0, 10000.0, 1e6])}
+        if "partial_rotary_factor" in rope:
+            out["rope_parameters"]["partial_rotary_factor"] = d.choice([0.25, 0.375, 0.75, 1.0])
+    if out["model_type"] == "gemma2":
+        out.update(sliding_window=d.choice([3, 5, 8]), attn_logit_softcapping=d.choice([4.0, 20.0]), final_logit_softcapping=d.choice([5.0, 12.0]))
+    return out
+
+
+def write(path, name, config, tensors, key_length):
     w = gguf.GGUFWriter(path, name)
     heads, width = config["num_attention_heads"], config["hidden_size"]
     d_head = config.get("head_dim") or width // heads
@@ -39,7 +59,7 @@ def write(path, name, config, tensors):
     if rope := config.get("rope_parameters"):
         w.add_rope_freq_base(rope["rope_theta"])
         w.add_rope_dimension_count(int(rope.get("partial_rotary_factor", 1) * d_head))
-    if "head_dim" in config:
+    if key_length or d_head != width // heads:  # converters leave out what follows from the other sizes
         w.add_key_length(d_head)
         w.add_value_length(d_head)
     if name == "gemma2":
@@ -61,8 +81,8 @@ def trace(headlight, model, out):
     return load_file(out)
 
 
-def compare(headlight, name, folder):
-    config = json.loads((MODELS / name / "config.json").read_text())
+def compare(headlight, name, d, folder):
+    config = draw(d, json.loads((MODELS / name / "config.json").read_text()))
     tensors = {k: v for k, v in load_file(MODELS / name / "model.safetensors").items() if not k.startswith("cls.")}
     if name == "gemma2":
         config["query_pre_attn_scalar"] = config["head_dim"]  # GGUF does not carry it: it is the head's width
@@ -70,7 +90,7 @@ def compare(headlight, name, folder):
     plain.mkdir()
     (plain / "config.json").write_text(json.dumps(config))
     (plain / "model.safetensors").write_bytes((MODELS / name / "model.safetensors").read_bytes())
-    write(folder / f"{name}.gguf", ARCHITECTURES[name], config, tensors)
+    write(folder / f"{name}.gguf", ARCHITECTURES[name], config, tensors, d.random() < 0.5)
     want, got = trace(headlight, plain, folder / "want.safetensors"), trace(headlight, folder / f"{name}.gguf", folder / "got.safetensors")
     assert set(got) >= {k for k in want if k != "logits"}, sorted(set(want) - set(got))
     return max(float(np.abs(got[k] - want[k]).max()) for k in got if want[k].dtype.kind == "f")
@@ -78,10 +98,17 @@ def compare(headlight, name, folder):
 
 def main():
     logging.disable(logging.INFO)
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("headlight", type=Path)
+    p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
+    a = p.parse_args()
+    print(f"seed {a.seed}")
     worst = 0.0
     for name in ARCHITECTURES:
-        with tempfile.TemporaryDirectory() as folder:
-            error = compare(Path(sys.argv[1]).resolve(), name, Path(folder))
+        error = 0.0
+        for i in range(ROUNDS):
+            with tempfile.TemporaryDirectory() as folder:
+                error = max(error, compare(a.headlight.resolve(), name, random.Random(f"{name} {a.seed + i}"), Path(folder)))
         print(f"{name}: largest difference between GGUF and safetensors {error:.1e}")
         worst = max(worst, error)
     print(f"{len(ARCHITECTURES)} GGUF architectures, largest difference {worst:.1e}")

@@ -1,10 +1,12 @@
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "analysis/cell.h"
 #include "analysis/head_stats.h"
 #include "analysis/links.h"
 #include "analysis/generate.h"
+#include "base/check.h"
 #include "figure/figure.h"
 #include "helpers.h"
 #include "window/mailbox.h"
@@ -165,15 +167,17 @@ TEST_CASE("scales lead into the colour map") {
 
 TEST_CASE("the mailbox: the latest request wins, and a newer one cancels") {
     Mailbox<int, int> box;
-    box.put(1, false);
-    box.put(2, false);
+    box.put(1, Supersedes::nothing);
+    box.put(2, Supersedes::nothing);
     CHECK(box.take() == 2);
     CHECK(!box.cancel());
     CHECK(box.busy());
-    box.put(3, true);
-    CHECK(box.cancel());
+    box.put(3, Supersedes::questions);
+    CHECK((!box.cancel() && box.cancel_questions()));
+    box.put(3, Supersedes::everything);
+    CHECK((box.cancel() && box.cancel_questions()));
     CHECK(box.take() == 3);
-    CHECK(!box.cancel());
+    CHECK((!box.cancel() && !box.cancel_questions()));
     box.answer(std::make_shared<const int>(7));
     box.answer(std::make_shared<const int>(8));
     CHECK(*box.poll() == 8);
@@ -187,7 +191,7 @@ TEST_CASE("the mailbox under two threads loses nothing that matters") {
     std::thread worker([&] {
         while (const auto request = box.take()) box.answer(std::make_shared<const int>(*request));
     });
-    for (int i = 1; i <= 20000; ++i) box.put(i, i % 3 == 0);
+    for (int i = 1; i <= 20000; ++i) box.put(i, static_cast<Supersedes>(i % 3));
     int last = 0;
     while (last != 20000)
         if (const auto answer = box.poll()) {
@@ -230,15 +234,76 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     CHECK(longest->sentence->bytes_read < 100'000);
 }
 
+TEST_CASE("worker: what cannot be computed leaves the old picture and says why, once; the next text is read again") {
+    Worker worker(2, [] {});
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    r.text = "The cat sat";
+    const auto first = answer(r, [](const WorkAnswer& a) { return a.picture != nullptr; });
+    Change change = *parse_change(first->sentence->model->config, "score:1>0@0.0=1");
+    change.value = std::numeric_limits<float>::infinity();
+    r.intervention.changes = {change};
+    const auto failed = answer(r, [](const WorkAnswer& a) { return !a.failure.empty(); });
+    CHECK(failed->failure.find("layer 0's outputs are not finite") != std::string::npos);
+    CHECK((failed->sentence == first->sentence && failed->picture == first->picture));
+    r.cell = std::pair{1, 0};
+    CHECK(answer(r, [](const WorkAnswer& a) { return a.cell != nullptr; })->failure == failed->failure);
+    r.intervention = {};
+    r.text = "The dog sat";
+    const auto next = answer(r, [](const WorkAnswer& a) { return a.sentence->text == "The dog sat"; });
+    CHECK((next->failure.empty() && next->sentence->trace));
+}
+
+TEST_CASE("worker: a request that throws becomes a sentence") {
+    Worker worker(2, [] {});
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    r.text = "The cat sat";
+    const auto first = answer_of(worker, r, [](const WorkAnswer& a) { return a.picture != nullptr; });
+    abort_on_failed_check(false);
+    WordAlignmentWanted impossible;
+    impossible.heads = {-5};
+    r.questions = {impossible};
+    const auto failed = answer_of(worker, r, [](const WorkAnswer& a) { return !a.failure.empty(); });
+    abort_on_failed_check(true);
+    CHECK(failed->failure.find("Headlight made a mistake") != std::string::npos);
+    CHECK(failed->sentence == first->sentence);
+    r.questions = {};
+    CHECK(answer_of(worker, r, [](const WorkAnswer& a) { return a.failure.empty(); })->sentence == first->sentence);
+}
+
+TEST_CASE("worker: a text that is too long for its map is shown as the largest of squares") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    std::vector<int> ids;
+    for (int i = 0; i < 41; ++i) ids.push_back(3 + i * 7 % 200);
+    const auto trace = trace_of(model, ids, pool);
+    const Matrix whole = masked_pattern(*trace, 1, 2);
+    for (const bool drop : {false, true}) {
+        const HeadPicture full = make_picture(*trace, 1, 2, pool, drop), small = make_picture(*trace, 1, 2, pool, drop, 10);
+        CHECK((full.step == 1 && small.step == 5 && small.levels[0].rows() == 9 && small.levels[0].cols() == 9));
+        if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e-6f);
+        for (int q = 0; q < 41; ++q)
+            for (int k = 0; k < 41; ++k) {
+                CHECK(full.at(q, k) == full.levels[0](q, k));
+                CHECK(small.at(q, k) == full.levels[0].block(q / 5 * 5, k / 5 * 5, std::min(5, 41 - q / 5 * 5), std::min(5, 41 - k / 5 * 5)).maxCoeff());
+            }
+        CHECK(small.largest == full.largest);
+        CHECK(small.levels.back().size() == 1);
+    }
+}
+
 TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep that ends and one that is cancelled") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;
     r.model_path = (kTests / "reference/models/gpt2").string();
     r.text = "The cat sat";
+    r.head = 1;
     r.other = OtherRun{"", 0, "The dog sat"};
     r.questions = {HeadPairWanted{{Versus::other, {}}, 0, 1, 0, 1}};
-    const auto two = answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.answers.get<HeadPairWanted>() && a.answers.get<HeadPairWanted>()->answer.map.a.size() > 0; });
+    const auto two = answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.found<HeadPairWanted>() && a.found<HeadPairWanted>()->answer.map.a.size() > 0; });
     CHECK(two->other->text == "The dog sat");
     CHECK(two->other->model == two->sentence->model);
     r.other = OtherRun{(kTests / "reference/models/llama").string(), 1, "The cat sat"};
@@ -259,31 +324,6 @@ TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep t
     CHECK(answer(r, [&](const WorkAnswer& a) { return a.sentence->text == r.text && !a.sweep; }));
 }
 
-TEST_CASE("settings: saved and read back; a broken file is set aside") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "deeper" / "settings.json";
-    ViewState s;
-    s.text = "naïve 😀";
-    s.dark = false;
-    s.site = 3;
-    s.recent_models = {"/a b/c"};
-    REQUIRE(save_settings(s, path));
-    const ViewState back = load_settings(path);
-    CHECK(back.text == s.text);
-    CHECK(!back.dark);
-    CHECK(back.site == 3);
-    CHECK(!back.choose_head);
-    CHECK(back.recent_models == s.recent_models);
-    for (const char* broken : {"", "{", "[]", "{\"dark\": 5}", "{\"width\": -3}"}) {
-        write_bytes(path, broken);
-        const ViewState fresh = load_settings(path);
-        CHECK(fresh.dark);
-        CHECK(!fresh.notice.empty());
-        CHECK(!std::filesystem::exists(path));
-        CHECK(std::filesystem::exists(path.string() + ".broken"));
-    }
-}
-
 TEST_CASE("workspace: everything that is looked at comes back, nothing else does; foreign and broken files are refused") {
     const TemporaryFolder folder;
     const auto path = folder.path / "a b é.headlight.json";
@@ -297,13 +337,13 @@ TEST_CASE("workspace: everything that is looked at comes back, nothing else does
     s.compared_what = Compared::sentences;
     s.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
     s.intervention.mask = *Mask::parse("window:4");
-    for (const char* text : {"forbid:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5", "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"}) s.intervention.changes.push_back(*parse_change(model->config, text));
+    for (const char* text : {"mask:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5", "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"}) s.intervention.changes.push_back(*parse_change(model->config, text));
     note_changes(s, model->config);
     REQUIRE(save_workspace(s, path));
     ViewState before;
     before.dark = false;
     before.recent_texts = {"mine"};
-    before.changes = {"forbid:1>0"};
+    before.changes = {"mask:1>0"};
     auto back = open_workspace(path, before);
     REQUIRE(back);
     CHECK((back->text == s.text && back->other_text == "B" && back->view_name == "compare" && back->model_path == "some model"));
@@ -315,12 +355,14 @@ TEST_CASE("workspace: everything that is looked at comes back, nothing else does
     back->changes = {"ablate:99.0"};
     restore_changes(*back, model->config);
     CHECK((back->intervention.changes.empty() && !back->notice.empty()));
-    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}", "{\"format\": \"headlight-workspace\", \"version\": 99}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
+    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}", "{\"format\": \"headlight-workspace\", \"version\": 99}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
         write_bytes(path, broken);
         const auto refused = open_workspace(path, {});
         CHECK_MESSAGE(!refused, broken);
         if (!refused) CHECK(refused.error().message.find("headlight.json") != std::string::npos);
     }
+    write_bytes(path, "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"graph_share\": 7}");
+    CHECK((open_workspace(path, {})->site == 0 && open_workspace(path, {})->graph_share == 1));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");
     s.model_path = "model";  // beside the file, wherever that is moved

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "helpers.h"
@@ -23,6 +24,85 @@ TEST_CASE("a pool runs every tile once, whatever the number of threads") {
     }
 }
 
+TEST_CASE("a pool throws what a tile threw, once all tiles have ended, and goes on working") {
+    for (const int threads : {1, 2, 5}) {
+        ThreadPool pool(threads);
+        for (int repeat = 0; repeat < 50; ++repeat) {
+            std::atomic<int> inside{0}, done{0};
+            const auto tile = [&](int i) {
+                ++inside;
+                if (i % 10 == 3) {
+                    --inside;
+                    throw std::runtime_error("tile");
+                }
+                ++done;
+                --inside;
+            };
+            std::string thrown;
+            try {
+                pool.run(100, tile);
+            } catch (const std::runtime_error& e) {
+                thrown = e.what();
+            }
+            CHECK((thrown == "tile" && inside == 0 && done < 100));
+            std::atomic<int> later{0};
+            pool.run(20, [&](int) { ++later; });
+            CHECK(later == 20);
+        }
+    }
+}
+
+TEST_CASE("a cancelled job ends within its tiles and says that it was cancelled") {
+    for (const int threads : {1, 3}) {
+        ThreadPool pool(threads);
+        CancelFlag cancel{false};
+        std::atomic<int> begun{0};
+        const Status ended = guarded([&]() -> Status {
+            const CancelScope scope(pool, &cancel);
+            const CancelScope inner(pool, nullptr);  // keeps the outer flag
+            pool.run(1000, [&](int) {
+                if (++begun == 5) cancel = true;
+                while (begun >= 5 && !pool.stopped()) {}
+            });
+            return success();
+        });
+        REQUIRE(!ended);
+        CHECK(ended.error().cancelled);
+        CHECK(begun < 5 + threads);
+        int after = 0;
+        if (threads == 1) pool.run(3, [&](int) { ++after; });  // the scope is gone
+        CHECK(after == (threads == 1 ? 3 : 0));
+    }
+}
+
+TEST_CASE("what is not finite is seen in every place and width") {
+    for (const Index cols : {1, 3, 8, 17, 64}) {
+        Matrix m = random_matrix(5, cols, 1);
+        CHECK(all_finite(m));
+        for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()})
+            for (Index i = 0; i < m.size(); ++i) {
+                const float good = std::exchange(m.data()[i], bad);
+                CHECK(!all_finite(m));
+                m.data()[i] = good;
+            }
+        CHECK(all_finite(m.leftCols(cols / 2)));
+        CHECK(all_finite(Matrix::Constant(2, cols, std::numeric_limits<float>::max())));
+    }
+}
+
+TEST_CASE("memory that grows with the square of a text is asked for before it is taken") {
+    const auto asked = [](int64_t bytes) {
+        return guarded([&]() -> Status {
+            check_fits(bytes);
+            return success();
+        });
+    };
+    CHECK(asked(1 << 20));
+    const Status refused = asked(int64_t{1} << 50);
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("needs 1073741824 MB") != std::string::npos);
+}
+
 TEST_CASE("what is thrown behind the barrier becomes a sentence") {
     const auto message = [](auto&& thrower) {
         const Status status = guarded([&]() -> Status {
@@ -33,6 +113,7 @@ TEST_CASE("what is thrown behind the barrier becomes a sentence") {
     };
     CHECK(message([] {}) == "");
     CHECK(message([] { throw std::bad_alloc(); }).find("not enough memory") != std::string::npos);
+    CHECK(message([] { throw Failure({"A sentence."}); }) == "A sentence.");
     CHECK(message([] { throw 3; }).find("could not finish") != std::string::npos);
     abort_on_failed_check(false);
     const std::string broken = message([] { HEADLIGHT_CHECK(1 + 1 == 3); });
@@ -57,7 +138,8 @@ TEST_CASE("JSON: nesting, types and ranges are checked") {
     CHECK(!parse_json(std::string(100000, '['), "x"));
     const Json j = *parse_json("{\"n\": 5, \"s\": \"5\", \"big\": 18446744073709551615, \"none\": null}", "x");
     CHECK(*json_integer(j, "n", 1, 0, 10, "x") == 5);
-    CHECK(*json_integer(j, "none", 7, 0, 10, "x") == 7);
+    CHECK(*json_integer(j, or_null("none"), 7, 0, 10, "x") == 7);
+    CHECK(!json_integer(j, "none", 7, 0, 10, "x"));
     CHECK(*json_integer(j, "missing", 7, 0, 10, "x") == 7);
     CHECK(!json_integer(j, "s", 1, 0, 10, "x"));
     CHECK(!json_integer(j, "n", 1, 6, 10, "x"));

@@ -48,19 +48,19 @@ TEST_CASE("masks by hand: window, prefix, global, block") {
     CHECK(drawn(*Mask::parse("block"), {true, 0}, two) == "x... xx.. ..x. ..xx");
     CHECK(drawn(*Mask::parse("block"), {false, 0}, two) == "xx.. xx.. ..xx ..xx");
     for (const char* text : {"window:2", "prefix:3", "global:1:2", "block", "none", "own"}) CHECK(Mask::parse(text)->name() == text);
-    for (const char* text : {"window", "window:x", "window:-1", "global:1", "prefix:1:2", "file:/nowhere.json", ""}) CHECK(!Mask::parse(text));
+    for (const char* text : {"window", "window:x", "window:-1", "window:0", "global:1:0", "global:1", "prefix:1:2", "file:/nowhere.json", ""}) CHECK(!Mask::parse(text));
     CHECK(sentence_numbers(std::vector<std::string>{"A", "b", ".", "C", "!", "d"}, {}, 6) == std::vector<int>{0, 0, 0, 1, 1, 2});
 }
 
 TEST_CASE("a plan's cells are painted one by one") {
     MaskPlan plan = MaskPlan::make({}, {true, 0}, std::vector<int>(4, 0));
-    plan.set(3, 1, false);
+    plan.set({3, 1}, false);
     CHECK((!plan.allows(3, 1) && plan.allows(3, 0) && plan.allows(3, 2)));
-    plan.set(0, 2, true);
+    plan.set({0, 2}, true);
     CHECK((plan.allows(0, 2) && !plan.allows(0, 1)));
-    for (int k = 0; k < 4; ++k) plan.set(2, k, false);
-    CHECK(plan.seen[2].size() == 0);
-    plan.set(3, 1, true);
+    for (int k = 0; k < 4; ++k) plan.set({2, k}, false);
+    CHECK(plan.fully_masked(2));
+    plan.set({3, 1}, true);
     for (int k = 0; k < 4; ++k) CHECK(plan.allows(3, k));
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is r
     for (const char* name : {"gpt2", "llama", "bert", "bloom"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const auto before = changed(model, {}, pool), after = changed(model, {"forbid:6>2@0.1"}, pool);
+        const auto before = changed(model, {}, pool), after = changed(model, {"mask:6>2@0.1"}, pool);
         Matrix want = before->pattern(0, 1);
         want(6, 2) = 0;
         want.row(6) /= want.row(6).sum();
@@ -104,7 +104,7 @@ TEST_CASE("changes: all heads of a layer ablated equal its attention skipped, bu
         const int site = static_cast<int>(model->config.stacks.size()) - 1 ? model->config.stacks[0].layers : 1;
         const std::string layer = site_path(model->config, site);
         std::vector<std::string> all;
-        for (int h = 0; h < model->config.heads; ++h) all.push_back("ablate:" + layer + "." + std::to_string(h) + ":zero");
+        for (int h = 0; h < model->config.max_heads(); ++h) all.push_back("ablate:" + layer + "." + std::to_string(h) + ":zero");
         const auto zero = changed(model, all, pool), skipped = changed(model, {"skip-attention:" + layer}, pool);
         const Linear& o = zero->weights(site).o;
         const Matrix out = zero->attn_out(site, pool);
@@ -112,7 +112,7 @@ TEST_CASE("changes: all heads of a layer ablated equal its attention skipped, bu
             for (Index j = 0; j < out.cols(); ++j) CHECK(out(i, j) == (o.bias ? o.bias[j] : 0.0f));
         if (!o.bias) CHECK((zero->normalized() - skipped->normalized()).cwiseAbs().maxCoeff() < 1e-6f);
         const auto before = changed(model, {}, pool), mean = changed(model, {"ablate:" + layer + ".1:mean"}, pool);
-        const int n = before->query_count(site), d = model->config.d_head;
+        const int n = before->query_count(site), d = model->config.d_head(1);
         const Eigen::RowVectorXf want = before->z(site, 0, n, pool).middleCols(d, d).colwise().mean();
         CHECK((mean->z(site, 0, n, pool).middleCols(d, d).rowwise() - want).cwiseAbs().maxCoeff() < 1e-5f);
     }
@@ -134,7 +134,7 @@ TEST_CASE("changes: a score edited, a pattern frozen, an MLP skipped") {
     request.intervention.changes.push_back(freeze);
     const auto frozen = *run_trace(model, request, pool);
     CHECK(same(frozen->pattern(1, 0), pattern));
-    CHECK((frozen->z(1, 0, 10, pool).leftCols(model->config.d_head).rowwise() - frozen->v(1, 0).row(0)).cwiseAbs().maxCoeff() < 1e-6f);
+    CHECK((frozen->z(1, 0, 10, pool).leftCols(model->config.d_head(1)).rowwise() - frozen->v(1, 0).row(0)).cwiseAbs().maxCoeff() < 1e-6f);
     const auto skipped = changed(model, {"skip-mlp:1"}, pool);
     const Matrix gap = skipped->resid_post(0, 1) - skipped->stack(0).layers[1]->resid_pre - skipped->attn_out(1, pool);
     CHECK(gap.cwiseAbs().maxCoeff() < 1e-5f);
@@ -157,7 +157,7 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
 
 TEST_CASE("changes that name nothing are refused in one sentence") {
     const auto model = reference_model("gpt2");
-    for (const char* text : {"", "ablate", "ablate:99.0", "ablate:0.99", "ablate:0.0:loud", "temperature:-1", "temperature:x", "temperature:1@9.9", "forbid:3", "forbid:-1>2", "score:1>2@0.0", "skip-mlp:77", "dance:1"}) {
+    for (const char* text : {"", "ablate", "ablate:99.0", "ablate:0.99", "ablate:0.0:loud", "temperature:-1", "temperature:x", "temperature:1@9.9", "mask:3", "mask:-1>2", "score:1>2@0.0", "skip-mlp:77", "dance:1"}) {
         const auto change = parse_change(model->config, text);
         CHECK_MESSAGE(!change, text);
         if (!change) CHECK(change.error().message.size() > 20);
@@ -173,10 +173,10 @@ TEST_CASE("sweep: each head's effect is what ablating it alone does") {
         const int position = trace->output().size() - 1;
         const auto effects = head_effects(*trace, position, 17, pool);
         REQUIRE(effects);
-        REQUIRE(effects->size() == static_cast<size_t>(model->config.sites() * model->config.heads));
+        REQUIRE(effects->size() == static_cast<size_t>(model->config.head_count()));
         const auto p = [&](const Trace& t) { return probabilities(unembed(*model, t.normalized().middleRows(position, 1), pool).row(0).transpose())[17]; };
         for (const int i : {0, 5, static_cast<int>(effects->size()) - 1}) {
-            const std::string head = site_path(model->config, i / model->config.heads) + "." + std::to_string(i % model->config.heads);
+            const std::string head = head_path(model->config, model->config.head_at(static_cast<size_t>(i)));
             CHECK((*effects)[static_cast<size_t>(i)] == doctest::Approx(p(*changed(model, {"ablate:" + head + ":zero"}, pool)) - p(*trace)).epsilon(1e-3));
         }
     }
@@ -192,11 +192,11 @@ TEST_CASE("distance of heads: 0 to itself, 1 bit without anything in common, and
     CHECK(divergence(a, b) == doctest::Approx(0.5 * std::log2(4.0 / 3) + 0.25 * std::log2(2.0 / 3) + 0.25));
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const auto before = changed(model, {}, pool), after = changed(model, {"forbid:6>2@1.0"}, pool);
+    const auto before = changed(model, {}, pool), after = changed(model, {"mask:6>2@1.0"}, pool);
     const auto same_run = head_distances(*before, *before, {}, pool), other = head_distances(*before, *after, {}, pool);
     REQUIRE((same_run && other));
     for (const float d : *same_run) CHECK(d == 0);
-    const size_t changed_head = static_cast<size_t>(model->config.heads);
+    const size_t changed_head = model->config.head_index(1, 0);
     for (size_t i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
     CHECK((*other)[changed_head] > 0);
     const auto alike = prediction_divergence(*before, *before, paired_with_itself(10), pool), apart = prediction_divergence(*before, *after, paired_with_itself(10), pool);
@@ -218,7 +218,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     CHECK(same(pair->map.a, masked_pattern(*plain, 1, 2)));
     CHECK(same(pair->map.b, masked_pattern(*plain, 0, 3)));
     CHECK(!pair->each_to_itself);
-    CHECK(pair->distances[static_cast<size_t>(model->config.heads + 2)] == doctest::Approx(0).epsilon(1e-6));
+    CHECK(pair->distances[model->config.head_index(1, 2)] == doctest::Approx(0).epsilon(1e-6));
     double mean = 0;
     for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
     CHECK(pair->distances[3] == doctest::Approx(mean));
@@ -228,7 +228,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     for (const float d : none->distances) CHECK(d == 0);
     CHECK(none->map.largest.empty());
     CHECK(same(some->map.b, masked_pattern(*plain, 1, 2)));
-    CHECK(some->distances[static_cast<size_t>(model->config.heads + 2)] > 0);
+    CHECK(some->distances[model->config.head_index(1, 2)] > 0);
     const auto moved = find(Runs{*hard, plain.get()}, MovedWanted{}, pool, nullptr);
     REQUIRE(moved);
     CHECK(moved->distances == some->distances);
@@ -293,8 +293,8 @@ TEST_CASE("two models: heads that cannot be paired one by one are ranked from A'
     const auto a = *run_trace(gpt2, request_of(kIds), pool), b = *run_trace(llama, request_of(kIds), pool);
     const auto pair = find(Runs{*a, nullptr, b.get()}, HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99}, pool, nullptr);
     REQUIRE(pair);
-    CHECK(pair->distances.size() == static_cast<size_t>(llama->config.sites() * llama->config.heads));
-    CHECK(same(pair->map.b, masked_pattern(*b, llama->config.sites() - 1, llama->config.heads - 1)));
+    CHECK(pair->distances.size() == static_cast<size_t>(llama->config.head_count()));
+    CHECK(same(pair->map.b, masked_pattern(*b, llama->config.sites() - 1, llama->config.max_heads() - 1)));
     if (!same_heads(gpt2->config, llama->config)) CHECK(!head_distances(*a, *b, {}, pool));
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("keep: every other head of the layer is ablated") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     std::vector<std::string> others;
-    for (int h = 0; h < model->config.heads; ++h)
+    for (int h = 0; h < model->config.max_heads(); ++h)
         if (h != 1) others.push_back("ablate:1." + std::to_string(h) + ":zero");
     CHECK(same(changed(model, {"ablate:1.1:keep"}, pool)->normalized(), changed(model, others, pool)->normalized()));
 }
@@ -310,10 +310,10 @@ TEST_CASE("keep: every other head of the layer is ablated") {
 TEST_CASE("a rectangle forbids what its cells one by one forbid") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const auto block = changed(model, {"forbid:5-6>1-2"}, pool), cells = changed(model, {"forbid:5>1", "forbid:5>2", "forbid:6>1", "forbid:6>2"}, pool);
+    const auto block = changed(model, {"mask:5-6>1-2"}, pool), cells = changed(model, {"mask:5>1", "mask:5>2", "mask:6>1", "mask:6>2"}, pool);
     CHECK(same(block->normalized(), cells->normalized()));
-    CHECK(same(changed(model, {"forbid:8-99>0-99@0.0"}, pool)->normalized(), changed(model, {"forbid:8-9>0-9@0.0"}, pool)->normalized()));
-    for (const char* text : {"forbid:6-5>1", "forbid:5->1", "forbid:5-6-7>1", "forbid:5-6>", "score:5-6>1@0.0=2"}) CHECK_MESSAGE(!parse_change(model->config, text), text);
+    CHECK(same(changed(model, {"mask:8-99>0-99@0.0"}, pool)->normalized(), changed(model, {"mask:8-9>0-9@0.0"}, pool)->normalized()));
+    for (const char* text : {"mask:6-5>1", "mask:5->1", "mask:5-6-7>1", "mask:5-6>", "score:5-6>1@0.0=2"}) CHECK_MESSAGE(!parse_change(model->config, text), text);
 }
 
 TEST_CASE("padding: no query sees a padding token, and a decoder's start token is none") {
@@ -349,7 +349,7 @@ TEST_CASE("patching: a head gets its pattern on another text, row by row; rows w
 TEST_CASE("stages: the probability as one change after another was made") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const auto own = changed(model, {}, pool), one = changed(model, {"forbid:9>2"}, pool), two = changed(model, {"forbid:9>2", "ablate:1.0:zero"}, pool);
+    const auto own = changed(model, {}, pool), one = changed(model, {"mask:9>2"}, pool), two = changed(model, {"mask:9>2", "ablate:1.0:zero"}, pool);
     const auto stages = find(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
     REQUIRE(stages);
     REQUIRE(stages->probability.size() == 3);

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOMS = ["base", "io", "tokenizer", "model", "trace", "analysis", "figure"]
-APP = ["gpu", "window", "views", "cli"]
+APP = ["session", "gpu", "window", "views", "cli"]
 root, bad, seen = Path(sys.argv[1]), [], 0
 for file in sorted((root / "core").rglob("*.[ch]*")):
     room = file.relative_to(root / "core").parts[0]
@@ -18,6 +18,8 @@ for file in sorted((root / "app").rglob("*.[ch]*")):
         seen += 1
         if target not in ROOMS + APP:
             bad.append(f"{file.relative_to(root)} includes the unknown {target}/")
+        elif file.relative_to(root / "app").parts[0] == "session" and target in APP[1:]:
+            bad.append(f"{file.relative_to(root)} includes {target}/, which comes after session/")
 print(*bad, sep="\n")
 print(f"{seen} includes, {len(bad)} against the order")
 sys.exit(bool(bad) or seen < 50)

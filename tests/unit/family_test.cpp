@@ -1,9 +1,15 @@
 // What families differ in, by hand.
 #include <cmath>
 
+#include "analysis/cell.h"
+#include "analysis/compare.h"
+#include "analysis/effects.h"
 #include "analysis/generate.h"
+#include "analysis/head_stats.h"
+#include "figure/figure.h"
 #include "helpers.h"
 #include "model/attention.h"
+#include "model/change.h"
 #include "model/input.h"
 #include "model/parameters.h"
 #include "model/rope.h"
@@ -89,11 +95,66 @@ TEST_CASE("norms by hand") {
     CHECK(apply_norm(c, {gain, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
 }
 
+TEST_CASE("heads are numbered through blocks with different numbers of them: head_index and head_at are inverse") {
+    ModelConfig c;
+    c.stacks.assign(2, {});
+    c.stacks[0].layers = 2, c.stacks[0].heads = 2;
+    c.stacks[1].layers = 3, c.stacks[1].heads = 4, c.stacks[1].cross = true;
+    CHECK(c.sites() == 8);
+    CHECK(c.head_count() == 2 * 2 + 2 * 3 * 4);
+    CHECK(c.max_heads() == 4);
+    CHECK(c.head_index(0, 1) == 1);
+    CHECK(c.head_index(1, 1) == 3);
+    CHECK(c.head_index(2, 0) == 4);   // decoder 0
+    CHECK(c.head_index(5, 2) == 18);  // cross 0
+    size_t next = 0;
+    for (int site = 0; site < c.sites(); ++site)
+        for (int head = 0; head < c.heads(site); ++head, ++next) {
+            CHECK(c.head_index(site, head) == next);
+            CHECK(c.head_at(next) == AttentionHead{site, head});
+        }
+    CHECK(static_cast<int>(next) == c.head_count());
+    CHECK(!c.has_head({1, 2}));
+    CHECK(c.has_head({2, 2}));
+    CHECK(!c.has_head({8, 0}));
+    CHECK(!c.has_head({0, -1}));
+}
+
+TEST_CASE("encoder and decoder with different numbers of heads: each block counts its own, in patterns, statistics and figures") {
+    ThreadPool pool(2);
+    const auto model = bart_with_heads(2, 4);
+    const ModelConfig& c = model->config;
+    CHECK(c.head_count() == 2 * 2 + 4 * 4);
+    ForwardRequest request = request_of({5, 6, 7});
+    request.inputs.push_back(request_of({2, 8}).inputs[0]);
+    const auto trace = *run_trace(model, request, pool);
+    for (int site = 0; site < c.sites(); ++site) {
+        const int heads = site < 2 ? 2 : 4;
+        REQUIRE(c.heads(site) == heads);
+        CHECK(c.d_head(site) * heads == 48);
+        CHECK(trace->q(site, heads - 1).cols() == 48 / heads);
+        CHECK(trace->results(site, 0, pool).rows() == heads);
+        for (int h = 0; h < heads; ++h) CHECK((trace->pattern(site, h).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
+        CHECK((trace->results(site, 1, pool).colwise().sum() + Eigen::Map<const Eigen::RowVectorXf>(trace->weights(site).o.bias, 48) - trace->attn_out(site, 1, 1, pool).row(0)).cwiseAbs().maxCoeff() < 1e-4f);
+    }
+    const auto summaries = summarize_heads(*trace, 4, pool);
+    REQUIRE(summaries);
+    CHECK(summaries->size() == static_cast<size_t>(c.head_count()));
+    const auto effects = head_effects(*trace, 1, 5, pool);
+    REQUIRE(effects);
+    CHECK(effects->size() == summaries->size());
+    CHECK(!same_heads(c, bart_with_heads(4, 4)->config));
+    CHECK(report_cell(*trace, {4, 3, 1, 2}, pool).weight_by_head.size() == summaries->size());
+    CHECK(parse_change(c, "ablate:cross.1.3:zero"));
+    CHECK(!parse_change(c, "ablate:encoder.1.3:zero"));
+    CHECK(find_figure("heads")->make(trace, {}, pool));
+}
+
 TEST_CASE("query heads that share a key/value head read the same keys") {
     ThreadPool pool(1);
     const auto model = reference_model("llama");  // four query heads, two key/value heads
     const auto trace = trace_of(model, {1, 5, 9, 33}, pool);
-    CHECK(trace->attention(0).k.cols() == 2 * model->config.d_head);
+    CHECK(trace->attention(0).k.cols() == 2 * model->config.d_head(0));
     CHECK(Matrix(trace->k(0, 0)) == Matrix(trace->k(0, 1)));
     CHECK(Matrix(trace->k(0, 1)) != Matrix(trace->k(0, 2)));
     CHECK(trace->rule(0).kv_head(3) == 1);

@@ -1,10 +1,14 @@
 // How figures look, and what they are made of: styles, presets, words, numbers.
+#include <cmath>
 #include <limits>
 
 #include "analysis/words.h"
+#include "base/check.h"
+#include "figure/colormap.h"
 #include "figure/figure.h"
 #include "helpers.h"
 #include "io/numbers.h"
+#include "views/page.h"
 
 using namespace headlight;
 
@@ -120,6 +124,71 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
     const auto image = draw_image(*find_figure("head")->make(trace, {}, pool), 200, 100);
     REQUIRE(image);
     CHECK((image->width <= 200 && image->height <= 100 && std::max(image->width - 190, image->height - 95) > 0));
+}
+
+namespace {
+/// A pass of a model in which one query's vector is NaN, and with it all that follows.
+std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    Trace t = *trace_of(reference_model("gpt2"), {5, 9, 200, 31}, pool);
+    auto stack = std::make_shared<StackActivations>(*t.activations.stacks[0]);
+    for (auto& layer : stack->layers) {
+        auto broken = std::make_shared<LayerActivations>(*layer);
+        broken->self.q.row(2).setConstant(kNan);
+        broken->self.v.row(2).setConstant(kNan);
+        broken->resid_pre.row(2).setConstant(kNan);
+        layer = std::move(broken);
+    }
+    for (Matrix* m : {&stack->resid_final, &stack->normalized}) m->row(2).setConstant(kNan);  // not the last: without logits there is no answer
+    t.activations.stacks[0] = std::move(stack);
+    return std::make_shared<const Trace>(std::move(t));
+}
+}  // namespace
+
+TEST_CASE("colours: one index for every value; what is no number has a grey of its own") {
+    CHECK(color_index(0) == 0);
+    CHECK(color_index(0.5f) == 128);
+    CHECK(color_index(-3) == 0);
+    CHECK(color_index(std::numeric_limits<float>::infinity()) == 255);
+    CHECK(color_index(std::numeric_limits<float>::quiet_NaN()) == kNoNumber);
+    const Rgb grey = color_of(colormap("beam", true), std::numeric_limits<float>::quiet_NaN());
+    CHECK((grey.r == grey.g && grey.g == grey.b));
+    for (const Scale scale : {Scale::linear, Scale::log, Scale::row}) {
+        CHECK(std::isnan(scale_position(scale, std::numeric_limits<float>::quiet_NaN(), 1, 1)));
+        CHECK(scale_position(scale, -1, 1, 1) == 0);
+    }
+    CHECK(decimals(-4.8e-7, 2) == "0.00");
+    CHECK(decimals(-0.005001, 2) == "−0.01");
+}
+
+TEST_CASE("a pass with NaN is drawn: figures, and every view that does not refuse it, with grey for what is no number") {
+    ThreadPool pool(2);
+    const auto trace = broken_trace(pool);
+    for (const Marks marks : {Marks::squares, Marks::dots})
+        for (const Scale scale : {Scale::linear, Scale::log, Scale::row}) {
+            FigureOptions o;
+            o.marks = marks;
+            o.scale = scale;
+            o.values = true;
+            const auto drawing = find_figure("head")->make(trace, o, pool);
+            REQUIRE(drawing);
+            CHECK(svg_text(*drawing));
+        }
+    for (size_t v = 0; v < views().size(); ++v) {
+        const View& view = views()[v];
+        CAPTURE(view.key);
+        if (!view.offered(*trace->model) || view.missing(*trace->model)) continue;
+        ViewPage page;
+        page.view = v;
+        size_page(page, 944, 720);
+        page.state.locked = std::pair{2, 1};
+        const auto drawn = guarded([&]() -> Result<std::string> {
+            TRY(WorkAnswer answer, answer_for({trace, nullptr, nullptr}, 1, 1, page.state.locked, pool));
+            TRY_STATUS(prepare_page(page, std::move(answer), pool));
+            return svg_text(draw_view_page(page));
+        });
+        CHECK_MESSAGE((drawn || drawn.error().message.find("not finite") != std::string::npos), (drawn ? std::string() : drawn.error().message));
+    }
 }
 
 TEST_CASE("numbers: labels that need quoting, nothing for NaN, one value a line for several tables") {

@@ -48,6 +48,19 @@ inline std::shared_ptr<const Model> reference_model(const std::string& name) {
     return *model;
 }
 
+/// The reference BART with other numbers of heads: its matrices serve any number that divides their width.
+inline std::shared_ptr<const Model> bart_with_heads(int encoder, int decoder) {
+    TemporaryFolder folder;
+    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/bart")) std::filesystem::copy(file.path(), folder.path);
+    Json config = Json::parse(read_bytes(folder.path / "config.json"));
+    config["encoder_attention_heads"] = encoder;
+    config["decoder_attention_heads"] = decoder;
+    write_bytes(folder.path / "config.json", config.dump());
+    auto model = Model::open(folder.path);
+    REQUIRE(model);
+    return *model;
+}
+
 inline ForwardRequest request_of(std::vector<int> ids, const Mask& mask = {}) {
     Sequence s{std::move(ids), {}, {}, nullptr};
     s.tokens.resize(s.ids.size());

@@ -1,5 +1,9 @@
 #include <cmath>
+#include <cstring>
+#include <limits>
 
+#include "analysis/predict.h"
+#include "base/check.h"
 #include "helpers.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -190,7 +194,7 @@ TEST_CASE("properties: rows sum to 1, masked weights are 0, heads sum to the lay
         for (int site = 0; site < c.sites(); ++site) {
             const AttentionSite where = c.site(site);
             const Matrix z = trace->z(site, 0, trace->query_count(site), pool);
-            for (int h = 0; h < c.heads; ++h) {
+            for (int h = 0; h < c.heads(site); ++h) {
                 const Matrix p = trace->pattern(site, h);
                 CHECK(p.rows() == trace->query_count(site));
                 CHECK(p.cols() == trace->key_count(site));
@@ -198,7 +202,7 @@ TEST_CASE("properties: rows sum to 1, masked weights are 0, heads sum to the lay
                 for (int q = 0; q < p.rows(); ++q)
                     for (int k = 0; k < p.cols(); ++k)
                         if (!trace->rule(site).mask.allows(q, k)) CHECK(p(q, k) == 0.0f);
-                CHECK((p * trace->v(site, h) - z.middleCols(Index{h} * c.d_head, c.d_head)).cwiseAbs().maxCoeff() < 1e-4f);
+                CHECK((p * trace->v(site, h) - z.middleCols(Index{h} * c.d_head(site), c.d_head(site))).cwiseAbs().maxCoeff() < 1e-4f);
             }
             const LayerWeights& layer = model->weights.stacks[static_cast<size_t>(where.stack)].layers[static_cast<size_t>(where.layer)];
             const Linear& o = where.kind == AttentionKind::cross ? layer.cross.o : layer.self.o;
@@ -272,10 +276,54 @@ TEST_CASE("one thread and several give the same numbers") {
     }
 }
 
-TEST_CASE("a cancelled pass ends between layers, a cancelled opening between steps") {
+namespace {
+
+/// A reference model of which one weight is NaN.
+std::shared_ptr<const Model> with_nan(const std::string& name, const std::string& tensor, const TemporaryFolder& folder) {
+    const auto copy = folder.path / tensor;
+    std::filesystem::copy(kTests / "reference/models" / name, copy, std::filesystem::copy_options::recursive);
+    std::string bytes = read_bytes(copy / "model.safetensors");
+    uint64_t header = 0;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const Json tensors = Json::parse(bytes.substr(8, header));
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(bytes.data() + 8 + header + tensors.at(tensor).at("data_offsets").at(0).get<size_t>(), &nan, sizeof nan);
+    write_bytes(copy / "model.safetensors", bytes);
+    const auto model = Model::open(copy);
+    REQUIRE(model);
+    return *model;
+}
+
+}  // namespace
+
+TEST_CASE("a pass names the first stage whose numbers are not finite") {
+    ThreadPool pool(2);
+    const TemporaryFolder folder;
+    const std::pair<const char*, const char*> cases[] = {
+        {"transformer.wpe.weight", "embeddings are"}, {"transformer.h.1.attn.c_attn.bias", "layer 1's queries"},     {"transformer.h.2.attn.c_proj.bias", "layer 2's outputs"},
+        {"transformer.h.0.mlp.c_fc.weight", "layer 0's outputs"}, {"transformer.ln_f.bias", "final norm's outputs"}};
+    for (const auto& one : cases) {
+        const std::string tensor = one.first, first = one.second;
+        CAPTURE(tensor);
+        const auto trace = run_trace(with_nan("gpt2", tensor, folder), request_of({5, 9, 20}), pool);
+        REQUIRE(!trace);
+        CHECK(trace.error().message.find(first) != std::string::npos);
+        CHECK(!trace.error().cancelled);
+    }
+    const auto t = run_trace(with_nan("marian", "model.decoder.layers.1.encoder_attn.k_proj.bias", folder), {{request_of({5, 9}).inputs[0], request_of({3, 4}).inputs[0]}, {}}, pool);
+    REQUIRE(!t);
+    CHECK(t.error().message.find("decoder layer 1's keys") != std::string::npos);
+    const auto trace = run_trace(with_nan("gpt2", "transformer.wte.weight", folder), request_of({5, 9}), pool);  // of a token that is not read, but predicted
+    REQUIRE(trace);
+    CHECK_THROWS_AS(static_cast<void>(logits_at(**trace, 1, pool)), Failure);
+}
+
+TEST_CASE("a cancelled pass leaves nothing and says so, a cancelled opening ends between steps") {
     ThreadPool pool(1);
     CancelFlag cancel{true};
-    CHECK(!run_trace(reference_model("gpt2"), request_of({1, 2}), pool, &cancel));
+    const auto pass = run_trace(reference_model("gpt2"), request_of({1, 2}), pool, &cancel);
+    REQUIRE(!pass);
+    CHECK(pass.error().cancelled);
     CHECK(Model::open(kTests / "reference/models/gpt2", &cancel).error().message == "Cancelled.");
 }
 

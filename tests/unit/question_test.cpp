@@ -91,11 +91,68 @@ TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
             float along = 0;
             for (const DeltaPart& p : split->heads) along += p.along;
             CHECK(along == doctest::Approx(out.row(query).norm()).epsilon(1e-4));
-            CHECK(split->heads.size() == static_cast<size_t>(trace->config().heads) + 1);
+            CHECK(split->heads.size() == static_cast<size_t>(trace->config().heads(site)) + (bias ? 1 : 0));
         }
     }
     MESSAGE("largest error of the sums of ΔE: " << worst);
     CHECK(worst < 1e-5f);
+}
+
+TEST_CASE("noise: what a model does not have is exactly 0 in the steps, and no part of a sum") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "gemma2"}) {  // no position bias in a score
+        const auto trace = any_trace(name, pool);
+        const auto steps = find(*trace, StepsWanted{1, 1, 6}, pool, nullptr);
+        REQUIRE(steps);
+        for (const KeyStep& k : steps->keys) CHECK(k.bias == 0);
+    }
+    const auto trace = any_trace("llama", pool);  // no bias anywhere
+    CHECK(!trace->adds_bias(0));
+    const auto a = find(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
+    REQUIRE(a);
+    for (const LogitPart& p : a->parts) CHECK((p.kind == LogitPart::Kind::embedding || p.kind == LogitPart::Kind::head || p.kind == LogitPart::Kind::mlp));
+    CHECK(find(*trace, DeltaSplitWanted{0, 6, -1}, pool, nullptr)->heads.size() == static_cast<size_t>(trace->config().heads(0)));
+}
+
+TEST_CASE("a block that is skipped adds nothing: no head's share, no MLP's, and the shares still sum to the logit") {
+    ThreadPool pool(2);
+    const auto whole = any_trace("gpt2", pool);
+    ForwardRequest request = whole->request;
+    request.intervention.changes = {*parse_change(whole->config(), "skip-attention:0"), *parse_change(whole->config(), "skip-mlp:1")};
+    const auto trace = *run_trace(whole->model, request, pool);
+    CHECK(trace->attn_out(0, pool).cwiseAbs().maxCoeff() == 0);
+    CHECK(key_contributions(*trace, 0, -1, 6, pool).cwiseAbs().maxCoeff() == 0);
+    const auto a = find(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
+    REQUIRE(a);
+    for (const LogitPart& p : a->parts) {
+        if (p.site == 0 && p.kind == LogitPart::Kind::head) CHECK(p.logit == 0);
+        CHECK(!(p.site == 1 && p.kind == LogitPart::Kind::mlp));
+    }
+    CHECK(a->logit == doctest::Approx(unembed(*trace->model, trace->normalized().middleRows(6, 1), pool)(0, 17)).epsilon(1e-4));
+}
+
+TEST_CASE("an answer is handed out only where it fits: not of another block, head, stack or run") {
+    ThreadPool pool(2);
+    const auto trace = any_trace("marian", pool), other = any_trace("marian", pool);
+    const int cross = trace->config().sites() - 1;
+    Answers late;  // asked of encoder 0.1, as if a worker were slower than a frame
+    late.set(StepsWanted{0, 1, 9}, *find(*trace, StepsWanted{0, 1, 9}, pool, nullptr), trace);
+    late.set(DeltaMapsWanted{0}, *find(*trace, DeltaMapsWanted{0}, pool, nullptr), trace);
+    late.set(LensWanted{0, 3}, *find(*trace, LensWanted{0, 3}, pool, nullptr), trace);
+    CHECK(late.get<StepsWanted>({trace.get(), 0, 1}));
+    CHECK(!late.get<StepsWanted>({trace.get(), 0, 0}));
+    CHECK(!late.get<StepsWanted>({trace.get(), cross, 1}));  // its seven queries have no labels for nine
+    CHECK(!late.get<StepsWanted>({other.get(), 0, 1}));
+    CHECK(!late.get<StepsWanted>({nullptr, 0, 1}));
+    CHECK(late.get<DeltaMapsWanted>({trace.get(), 1, 0}));
+    CHECK(!late.get<DeltaMapsWanted>({trace.get(), cross, 0}));
+    CHECK(late.get<LensWanted>({trace.get(), cross, 2}));
+    CHECK(!late.get<LensWanted>({other.get(), cross, 2}));
+    CHECK(late.holds(StepsWanted{0, 1, 9}, *trace));
+    CHECK(!late.holds(StepsWanted{0, 1, 9}, *other));
+    late.set(RandomStatisticsWanted{}, {}, trace);
+    CHECK(late.about_model().get<RandomStatisticsWanted>({other.get(), 0, 0}));
+    CHECK(!late.about_model().get<LensWanted>({trace.get(), 0, 0}));
 }
 
 TEST_CASE("delta: lengths and cosines of the map") {
@@ -154,7 +211,7 @@ TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without h
         CHECK((one->rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
         Carriers none;
         for (const int site : self_sites(trace->config(), 0))
-            for (int h = 0; h < trace->config().heads; ++h) none.left_out.insert({site, h});
+            for (int h = 0; h < trace->config().heads(site); ++h) none.left_out.insert({site, h});
         CHECK(difference(rollout(*trace, none, pool), Matrix::Identity(all.rows(), all.rows())) == 0);
     }
 }
@@ -166,7 +223,7 @@ TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity"
     Matrix want = Matrix::Identity(n, n);
     for (const int site : self_sites(trace->config(), 0)) {
         Matrix mean = Matrix::Zero(n, n);
-        for (int h = 0; h < trace->config().heads; ++h) mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads);
+        for (int h = 0; h < trace->config().heads(site); ++h) mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads(site));
         want = (0.5f * mean + 0.5f * Matrix::Identity(n, n)) * want;
     }
     CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
@@ -177,7 +234,7 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
     const auto trace = any_trace("gpt2", pool);
     Carriers first;  // only layer 0 carries: the flow is that layer's own weight
     for (const int site : self_sites(trace->config(), 0))
-        for (int h = 0; site > 0 && h < trace->config().heads; ++h) first.left_out.insert({site, h});
+        for (int h = 0; site > 0 && h < trace->config().heads(site); ++h) first.left_out.insert({site, h});
     const auto flow = attention_flow(*trace, first, 5);
     const Matrix mean = mean_pattern(*trace, 0, first, 0, 10);
     for (int k = 0; k < 10; ++k) CHECK(flow[static_cast<size_t>(k)] == doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));

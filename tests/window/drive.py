@@ -24,20 +24,58 @@ class Display:
             time.sleep(0.05)
         raise RuntimeError("Xvfb did not start")
 
+    def layout(self, *names):
+        """Sets the keyboard's layout: "fr", or "us", "-variant", "dvorak"."""
+        subprocess.run(["setxkbmap", *names], env=dict(os.environ, DISPLAY=self.name), check=True, timeout=30)
+
     def close(self):
         self.process.terminate()
         self.process.wait()
 
 
+class JapaneseInput:
+    """IBus with Anthy, as a Japanese desktop has it, on a display; its `environment` is for the programs that shall use it."""
+
+    @staticmethod
+    def missing():
+        return [p for p in ("/usr/bin/ibus-daemon", "/usr/libexec/ibus-engine-anthy", "/usr/bin/dbus-daemon", "/usr/bin/xprop") if not Path(p).exists()]
+
+    def __init__(self, display):
+        self.folder = Path(tempfile.mkdtemp(prefix="headlight-ibus-"))
+        self.folder.chmod(0o700)
+        common = dict(os.environ, DISPLAY=display.name, HOME=str(self.folder), XDG_RUNTIME_DIR=str(self.folder), XDG_CONFIG_HOME=str(self.folder / "config"),
+                      XDG_CACHE_HOME=str(self.folder / "cache"), LC_ALL="C.UTF-8", GSETTINGS_BACKEND="memory", PATH="/usr/bin:/bin")
+        self.bus = subprocess.Popen(["/usr/bin/dbus-daemon", "--session", "--nofork", "--print-address"], env=common, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        common["DBUS_SESSION_BUS_ADDRESS"] = self.bus.stdout.readline().strip()
+        self.daemon = subprocess.Popen(["/usr/bin/ibus-daemon", "--xim", "--panel", "disable", "--config", "disable"], env=common,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.environment = {"XMODIFIERS": "@im=ibus", "LC_ALL": "C.UTF-8"}
+        for _ in range(60):
+            time.sleep(0.5)
+            subprocess.run(["ibus", "engine", "anthy"], env=common, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            chosen = subprocess.run(["ibus", "engine"], env=common, capture_output=True, text=True).stdout.strip()
+            served = subprocess.run(["xprop", "-root", "XIM_SERVERS"], env=common, capture_output=True, text=True).stdout
+            if chosen == "anthy" and "ibus" in served:
+                return
+        self.close()
+        raise RuntimeError("IBus did not start")
+
+    def close(self):
+        for process in (self.daemon, self.bus):
+            process.terminate()
+            process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
 class Window:
     """A running headlight, its own settings folder, and what it reports."""
 
-    def __init__(self, program, display, *arguments, home=None, size="1600x1000"):
+    def __init__(self, program, display, *arguments, home=None, size="1600x1000", environment={}):
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-window-"))
         self.home = home or self.folder / "home"
         self.home.mkdir(exist_ok=True)
         self.report_path = self.folder / "report.json"
-        self.environment = dict(os.environ, DISPLAY=display.name, XDG_CONFIG_HOME=str(self.home), LIBGL_ALWAYS_SOFTWARE="1")
+        self.environment = dict(os.environ, DISPLAY=display.name, XDG_CONFIG_HOME=str(self.home), LIBGL_ALWAYS_SOFTWARE="1", **environment)
         self.process = subprocess.Popen([str(program), "--report", str(self.report_path), "--size", size, "--scale", "1", *map(str, arguments)],
                                         env=self.environment, stderr=subprocess.PIPE)
         self.wait(lambda r: "shown_text" in r or r.get("model_error"), 60)

@@ -20,7 +20,7 @@ from large_model import write_large_model  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = "Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"
-CHANGES = ["forbid:16>3", "forbid:16>4", "forbid:16>10"]
+CHANGES = ["mask:16>3", "mask:16>4", "mask:16>10"]
 VIEWS = {"head": [{}, {"marks": 1}, {"changes": CHANGES, "change_bar": True, "rank": -2}, {"drop_sink": True}], "lines": [{}], "steps": [{}], "delta": [{}, {"delta_show": 2, "delta_split": 1, "delta_paths": True}], "lens": [{}], "graph": [{}, {"graph_flow": True}], "compare": [{}, {"compare": 2, "text_b": OTHER}, {"compare": 2, "compare_show": 1, "text_b": OTHER}, {"compare": 2, "compare_show": 2, "text_b": OTHER}, {"compare": 3, "model_b": str(ROOT / "tests/reference/models/gpt2")}, {"compare": 1, "changes": CHANGES}, {"compare": 1}],
          "heads": [{}, {"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}, {"heads_layout": 4}], "model": [{}]}
 STORY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"

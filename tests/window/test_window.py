@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from drive import Display, Window  # noqa: E402
+from drive import Display, JapaneseInput, Window  # noqa: E402
 
 PROGRAM = Path(sys.argv[1]).resolve()
 TESTS = Path(__file__).parents[1]
@@ -76,6 +77,186 @@ def editing(display):
         w.wait(lambda r: r["text"] == "" and "sample/0" in r["widgets"])
         w.click("sample/1")
         w.wait(lambda r: r.get("shown_text", "").startswith("The quick brown fox"))
+
+
+def keys_are_those_of_the_layout(display):
+    """AZERTY's Ctrl A lies at the place of Ctrl Q, QWERTZ's Ctrl Z at that of Ctrl Y, Dvorak's everything elsewhere."""
+    try:
+        for layout in (["fr"], ["de"], ["us", "-variant", "dvorak"], ["ru"]):
+            display.layout(*layout)
+            with Window(PROGRAM, display, "--text", "one two") as w:
+                w.settled()
+                if layout == ["ru"]:  # no key writes Latin letters: places count
+                    w.tool("key", "ctrl+Cyrillic_ef", "Cyrillic_ya")
+                    w.wait(lambda r: r["text"] == "я")
+                    continue
+                w.key("ctrl+a")
+                w.type("zyqa")
+                w.wait(lambda r: r["text"] == "zyqa")
+                w.key("ctrl+z")
+                w.wait(lambda r: r["text"] == "one two")
+                w.key("ctrl+y")
+                w.wait(lambda r: r["text"] == "zyqa")
+                w.key("ctrl+a", "ctrl+x")
+                w.wait(lambda r: r["text"] == "")
+                w.key("ctrl+v", "ctrl+v")
+                w.wait(lambda r: r["text"] == "zyqazyqa")
+                w.key("ctrl+o")  # Dear ImGui's field knows the layout too
+                w.wait(lambda r: r["model_menu"] and r["typing"])
+                w.fill("model path", "nowhere", lambda r: r["path_typed"] == "nowhere")
+                w.key("Escape")
+                w.wait(lambda r: not r["model_menu"])
+                status, error = w.close()
+                assert status == 0 and not error, error
+            if layout == ["fr"]:
+                with Window(PROGRAM, display, "--text", LILY) as w:  # the row of digits without Shift, by its places
+                    w.settled()
+                    w.key("ctrl+quotedbl")
+                    w.wait(lambda r: r["view"] == "Steps")
+    finally:
+        display.layout("us")
+
+
+def keys_that_did_something_type_nothing(display):
+    with Window(PROGRAM, display, "--text", LILY) as w:
+        w.settled()
+        w.key("Escape", "Escape")
+        w.wait(lambda r: not r["field_focused"])
+        w.key("3")
+        r = w.wait(lambda r: r["view"] == "Steps")
+        assert r["text"] == LILY and not r["field_focused"], r["text"]
+        w.key("Tab", "space")
+        time.sleep(0.3)
+        assert w.report()["text"] == LILY
+        w.key("x")
+        w.wait(lambda r: r["text"] == LILY + "x" and r["field_focused"])
+
+
+def one_history_in_the_order_of_time(display):
+    """Ctrl Z takes back what was done last, wherever the focus is."""
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
+        w.settled()
+        w.type("dish")
+        w.wait(lambda r: r["text"] == LILY + "dish")
+        w.click("change/ablate")
+        w.wait(lambda r: r["changes"] == 1 and r["field_focused"])
+        w.type("ness")
+        w.wait(lambda r: r["text"] == LILY + "dishness")
+        w.key("ctrl+z")
+        w.wait(lambda r: r["text"] == LILY + "dish" and r["changes"] == 1)
+        w.key("ctrl+z")
+        w.wait(lambda r: r["text"] == LILY + "dish" and r["changes"] == 0)
+        w.key("ctrl+z")
+        w.wait(lambda r: r["text"] == LILY and r["changes"] == 0)
+        w.key("ctrl+y", "ctrl+y")
+        w.wait(lambda r: r["text"] == LILY + "dish" and r["changes"] == 1)
+        w.key("Escape", "ctrl+z")
+        w.wait(lambda r: r["changes"] == 0)
+        w.key("ctrl+a", "BackSpace")
+        w.wait(lambda r: "sample/1" in r["widgets"])
+        w.click("sample/1")
+        w.wait(lambda r: r["text"].startswith("The quick"))
+        w.key("ctrl+z", "ctrl+z")
+        w.wait(lambda r: r["text"] == LILY + "dish")
+
+
+def copying_takes_the_selection_or_else_the_numbers(display):
+    with Window(PROGRAM, display, "--text", LILY) as w:
+        w.settled()
+        w.key("ctrl+c")
+        w.wait(lambda r: r["notice"].startswith("Copied") and r["field_focused"])
+        w.key("End", "shift+ctrl+Left", "ctrl+c", "End", "ctrl+v")
+        r = w.wait(lambda r: r["text"] == LILY + "red")
+
+
+def composing_leaks_no_keys(display):
+    """While a Japanese word is composed, Backspace, arrows, Space and Return are the input method's."""
+    if JapaneseInput.missing():
+        return print(f"     skipped: {', '.join(JapaneseInput.missing())} not installed")
+    method = JapaneseInput(display)
+    try:
+        with Window(PROGRAM, display, "--text", "one two", environment=method.environment) as w:
+            before = w.settled()
+            w.key("ctrl+j")  # from Latin to Hiragana
+            time.sleep(0.5)
+            w.type("kanjii", delay_ms=150)
+            for name in ("BackSpace", "Left", "Right", "Home", "Up", "End", "space"):
+                w.key(name)
+                time.sleep(0.2)
+            r = w.report()
+            assert (r["text"], r["shown_head"]) == ("one two", before["shown_head"]), r["text"]
+            w.key("Return")
+            r = w.wait(lambda r: r["text"] != "one two")
+            assert r["text"].startswith("one two") and len(r["text"]) in (8, 9) and not r["text"].isascii(), r["text"]
+            written = r["text"]
+            w.key("BackSpace")  # nothing is being composed: the text's again
+            w.wait(lambda r: r["text"] == written[:-1])
+            w.key("ctrl+z")
+            w.wait(lambda r: r["text"] == written)
+    finally:
+        method.close()
+
+
+def saving_replaces_nothing_without_a_word(display):
+    home = Path(tempfile.mkdtemp())
+    pictures = home / "my pictures"
+    pictures.mkdir()
+    (home / "user-dirs.dirs").write_text(f'XDG_PICTURES_DIR="{pictures}"\nXDG_DOCUMENTS_DIR="{home}"\n')
+    with Window(PROGRAM, display, "--text", LILY, home=home) as w:
+        w.settled()
+        saved = []
+        for _ in range(2):
+            w.key("ctrl+s")
+            proposed = w.wait(lambda r: "save path" in r["widgets"])["save_path"]
+            assert Path(proposed).parent == pictures and not Path(proposed).exists() and proposed not in saved, proposed
+            w.click("save path/save")
+            w.wait(lambda r: r["save_result"] == f"Saved {proposed}")
+            assert Path(proposed).stat().st_size > 1000
+            saved.append(proposed)
+            w.key("Escape")
+            w.wait(lambda r: "save path" not in r["widgets"])
+        there = pictures / "there.csv"
+        there.write_text("mine")
+        w.key("ctrl+s")
+        w.wait(lambda r: "save path" in r["widgets"])
+        w.fill("save path", "there.csv", lambda r: r["save_path"] == "there.csv")
+        w.click("save path/save")
+        r = w.wait(lambda r: "is there already" in r["save_result"])
+        assert str(there) in r["save_result"] and "there-2.csv" in r["save_result"] and there.read_text() == "mine", r["save_result"]
+        w.click("save path/save")
+        w.wait(lambda r: r["save_result"] == f"Saved {there}")
+        assert there.read_text() != "mine"
+        w.key("Escape", "ctrl+shift+s")
+        r = w.wait(lambda r: "workspace path" in r["widgets"] and "save path" not in r["widgets"])
+        assert r["save_path"] == str(home / "headlight.headlight.json"), r["save_path"]
+        w.click("save path/save")
+        w.wait(lambda r: r["save_result"].startswith("Saved"))
+    shutil.rmtree(home)
+
+
+def the_desktops_dialog_is_asked_and_closed(display):
+    """A program in zenity's place: what it writes is the path; one that never answers does not hold the window up."""
+    folder = Path(tempfile.mkdtemp())
+    chosen = folder / "a b;$(touch x).png"
+    zenity = folder / "zenity"
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    zenity.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{folder}/arguments'\nprintf '%s\\n' '{chosen}'\n")
+    zenity.chmod(0o755)
+    with Window(PROGRAM, display, "--text", LILY, environment=environment) as w:
+        w.settled()
+        w.key("ctrl+s")
+        w.wait(lambda r: "save path/browse" in r["widgets"])
+        w.click("save path/browse")
+        w.wait(lambda r: r["save_result"] == f"Saved {chosen}")
+        assert chosen.exists() and "--save" in (folder / "arguments").read_text().splitlines()
+        zenity.write_text(f"#!/bin/sh\necho $$ > '{folder}/pid'\nexec sleep 1000\n")
+        w.click("save path/browse")
+        while not (folder / "pid").exists() or not (folder / "pid").read_text().strip():
+            time.sleep(0.05)
+        begin = time.time()
+        assert w.close()[0] == 0 and time.time() - begin < 5
+        assert not Path(f"/proc/{(folder / 'pid').read_text().strip()}").exists(), "the dialog is closed with the window"
+    shutil.rmtree(folder)
 
 
 def any_script(display):
@@ -304,7 +485,7 @@ def all_heads_sorted_labelled_and_opened(display):
         w.key("Escape")
         w.wait(lambda r: r["view"] == "Heat map")
         w.close()
-    assert "copies" in (home / "headlight/settings.json").read_text(), "labels are kept"
+    assert "copies" in (home / "headlight/labels.json").read_text(), "labels are kept"
     shutil.rmtree(home)
 
 
@@ -437,7 +618,7 @@ def changes_are_made_seen_and_taken_back(display):
         assert r["effect"][0] == "ball" and r["effect"][1] > 0.9, r["effect"]
         w.click("change/1")
         w.wait(lambda r: r["changes"] == 2)
-        w.key("Escape", "Escape", "ctrl+z")
+        w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 3)
         w.key("ctrl+y")
         w.wait(lambda r: r["changes"] == 2)
@@ -490,13 +671,13 @@ def a_stroke_and_a_rectangle_are_one_step_each(display):
         w.click("brush/block")
         w.wait(lambda r: r["brush"] == 1)
         w.drag("map", at(16, 2), at(16, 6), steps=16)
-        w.wait(lambda r: r["change_list"] == [f"forbid:16>{key}" for key in range(2, 7)])
+        w.wait(lambda r: r["change_list"] == [f"mask:16>{key}" for key in range(2, 7)])
         w.click("brush")
         w.click("brush/block rectangle")
         w.wait(lambda r: r["brush"] == 3)
         w.drag("map", at(10, 1), at(8, 3))
-        w.wait(lambda r: r["change_list"][-1] == "forbid:8-10>1-3")
-        w.key("Escape", "Escape", "ctrl+z")
+        w.wait(lambda r: r["change_list"][-1] == "mask:8-10>1-3")
+        w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 5)
         w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 0)
@@ -530,7 +711,7 @@ def everything_that_can_be_changed(display):
         w.wait(lambda r: r["changes"] == 0 and "change/score" in r["widgets"] and not r["busy"])
         w.drag("change/score", (0.3, 0.5), (0.7, 0.5))
         r = w.wait(lambda r: r["changes"] == 1 and r["change_list"][0].startswith("score:16>3@1.2="))
-        w.key("Escape", "Escape", "ctrl+z")
+        w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 0)
         w.click("sink")
         w.click("sink/left out")
@@ -862,12 +1043,59 @@ def a_wrong_path_at_the_start(display):
         assert "/nowhere at all" in r["model_error"]
 
 
-def a_very_long_paste_is_cut_with_a_notice(display):
-    with Window(PROGRAM, display, "--text", "word " * 20_000) as w:
-        r = w.wait(lambda r: "Cut to the first 256 of" in r["notice"] and not r["busy"] and r.get("shown_text") == r["text"], 30)
-        assert len(r["tokens"]) == 256 and "notice" in r["widgets"]
-        w.type("x")
-        w.wait(lambda r: r["notice"] != "" and r["text"].rstrip().endswith("word"), 10)
+def a_text_beyond_the_context_stays_whole_and_is_dimmed(display):
+    text = "word " * 20_000
+    with Window(PROGRAM, display, "--text", text) as w:
+        r = w.wait(lambda r: "Only the first 256 of" in r["notice"] and not r["busy"] and r.get("shown_text") == r["text"], 30)
+        assert len(r["tokens"]) == 256 and "notice" in r["widgets"] and r["text"] == text
+        picture = w.picture()
+        w.key("Home")
+        w.type("One ")
+        w.wait(lambda r: r["text"] == "One " + text and r.get("shown_text") == r["text"], 20)
+        time.sleep(0.3)
+        assert w.picture() != picture, "the caret is in sight at the beginning"
+        w.key("End")
+        w.type("end")
+        w.wait(lambda r: r["text"] == "One " + text + "end", 20)
+        time.sleep(0.5)
+        before = w.picture()
+        w.type("s")
+        w.wait(lambda r: r["text"].endswith("ends"), 20)
+        time.sleep(0.5)
+        assert w.picture() != before, "what is typed at the end of 100,000 bytes is seen"
+
+
+def opening_a_model_with_a_shorter_context_keeps_the_text(display):
+    text = "The cat sat on the mat. " * 24
+    with Window(PROGRAM, display, "--text", text) as w:
+        w.settled()
+        w.key("ctrl+o")
+        w.wait(lambda r: "model path" in r["widgets"])
+        w.fill("model path", str(GPT2), lambda r: r["typing"])
+        w.key("Return")
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"] and r.get("shown_text") == r["text"], 30)
+        assert r["text"] == text and "Only the first 48 of" in r["notice"], r["notice"]
+
+
+def weights_that_are_not_numbers_are_said_and_the_window_goes_on(display):
+    folder = Path(tempfile.mkdtemp()) / "with NaN"
+    shutil.copytree(GPT2, folder)
+    data = bytearray((folder / "model.safetensors").read_bytes())
+    size, = struct.unpack("<Q", data[:8])
+    begin = json.loads(data[8:8 + size])["transformer.h.1.attn.c_attn.weight"]["data_offsets"][0]
+    data[8 + size + begin:12 + size + begin] = struct.pack("<f", float("nan"))
+    (folder / "model.safetensors").write_bytes(data)
+    with Window(PROGRAM, display, "--model", GPT2, "--text", "The cat sat") as w:
+        w.settled()
+        w.drop(folder)
+        r = w.wait(lambda r: r.get("model") == "with NaN" and not r["busy"])
+        assert "layer 1's queries are not finite" in r["failure"] and "not finite" in r["notice"], r["failure"]
+        w.drop(GPT2)
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"] and r.get("tokens"))
+        assert r["failure"] == "", r["failure"]
+        status, error = w.close()
+        assert status == 0 and not error, error
+    shutil.rmtree(folder.parent)
 
 
 def saving_a_picture(display):
@@ -901,6 +1129,64 @@ def broken_settings_are_set_aside(display):
         w.close()
     assert json.loads((home / "headlight/settings.json").read_text())["model"] == "stories"
     shutil.rmtree(home)
+
+
+def what_a_killed_window_left_is_offered(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "The cat sat", home=home) as w:
+        w.settled()
+        w.type(" on the mat")
+        w.wait(lambda r: r["text"].endswith("mat"))
+        time.sleep(3.5)
+        w.process.kill()
+        w.process.wait()
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert r["text"] == "The cat sat on the mat" and not r["left"], "it was opened anyway"
+        time.sleep(3)
+        w.process.kill()
+        w.process.wait()
+    with Window(PROGRAM, display, "--text", "Another", home=home) as w:
+        assert w.settled()["left"]
+        w.click("left/open")
+        w.wait(lambda r: r["text"] == "The cat sat on the mat" and not r["left"])
+        assert w.close() == (0, "")
+    with Window(PROGRAM, display, "--text", "Another", home=home) as w:
+        assert not w.settled()["left"]
+        w.process.terminate()
+        assert w.process.wait(20) == 0, "SIGTERM is a wish to end"
+    assert not list((home / "headlight/recovery").glob("window-*"))
+    assert json.loads((home / "headlight/settings.json").read_text())["text"] == "Another"
+    shutil.rmtree(home)
+
+
+def what_ended_the_program_before_it_was_seen_is_offered_not_opened(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "What ends it", "--theme", "light", home=home) as w:
+        w.settled()
+        w.key("Escape")
+        w.close()
+    (home / "headlight/recovery/window-1-0.lock").touch()  # of a window that never showed its picture
+    shutil.copy(home / "headlight/settings.json", home / "headlight/recovery/window-1-0.headlight.json")
+    left = json.loads((home / "headlight/recovery/window-1-0.headlight.json").read_text())
+    (home / "headlight/recovery/window-1-0.headlight.json").write_text(json.dumps(dict(left, format="headlight-workspace")))
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert r["left"] and r["text"] == "" and not r["dark"], "preferences are kept, what was open waits"
+        w.click("left/open")
+        w.wait(lambda r: r["text"] == "What ends it" and not r["left"])
+        w.close()
+    shutil.rmtree(home)
+
+
+def a_settings_file_that_was_named_stays(display):
+    folder = Path(tempfile.mkdtemp())
+    (folder / "mine.json").write_text("{broken")
+    with Window(PROGRAM, display, "--settings", folder / "mine.json") as w:
+        assert "mine.json" in w.settled()["notice"]
+        w.close()
+    assert (folder / "mine.json").read_text() == "{broken" and len(list(folder.iterdir())) == 1
+    shutil.rmtree(folder)
 
 
 def idle_costs_nothing(display):
@@ -943,7 +1229,7 @@ def main():
     if missing:
         print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
         return 0
-    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "Display", "Window")]
+    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "Display", "JapaneseInput", "Window")]
     wanted, failed = sys.argv[2:], 0
     display = Display()
     ran = [t for t in tests if not wanted or t.__name__ in wanted]

@@ -32,7 +32,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
 LayerWeights bind_group(Binder& b, const ModelConfig& c, int group) {
     const std::string at = "encoder.albert_layer_groups." + std::to_string(group) + ".albert_layers.0.";
     LayerWeights w;
-    b.attention(w.self, at + "attention.", "query", "key", "value", "dense");
+    b.attention(w.self, c.stacks[0], at + "attention.", "query", "key", "value", "dense");
     w.self.norm = b.norm(at + "attention.LayerNorm");
     b.mlp(w, c.stacks[0], at + "ffn", at + "ffn_output");
     w.mlp_norm = b.norm(at + "full_layer_layer_norm");

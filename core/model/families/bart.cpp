@@ -13,10 +13,9 @@ constexpr int kBartOffset = 2;
 ModelConfig read_common(ConfigReader& r) {
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
-    r.widths(c, {"d_model"}, 1024, {"encoder_attention_heads"}, 16);
-    if (r.integer({"decoder_attention_heads"}, 16, 1, 1 << 12) != c.heads)
-        r.fail(r.file() + ": encoder and decoder with different numbers of heads are not supported; use a model where they agree.");
     c.stacks.assign(2, {});
+    r.widths(c, {"d_model"}, 1024, {"encoder_attention_heads"}, 16);
+    r.heads(c.stacks[1], c.d_model, {"decoder_attention_heads"}, 16);
     StackConfig &encoder = c.stacks[0], &decoder = c.stacks[1];
     encoder.name = "encoder";
     decoder.name = "decoder";
@@ -33,7 +32,6 @@ ModelConfig read_common(ConfigReader& r) {
     if (r.boolean({"scale_embedding"}, false)) c.embed_scale = std::sqrt(static_cast<float>(c.d_model));
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     c.logits_bias = true;
-    c.end_id = r.integer({"eos_token_id"}, -1, -1, 1 << 23);
     return c;
 }
 
@@ -43,8 +41,9 @@ Result<ModelConfig> read_marian(const Json& root, const std::string& file) {
     c.sinusoidal = true;
     c.stacks[0].vocab = r.vocabulary(58101);
     c.shared_embedding = r.boolean({"share_encoder_decoder_embeddings"}, true);
-    c.stacks[1].vocab = c.vocab = r.vocabulary(c.stacks[0].vocab, {"decoder_vocab_size"});
-    c.start_id = r.integer({"decoder_start_token_id", "pad_token_id"}, 58100, 0, 1 << 23);
+    c.stacks[1].vocab = c.vocab = r.vocabulary(c.stacks[0].vocab, {or_null("decoder_vocab_size")});
+    c.start_id = r.integer({"decoder_start_token_id", or_null("pad_token_id")}, 58100, 0, 1 << 23);
+    c.end_id = 0;
     return r.finish(c);
 }
 
@@ -55,20 +54,8 @@ Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     c.position_offset = kBartOffset;
     c.stacks[0].vocab = c.stacks[1].vocab = c.vocab = r.vocabulary(50265);
     c.start_id = r.integer({"decoder_start_token_id"}, 2, 0, 1 << 23);
+    c.end_id = 2;
     return r.finish(c);
-}
-
-/// Sines of all positions in the first half of the components, cosines in the second (Vaswani et al. 2017, section 3.5).
-Linear sinusoids(Binder& b) {
-    const ModelConfig& c = b.config();
-    float* table = b.store().make(int64_t{c.context} * c.d_model);
-    const int half = (c.d_model + 1) / 2;
-    for (int64_t p = 0; p < c.context; ++p)
-        for (int i = 0; i < c.d_model; ++i) {
-            const double angle = static_cast<double>(p) / std::pow(10000.0, 2.0 * (i % half) / c.d_model);
-            table[p * c.d_model + i] = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
-        }
-    return Linear::of_floats(table, nullptr, c.d_model, c.context, WeightLayout::out_in);
 }
 
 StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& shared) {
@@ -76,15 +63,15 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& 
     const std::string in = stack.name + ".";
     StackWeights s;
     s.token_embedding = b.table(shared.empty() ? in + "embed_tokens" : shared, stack.vocab, c.d_model);
-    s.position_embedding = c.sinusoidal ? sinusoids(b) : b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
+    if (!c.sinusoidal) s.position_embedding = b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
     if (c.embed_norm) s.embed_norm = b.norm(in + "layernorm_embedding");
     for (int l = 0; l < stack.layers; ++l) {
         const std::string at = in + "layers." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
+        b.attention(w.self, stack, at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
         w.self.norm = b.norm(at + "self_attn_layer_norm");
         if (stack.cross) {
-            b.attention(w.cross, at + "encoder_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
+            b.attention(w.cross, stack, at + "encoder_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
             w.cross.norm = b.norm(at + "encoder_attn_layer_norm");
         }
         b.mlp(w, stack, at + "fc1", at + "fc2");

@@ -2,6 +2,8 @@
 // id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
 #include "model/families.h"
 
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -24,7 +26,7 @@ ModelConfig read_common(ConfigReader& r) {
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     const std::string kind = r.text({"position_embedding_type"}, "absolute");
-    if (kind != "absolute") r.fail(r.file() + ": positions of the type \"" + kind.substr(0, 40) + "\" are not supported; use a model with absolute positions.");
+    if (kind != "absolute") r.fail(r.file() + ": positions of the type " + in_quotes(kind) + " are not supported; use a model with absolute positions.");
     return c;
 }
 
@@ -67,7 +69,7 @@ Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const
     for (int l = 0; l < c.stacks[0].layers; ++l) {
         const std::string at = "encoder.layer." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, at + "attention.", "self.query", "self.key", "self.value", "output.dense");
+        b.attention(w.self, c.stacks[0], at + "attention.", "self.query", "self.key", "self.value", "output.dense");
         w.self.norm = b.norm(at + "attention.output.LayerNorm");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         w.mlp_norm = b.norm(at + "output.LayerNorm");

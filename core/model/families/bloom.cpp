@@ -34,8 +34,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "h." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "input_layernorm");
-        b.split_qkv(w.self, b.linear(at + "self_attention.query_key_value", c.d_model, 3 * c.d_model, true), true);
-        w.self.o = b.linear(at + "self_attention.dense", c.d_model, c.d_model, true);
+        b.split_qkv(w.self, b.linear(at + "self_attention.query_key_value", c.d_model, 3 * b.inner(), true), true);
+        w.self.o = b.linear(at + "self_attention.dense", b.inner(), c.d_model, true);
         w.mlp_norm = b.norm(at + "post_attention_layernorm");
         b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
         s.layers.push_back(w);

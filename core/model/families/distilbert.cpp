@@ -35,7 +35,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     for (int l = 0; l < c.stacks[0].layers; ++l) {
         const std::string at = "transformer.layer." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, at + "attention.", "q_lin", "k_lin", "v_lin", "out_lin");
+        b.attention(w.self, c.stacks[0], at + "attention.", "q_lin", "k_lin", "v_lin", "out_lin");
         w.self.norm = b.norm(at + "sa_layer_norm");
         b.mlp(w, c.stacks[0], at + "ffn.lin1", at + "ffn.lin2");
         w.mlp_norm = b.norm(at + "output_layer_norm");

@@ -11,7 +11,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     r.widths(c, {"n_embd"}, 768, {"n_head"}, 12);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"n_layer"}, 12);
-    s.d_mlp = r.mlp_width({"n_inner"}, 4 * int64_t{c.d_model});
+    s.d_mlp = r.mlp_width({or_null("n_inner")}, 4 * int64_t{c.d_model});
     s.vocab = c.vocab = r.vocabulary(50257);
     c.context = r.context({"n_positions"}, 1024);
     c.learned_positions = c.decodes_matrices = true;
@@ -33,8 +33,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "h." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "ln_1");
-        b.split_qkv(w.self, b.conv1d(at + "attn.c_attn", c.d_model, 3 * c.d_model), false);
-        w.self.o = b.conv1d(at + "attn.c_proj", c.d_model, c.d_model);
+        b.split_qkv(w.self, b.conv1d(at + "attn.c_attn", c.d_model, 3 * b.inner()), false);
+        w.self.o = b.conv1d(at + "attn.c_proj", b.inner(), c.d_model);
         w.mlp_norm = b.norm(at + "ln_2");
         w.mlp_in = b.conv1d(at + "mlp.c_fc", c.d_model, c.stacks[0].d_mlp);
         w.mlp_out = b.conv1d(at + "mlp.c_proj", c.stacks[0].d_mlp, c.d_model);

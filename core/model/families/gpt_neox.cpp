@@ -32,8 +32,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "input_layernorm");
-        b.split_qkv(w.self, b.linear(at + "attention.query_key_value", c.d_model, 3 * c.d_model, c.attention_bias), true);
-        w.self.o = b.linear(at + "attention.dense", c.d_model, c.d_model, c.output_bias);
+        b.split_qkv(w.self, b.linear(at + "attention.query_key_value", c.d_model, 3 * b.inner(), c.attention_bias), true);
+        w.self.o = b.linear(at + "attention.dense", b.inner(), c.d_model, c.output_bias);
         w.mlp_norm = b.norm(at + "post_attention_layernorm");
         b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
         s.layers.push_back(w);

@@ -9,11 +9,20 @@ namespace headlight {
 
 namespace {
 
+/// What their classes read differently; the defaults are Llama's.
+struct ClassKeys {
+    JsonKey kv_heads = or_null("num_key_value_heads");
+    int64_t usual_kv_heads = 0;  // 0: one for each head
+    HeadDim head_dim{or_null("head_dim")};
+    JsonKey activation = "hidden_act";
+    const char* usual_activation = "silu";
+};
+
 /// What all of them have; the defaults are Llama's.
-ModelConfig read_common(ConfigReader& r, int64_t kv_heads_default) {
+ModelConfig read_common(ConfigReader& r, const ClassKeys& keys) {
     ModelConfig c;
-    r.widths(c, {"hidden_size"}, 4096, {"num_attention_heads"}, 32);
-    r.kv_heads(c, kv_heads_default ? kv_heads_default : c.heads);
+    r.widths(c, {"hidden_size"}, 4096, {"num_attention_heads"}, 32, keys.head_dim);
+    r.kv_heads(c.stacks[0], keys.kv_heads, keys.usual_kv_heads ? keys.usual_kv_heads : c.stacks[0].heads);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"num_hidden_layers"}, 32);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 11008);
@@ -22,7 +31,7 @@ ModelConfig read_common(ConfigReader& r, int64_t kv_heads_default) {
     c.norm = NormKind::rms_norm;
     c.norm_eps = r.number({"rms_norm_eps"}, 1e-6);
     c.norm_bias = c.mlp_bias = c.attention_bias = c.output_bias = false;
-    c.activation = r.activation({"hidden_act"}, "silu");
+    c.activation = r.activation({keys.activation}, keys.usual_activation);
     c.gated = true;
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
     return c;
@@ -30,7 +39,7 @@ ModelConfig read_common(ConfigReader& r, int64_t kv_heads_default) {
 
 Result<ModelConfig> read_llama(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, 0);
+    ModelConfig c = read_common(r, {});
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.mlp_bias = r.boolean({"mlp_bias"}, false);
     c.rope = r.rope(c);
@@ -39,18 +48,17 @@ Result<ModelConfig> read_llama(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, 8);
+    ModelConfig c = read_common(r, {.kv_heads = "num_key_value_heads", .usual_kv_heads = 8});
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 14336);
     c.context = r.context({"max_position_embeddings"}, 4096 * 32);
-    const bool window_off = root.contains("sliding_window") && root["sliding_window"].is_null();
-    if (!window_off) c.stacks[0].windows.assign(static_cast<size_t>(c.stacks[0].layers), r.integer({"sliding_window"}, 4096, 1, 1 << 24));
+    if (!r.is_null("sliding_window")) c.stacks[0].windows.assign(static_cast<size_t>(c.stacks[0].layers), r.integer({"sliding_window"}, 4096, 1, 1 << 24));
     c.rope = r.rope(c);
     return r.finish(c);
 }
 
 /// Qwen's window is in force only where use_sliding_window says so, in the layers from max_window_layers on.
 void read_qwen_window(ConfigReader& r, StackConfig& s) {
-    if (!r.boolean({"use_sliding_window"}, false) || !r.has("sliding_window")) return;
+    if (!r.boolean({"use_sliding_window"}, false) || r.is_null("sliding_window")) return;
     const int window = r.integer({"sliding_window"}, 4096, 1, 1 << 24), first = r.integer({"max_window_layers"}, 28, 0, 1000);
     s.windows = r.windows(s.layers, window, [](int) { return false; });
     if (r.has("layer_types")) return;
@@ -59,7 +67,7 @@ void read_qwen_window(ConfigReader& r, StackConfig& s) {
 
 Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, 32);
+    ModelConfig c = read_common(r, {.usual_kv_heads = 32, .head_dim = {"head_dim"}});
     c.attention_bias = true;
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 22016);
     c.stacks[0].vocab = c.vocab = r.vocabulary(151936);
@@ -71,8 +79,7 @@ Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, 32);
-    c.d_head = r.integer({"head_dim"}, 128, 1, 1 << 14);
+    ModelConfig c = read_common(r, {.usual_kv_heads = 32, .head_dim = {"head_dim", 128}});
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.qk_norm = true;
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 22016);
@@ -83,12 +90,12 @@ Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
+ClassKeys gemma_keys(int64_t kv_heads, JsonKey activation) { return {"num_key_value_heads", kv_heads, {"head_dim", 256}, activation, "gelu_pytorch_tanh"}; }
+
 /// What both generations of Gemma share: gains stored less 1, embeddings scaled by the root of the width.
 void make_gemma(ConfigReader& r, ModelConfig& c) {
-    c.d_head = r.integer({"head_dim"}, 256, 1, 1 << 14);
     c.stacks[0].vocab = c.vocab = r.vocabulary(256000);
     c.context = r.context({"max_position_embeddings"}, 8192);
-    c.activation = r.activation({"hidden_activation"}, "gelu_pytorch_tanh");
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     c.gain_offset = 1;
@@ -97,7 +104,7 @@ void make_gemma(ConfigReader& r, ModelConfig& c) {
 
 Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, 16);
+    ModelConfig c = read_common(r, gemma_keys(16, or_null("hidden_activation")));
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 24576);
     c.rope = r.rope(c);
@@ -106,12 +113,12 @@ Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, 4);
+    ModelConfig c = read_common(r, gemma_keys(4, "hidden_activation"));
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
     c.branch_norm = true;
     c.scale = 1 / std::sqrt(static_cast<float>(r.positive(root, "query_pre_attn_scalar", 256)));
-    const auto cap = [&](const char* key, double usual) { return root.contains(key) && root[key].is_null() ? 0.0f : static_cast<float>(r.positive(root, key, usual)); };
+    const auto cap = [&](const char* key, double usual) { return r.is_null(key) ? 0.0f : static_cast<float>(r.positive(root, key, usual)); };
     c.score_cap = cap("attn_logit_softcapping", 50);
     c.logit_cap = cap("final_logit_softcapping", 30);
     c.stacks[0].windows = r.windows(c.stacks[0].layers, r.integer({"sliding_window"}, 4096, 1, 1 << 24), [](int layer) { return layer % 2 == 0; });
@@ -128,10 +135,10 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "input_layernorm");
-        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj");
+        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj");
         if (c.qk_norm) {
-            w.self.q_norm = b.norm(at + "self_attn.q_norm", c.d_head, false);
-            w.self.k_norm = b.norm(at + "self_attn.k_norm", c.d_head, false);
+            w.self.q_norm = b.norm(at + "self_attn.q_norm", c.stacks[0].d_head, false);
+            w.self.k_norm = b.norm(at + "self_attn.k_norm", c.stacks[0].d_head, false);
         }
         if (c.branch_norm) {
             w.self.out_norm = b.norm(at + "post_attention_layernorm");

@@ -7,13 +7,15 @@ namespace {
 
 void read_ropes(ConfigReader& r, ModelConfig& c) {
     const Json& root = r.root();
-    const Json both = root.contains("rope_parameters") && root["rope_parameters"].is_object() ? root["rope_parameters"] : Json::object();
-    const auto rope = [&](const char* kind, const char* old_key, double usual) {
-        if (both.contains(kind) && both[kind].is_object()) return r.rope_from(both[kind], c, 1, usual);
-        return r.rope_from(Json::object(), c, 1, r.has(old_key) ? r.positive(root, old_key, usual) : usual);
+    const Json both = r.object("rope_parameters");
+    const auto rope = [&](const char* kind, JsonKey old_key, double usual) {
+        const Json* one = json_find(both, or_null(kind));
+        if (one && !one->is_object()) r.fail(wrong_type(r.file(), kind, "an object", *one).message);
+        if (one && one->is_object()) return r.rope_from(*one, c, 1, usual);
+        return r.rope_from(Json::object(), c, 1, r.positive(root, old_key, usual));
     };
     c.rope = rope("full_attention", "global_rope_theta", 160000);
-    c.local_rope = rope("sliding_attention", "local_rope_theta", root.contains("local_rope_theta") ? c.rope.theta : 10000);
+    c.local_rope = rope("sliding_attention", or_null("local_rope_theta"), r.is_null("local_rope_theta") ? c.rope.theta : 10000);
 }
 
 Result<ModelConfig> read(const Json& root, const std::string& file) {
@@ -57,8 +59,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         if (l > 0) w.self.norm = b.norm(at + "attn_norm");
-        b.split_qkv(w.self, b.linear(at + "attn.Wqkv", d, 3 * d, c.attention_bias), false);
-        w.self.o = b.linear(at + "attn.Wo", d, d, c.output_bias);
+        b.split_qkv(w.self, b.linear(at + "attn.Wqkv", d, 3 * b.inner(), c.attention_bias), false);
+        w.self.o = b.linear(at + "attn.Wo", b.inner(), d, c.output_bias);
         w.mlp_norm = b.norm(at + "mlp_norm");
         const Linear both = b.linear(at + "mlp.Wi", d, 2 * m, c.mlp_bias);
         if (both) {

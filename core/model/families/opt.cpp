@@ -11,7 +11,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
-    c.d_embed = r.integer({"word_embed_proj_dim"}, c.d_model, 1, 1 << 17);
+    c.d_embed = r.integer({or_null("word_embed_proj_dim")}, c.d_model, 1, 1 << 17);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"num_hidden_layers"}, 12);
     s.d_mlp = r.mlp_width({"ffn_dim"}, 3072);
@@ -39,7 +39,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     for (int l = 0; l < c.stacks[0].layers; ++l) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
+        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
         w.self.norm = b.norm(at + "self_attn_layer_norm");
         b.mlp(w, c.stacks[0], at + "fc1", at + "fc2");
         w.mlp_norm = b.norm(at + "final_layer_norm");

@@ -8,8 +8,8 @@ namespace {
 Result<ModelConfig> read(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
-    r.widths(c, {"hidden_size"}, 2048, {"num_attention_heads"}, 32);
-    r.kv_heads(c, c.heads);
+    r.widths(c, {"hidden_size"}, 2048, {"num_attention_heads"}, 32, HeadDim{"head_dim"});
+    r.kv_heads(c.stacks[0], or_null("num_key_value_heads"), c.stacks[0].heads);
     StackConfig& s = c.stacks[0];
     s.layers = r.layers({"num_hidden_layers"}, 24);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 8192);
@@ -34,10 +34,10 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = w.mlp_norm = b.norm(at + "input_layernorm");
-        b.attention(w.self, at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense");
+        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense");
         if (c.qk_norm) {
-            w.self.q_norm = b.norm(at + "self_attn.q_layernorm", c.d_head, true);
-            w.self.k_norm = b.norm(at + "self_attn.k_layernorm", c.d_head, true);
+            w.self.q_norm = b.norm(at + "self_attn.q_layernorm", c.stacks[0].d_head, true);
+            w.self.k_norm = b.norm(at + "self_attn.k_layernorm", c.stacks[0].d_head, true);
         }
         b.mlp(w, c.stacks[0], at + "mlp.fc1", at + "mlp.fc2");
         s.layers.push_back(w);

@@ -15,16 +15,18 @@ Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
     c.d_model = c.d_embed = r.integer({"d_model"}, 512, 1, 1 << 17);
-    c.heads = c.kv_heads = r.integer({"num_heads"}, 8, 1, 1 << 12);
-    c.d_head = r.integer({"d_kv"}, 64, 1, 1 << 14);
     c.stacks.assign(2, {});
     StackConfig &encoder = c.stacks[0], &decoder = c.stacks[1];
     encoder.name = "encoder";
     decoder.name = "decoder";
     encoder.causal = false;
     decoder.cross = true;
+    for (StackConfig& s : c.stacks) {
+        s.heads = s.kv_heads = r.integer({"num_heads"}, 8, 1, 1 << 12);
+        s.d_head = r.integer({"d_kv"}, 64, 1, 1 << 14);
+    }
     encoder.layers = r.layers({"num_layers"}, 6);
-    decoder.layers = r.layers({"num_decoder_layers"}, encoder.layers);
+    decoder.layers = r.layers({or_null("num_decoder_layers")}, encoder.layers);
     encoder.d_mlp = decoder.d_mlp = r.mlp_width({"d_ff"}, 2048);
     encoder.vocab = decoder.vocab = c.vocab = r.vocabulary(32128);
     c.context = kNoLimit;
@@ -40,8 +42,8 @@ Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_
     c.activation = mlp == "gated-gelu" ? Activation::gelu_tanh : r.activation_named(name);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (r.boolean({"scale_decoder_outputs"}, scales_logits && c.tied_unembedding)) c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
-    c.start_id = r.integer({"decoder_start_token_id", "pad_token_id"}, 0, 0, 1 << 23);
-    c.end_id = r.integer({"eos_token_id"}, 1, -1, 1 << 23);
+    c.start_id = r.integer({or_null("decoder_start_token_id"), or_null("pad_token_id")}, 0, 0, 1 << 23);
+    c.end_id = 1;
     return r.finish(c);
 }
 
@@ -56,10 +58,10 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack) {
         const std::string at = stack.name + ".block." + std::to_string(l) + ".layer.", mlp = at + (stack.cross ? "2." : "1.");
         LayerWeights w;
         w.self.norm = b.norm(at + "0.layer_norm");
-        b.attention(w.self, at + "0.SelfAttention.", "q", "k", "v", "o");
+        b.attention(w.self, stack, at + "0.SelfAttention.", "q", "k", "v", "o");
         if (stack.cross) {
             w.cross.norm = b.norm(at + "1.layer_norm");
-            b.attention(w.cross, at + "1.EncDecAttention.", "q", "k", "v", "o");
+            b.attention(w.cross, stack, at + "1.EncDecAttention.", "q", "k", "v", "o");
         }
         w.mlp_norm = b.norm(mlp + "layer_norm");
         const std::string dense = mlp + "DenseReluDense.";
@@ -67,7 +69,7 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack) {
         else b.mlp(w, stack, dense + "wi", dense + "wo");
         s.layers.push_back(w);
     }
-    s.relative_bias = b.vector(stack.name + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", {c.buckets.count, c.heads});
+    s.relative_bias = b.vector(stack.name + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", {c.buckets.count, stack.heads});
     s.final_norm = b.norm(stack.name + ".final_layer_norm");
     return s;
 }

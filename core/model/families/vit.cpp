@@ -9,7 +9,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::vision;
-    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
+    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12, HeadDim{"head_dim"});
     StackConfig& s = c.stacks[0];
     s.causal = false;
     s.layers = r.layers({"num_hidden_layers"}, 12);
@@ -24,10 +24,11 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.activation = r.activation({"hidden_act"}, "gelu");
     c.logits_bias = true;
     c.tied_unembedding = false;
-    const Json labels = root.contains("id2label") && root["id2label"].is_object() ? root["id2label"] : Json::object();
+    const Json labels = r.object("id2label");
     c.vocab = static_cast<int>(labels.empty() ? 2 : std::min<size_t>(labels.size(), 1 << 20));
     for (int i = 0; i < c.vocab; ++i) {
         const auto it = labels.find(std::to_string(i));
+        if (it != labels.end() && !it->is_string()) r.fail(wrong_type(file, "id2label", "the names of the classes", *it).message);
         c.vision.labels.push_back(it != labels.end() && it->is_string() ? it->get<std::string>() : "class " + std::to_string(i));
     }
     return r.finish(c);
@@ -44,7 +45,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "encoder.layer." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "layernorm_before");
-        b.attention(w.self, at + "attention.", "attention.query", "attention.key", "attention.value", "output.dense");
+        b.attention(w.self, c.stacks[0], at + "attention.", "attention.query", "attention.key", "attention.value", "output.dense");
         w.mlp_norm = b.norm(at + "layernorm_after");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         s.layers.push_back(w);

@@ -1,0 +1,28 @@
+// SIGTERM, SIGHUP and SIGINT as a wish to end, so that what a person did is kept at logout too.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+namespace headlight {
+
+/// While this lives, the first of these signals sets received() and calls `wake` on a thread of its own; the second ends the
+/// process as usual. At most one at a time.
+class EndSignals {
+public:
+    explicit EndSignals(std::function<void()> wake);
+    ~EndSignals();
+    EndSignals(const EndSignals&) = delete;
+    EndSignals& operator=(const EndSignals&) = delete;
+
+    bool received() const { return received_; }
+
+private:
+    std::function<void()> wake_;
+    std::atomic<bool> received_{false};
+    int pipe_[2] = {-1, -1};
+    std::thread thread_;
+};
+
+}  // namespace headlight

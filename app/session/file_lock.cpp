@@ -1,0 +1,32 @@
+#include "session/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "io/mapped_file.h"
+
+namespace headlight {
+
+Result<FileLock> FileLock::take(const std::filesystem::path& path, double seconds) {
+    FileLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (lock.descriptor_ < 0) return Error{display_path(path.parent_path()) + " cannot be written (" + std::strerror(errno) + "): check its permissions."};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return lock;  // a file system without locks: the last writer wins there
+        if (std::chrono::steady_clock::now() >= end) return Error{display_path(path) + " is held by another Headlight that does not answer; close that one."};
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return lock;
+}
+
+FileLock::~FileLock() {
+    if (descriptor_ >= 0) close(descriptor_);
+}
+
+}  // namespace headlight

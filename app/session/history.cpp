@@ -1,0 +1,103 @@
+#include "session/history.h"
+
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace headlight {
+
+namespace {
+
+size_t bytes_of(const Edit& edit) {
+    if (const auto* text = std::get_if<TextEdit>(&edit)) return text->removed.size() + text->inserted.size();
+    const auto& change = std::get<InterventionEdit>(edit);
+    return (change.before.changes.size() + change.after.changes.size()) * sizeof(Change);
+}
+
+bool ends_in_blank(const std::string& text) { return !text.empty() && text.back() == ' '; }
+bool begins_with_blank(const std::string& text) { return !text.empty() && is_white_space(decode_utf8(text, 0).value); }
+
+}  // namespace
+
+Edit reversed(const Edit& edit) {
+    if (const auto* text = std::get_if<TextEdit>(&edit)) return TextEdit{text->text, text->at, text->inserted, text->removed};
+    const auto& change = std::get<InterventionEdit>(edit);
+    return InterventionEdit{change.after, change.before};
+}
+
+/// Lets the newest step grow by an edit beside it; false where it begins a step of its own.
+bool History::join(const TextEdit& edit, EditKind kind, double now) {
+    if (!open_ || past_.empty() || kind == EditKind::replaced) return false;
+    Step& last = past_.back();
+    auto* text = std::get_if<TextEdit>(&last.edit);
+    if (!text || text->text != edit.text || last.kind != kind || now - last.time > kPause) return false;
+    if (kind == EditKind::typed) {
+        const bool new_word = ends_in_blank(text->inserted) && !begins_with_blank(edit.inserted);
+        if (!edit.removed.empty() || edit.at != text->at + text->inserted.size() || new_word) return false;
+        text->inserted += edit.inserted;
+    } else if (edit.at == text->at) {  // Delete
+        text->removed += edit.removed;
+    } else if (edit.at + edit.removed.size() == text->at) {  // Backspace
+        text->removed.insert(0, edit.removed);
+        text->at = edit.at;
+    } else {
+        return false;
+    }
+    last.time = now;
+    bytes_ += bytes_of(edit);
+    return true;
+}
+
+void History::add(Step step) {
+    bytes_ += bytes_of(step.edit);
+    past_.push_back(std::move(step));
+    open_ = true;
+    while (past_.size() > kMaxSteps || (bytes_ > kMaxBytes && past_.size() > 1)) {
+        bytes_ -= bytes_of(past_.front().edit);
+        past_.pop_front();
+    }
+}
+
+void History::note(TextEdit edit, EditKind kind, double now) {
+    if (edit.removed == edit.inserted) return;
+    future_.clear();
+    if (!join(edit, kind, now)) add({std::move(edit), kind, now});
+}
+
+void History::note(InterventionEdit edit, bool same_step) {
+    if (edit.before == edit.after) return;
+    future_.clear();
+    auto* last = same_step && open_ && !past_.empty() ? std::get_if<InterventionEdit>(&past_.back().edit) : nullptr;
+    if (!last) return add({std::move(edit), EditKind::replaced, 0});
+    bytes_ += (edit.after.changes.size() - last->after.changes.size()) * sizeof(Change);
+    last->after = std::move(edit.after);
+}
+
+std::optional<Edit> History::undo() {
+    if (past_.empty()) return std::nullopt;
+    open_ = false;
+    bytes_ -= bytes_of(past_.back().edit);
+    future_.push_back(std::move(past_.back()));
+    past_.pop_back();
+    return reversed(future_.back().edit);
+}
+
+std::optional<Edit> History::redo() {
+    if (future_.empty()) return std::nullopt;
+    Step step = std::move(future_.back());
+    future_.pop_back();
+    Edit edit = step.edit;
+    add(std::move(step));
+    open_ = false;
+    return edit;
+}
+
+void History::forget_interventions() {
+    for (auto* steps : {&past_, &future_})
+        std::erase_if(*steps, [](const Step& s) { return std::holds_alternative<InterventionEdit>(s.edit); });
+    open_ = false;
+    bytes_ = 0;
+    for (const Step& step : past_) bytes_ += bytes_of(step.edit);
+}
+
+}  // namespace headlight

@@ -1,0 +1,69 @@
+// One history of what a person did, in the order of time: edits of texts and interventions, each a difference, not a copy.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "model/forward.h"
+
+namespace headlight {
+
+/// Bytes [at, at + removed.size()) of a text became `inserted`.
+struct TextEdit {
+    int text = 0;  // which of the texts
+    size_t at = 0;
+    std::string removed, inserted;
+    bool operator==(const TextEdit&) const = default;
+};
+
+struct InterventionEdit {
+    Intervention before, after;
+    bool operator==(const InterventionEdit&) const = default;
+};
+
+using Edit = std::variant<TextEdit, InterventionEdit>;
+
+/// The edit that takes another one back.
+Edit reversed(const Edit& edit);
+
+/// How a text was edited. What is typed joins the word before it, what is erased joins what was erased beside it; a pause of
+/// kPause seconds, or anything else in between, begins a new step. What is replaced (pasted, cut, chosen) is a step of its own.
+enum class EditKind { typed, erased, replaced };
+
+class History {
+public:
+    static constexpr double kPause = 1;             // seconds
+    static constexpr size_t kMaxBytes = 16'000'000; // of what can be undone; the oldest steps go first
+    static constexpr size_t kMaxSteps = 2000;
+
+    /// Notes what was done to a text at `now` (seconds of any steady clock). What was undone can no longer be redone.
+    void note(TextEdit edit, EditKind kind, double now);
+    /// Notes a change of the intervention; `same_step` where it belongs to the one before it (a drag that goes on).
+    void note(InterventionEdit edit, bool same_step = false);
+
+    /// What takes the newest step back, or does the last one that was taken back again; nothing where there is none.
+    std::optional<Edit> undo();
+    std::optional<Edit> redo();
+
+    /// Forgets the interventions: another model is open.
+    void forget_interventions();
+    void clear() { *this = {}; }
+    size_t steps() const { return past_.size(); }
+
+private:
+    struct Step {
+        Edit edit;
+        EditKind kind;
+        double time;
+    };
+    bool join(const TextEdit& edit, EditKind kind, double now);
+    void add(Step step);
+
+    std::deque<Step> past_, future_;  // newest last
+    bool open_ = false;               // the newest step may still grow
+    size_t bytes_ = 0;                // of what past_ holds
+};
+
+}  // namespace headlight

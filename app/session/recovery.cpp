@@ -1,0 +1,89 @@
+#include "session/recovery.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kWorkspace = ".headlight.json";
+constexpr size_t kMostLeft = 10;
+
+fs::path lock_of(fs::path workspace) {
+    const std::string name = workspace.filename().string();
+    return workspace.replace_filename(name.substr(0, name.size() - std::string_view(kWorkspace).size()) + ".lock");
+}
+
+void remove_place(const fs::path& workspace) {
+    std::error_code ignored;
+    fs::remove(workspace, ignored);
+    fs::remove(lock_of(workspace), ignored);
+}
+
+struct Found {
+    fs::path workspace;
+    fs::file_time_type time;
+    FileLock lock;
+};
+
+/// Places that nobody holds, newest first; those without a workspace are removed, and so are all but the newest ones.
+std::vector<Found> abandoned(const fs::path& folder) {
+    std::vector<Found> out;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        const fs::path& file = entry.path();
+        if (file.extension() != ".lock" || file.stem().empty() || file.filename() == ".lock") continue;
+        auto lock = FileLock::take(file, 0);
+        if (!lock) continue;
+        const fs::path workspace = file.parent_path() / (file.stem().string() + kWorkspace);
+        if (fs::exists(workspace, ignored)) out.push_back({workspace, fs::last_write_time(workspace, ignored), *std::move(lock)});
+        else remove_place(workspace);
+    }
+    std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) { return a.time > b.time; });
+    for (; out.size() > kMostLeft; out.pop_back()) remove_place(out.back().workspace);
+    return out;
+}
+
+}  // namespace
+
+Recovery::Recovery(const fs::path& folder) {
+    std::error_code ignored;
+    fs::create_directories(folder, ignored);
+    const auto all = FileLock::take(folder / ".lock", 1);
+    if (!all) return;
+    if (auto found = abandoned(folder); !found.empty()) {
+        struct stat info {};
+        left_ = Left{found[0].workspace, fstat(found[0].lock.descriptor(), &info) == 0 && info.st_size > 0};
+        left_lock_ = std::move(found[0].lock);
+    }
+    fs::path own;
+    for (int i = 0; own.empty() || fs::exists(lock_of(own), ignored); ++i) own = folder / ("window-" + std::to_string(getpid()) + "-" + std::to_string(i) + kWorkspace);
+    if (auto lock = FileLock::take(lock_of(own), 0)) {
+        lock_ = *std::move(lock);
+        own_ = own;
+    }
+}
+
+void Recovery::mark_shown() {
+    if (lock_) [[maybe_unused]] const auto written = pwrite(lock_->descriptor(), "shown\n", 6, 0);
+}
+
+void Recovery::drop_left() {
+    if (left_) remove_place(left_->workspace);
+    left_.reset();
+    left_lock_.reset();
+}
+
+void Recovery::end() {
+    if (!own_.empty()) remove_place(own_);
+    lock_.reset();
+    own_.clear();
+}
+
+}  // namespace headlight

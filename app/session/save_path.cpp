@@ -1,0 +1,72 @@
+#include "session/save_path.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path home_folder() {
+    const char* home = std::getenv("HOME");
+    return home && *home ? fs::path(home) : fs::path();
+}
+
+bool is_folder(const fs::path& path) {
+    std::error_code ignored;
+    return !path.empty() && fs::is_directory(path, ignored);
+}
+
+fs::path desktop_folder(const std::string& name, const char* usual) {
+    const fs::path home = home_folder();
+    const char* config = std::getenv("XDG_CONFIG_HOME");
+    std::ifstream file((config && *config ? fs::path(config) : home / ".config") / "user-dirs.dirs");
+    std::string text(64 << 10, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<size_t>(file.gcount()));
+    for (const fs::path& folder : {named_folder(text, name, home), home.empty() ? home : home / usual, home})
+        if (is_folder(folder)) return folder;
+    std::error_code ignored;
+    return fs::current_path(ignored);
+}
+
+}  // namespace
+
+fs::path pictures_folder() { return desktop_folder("PICTURES", "Pictures"); }
+fs::path documents_folder() { return desktop_folder("DOCUMENTS", "Documents"); }
+
+fs::path named_folder(const std::string& user_dirs, const std::string& name, const fs::path& home) {
+    const std::string key = "XDG_" + name + "_DIR=\"", in_home = "$HOME/";
+    std::istringstream lines(user_dirs);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t end = line.rfind('"');
+        if (line.rfind(key, 0) != 0 || end < key.size()) continue;
+        const std::string value = line.substr(key.size(), end - key.size());
+        if (value.rfind(in_home, 0) == 0 && !home.empty()) return home / value.substr(in_home.size());
+        if (!value.empty() && value[0] == '/') return value;
+    }
+    return {};
+}
+
+fs::path full_path(const std::string& typed, const fs::path& folder) {
+    if (typed.empty()) return {};
+    const fs::path home = home_folder();
+    if (!home.empty() && (typed == "~" || typed.rfind("~/", 0) == 0)) return (home / typed.substr(std::min<size_t>(2, typed.size()))).lexically_normal();
+    return (folder / typed).lexically_normal();
+}
+
+fs::path next_free(const fs::path& path) {
+    std::error_code ignored;
+    const std::string name = path.filename().string();
+    const size_t dot = name.find('.', 1);
+    const std::string stem = name.substr(0, dot), ending = dot == std::string::npos ? "" : name.substr(dot);
+    fs::path out = path;
+    for (int i = 2; fs::exists(fs::symlink_status(out, ignored)) && i < 10'000; ++i) out = path.parent_path() / (stem + "-" + std::to_string(i) + ending);
+    return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,31 @@
+// Work beside the window's thread: saving, previews, looking for models.
+#pragma once
+
+#include <GLFW/glfw3.h>
+
+#include <future>
+#include <utility>
+
+#include "base/check.h"
+
+namespace headlight {
+
+/// work(), which returns a Result, on a thread of its own; the window wakes at its end. What it throws, or that there is no
+/// thread to be had, becomes the sentence.
+template <class Work>
+auto beside(Work work) -> std::future<decltype(work())> {
+    using Done = decltype(work());
+    try {
+        return std::async(std::launch::async, [work = std::move(work)] {
+            auto done = guarded(work);
+            glfwPostEmptyEvent();
+            return done;
+        });
+    } catch (...) {
+        std::promise<Done> failed;
+        failed.set_value(caught_error());
+        return failed.get_future();
+    }
+}
+
+}  // namespace headlight

@@ -1,0 +1,31 @@
+#include "base/quoted.h"
+
+#include "base/utf8.h"
+
+namespace headlight {
+
+char32_t control_picture(char32_t c) {
+    if (c < 0x20) return 0x2400 + c;
+    if (c == 0x7F) return 0x2421;
+    return c >= 0x80 && c < 0xA0 ? 0x2426 : c;
+}
+
+std::string printable(std::string_view text) {
+    std::string out;
+    for (size_t at = 0; at < text.size();) {
+        const CodePoint c = decode_utf8(text, at);
+        at += static_cast<size_t>(c.length);
+        append_utf8(out, c.value == '\n' || c.value == '\t' ? c.value : control_picture(c.value));
+    }
+    return out;
+}
+
+std::string shortened(std::string_view text, size_t most) {
+    const size_t enough = 4 * most;  // bytes at each end that surely hold so many characters
+    if (text.size() <= 2 * enough) return shorten_middle(valid_utf8(text), most);
+    return shorten_middle(valid_utf8(std::string(text.substr(0, enough)) + std::string(text.substr(text.size() - enough))), most);
+}
+
+std::string in_quotes(std::string_view text) { return "\"" + shortened(text) + "\""; }
+
+}  // namespace headlight

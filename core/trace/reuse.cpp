@@ -1,0 +1,131 @@
+#include "trace/reuse.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace headlight {
+
+namespace {
+
+constexpr int kDiffers = std::numeric_limits<int>::max();
+
+/// What one query rests on in one stack: one past the last of its rows, or kDiffers where two passes treat the query otherwise.
+using Rests = std::vector<int>;
+
+void all_differ(Rests& rests) { std::fill(rests.begin(), rests.end(), kDiffers); }
+
+/// The scores that were edited in one row, in their order.
+std::vector<HeadRule::Score> edited(const HeadRule& rule, int query) {
+    std::vector<HeadRule::Score> out;
+    for (const HeadRule::Score& s : rule.scores)
+        if (s.query == query) out.push_back(s);
+    return out;
+}
+
+/// Whether a row was frozen to the same weights; those beyond the shorter one are 0.
+bool same_frozen(const Matrix& a, const Matrix& b, Index row) {
+    const Index common = std::min(a.cols(), b.cols());
+    return a.row(row).head(common) == b.row(row).head(common) && a.row(row).tail(a.cols() - common).isZero(0) && b.row(row).tail(b.cols() - common).isZero(0);
+}
+
+/// Two rules of one head in one attention block.
+struct HeadPair {
+    const AttentionRule &before, &now;
+    int head;
+    HeadRule changed_before, changed_now;
+
+    HeadPair(const AttentionRule& b, const AttentionRule& n, int h)
+        : before(b), now(n), head(h), changed_before(b.change(h) ? *b.change(h) : HeadRule{}), changed_now(n.change(h) ? *n.change(h) : HeadRule{}) {}
+
+    bool same_row(int query) const {
+        const bool frozen = now.freezes(head, query);
+        if (frozen != before.freezes(head, query)) return false;
+        if (frozen) return changed_before.frozen == changed_now.frozen || same_frozen(*changed_before.frozen, *changed_now.frozen, query);
+        const bool scored = !changed_before.scores.empty() || !changed_now.scores.empty();
+        return before.mask_of(head).same_row(now.mask_of(head), query) && (!scored || edited(changed_before, query) == edited(changed_now, query));
+    }
+    /// One past the last key that the row weighs in either pass.
+    int last_key(int query) const {
+        if (!now.freezes(head, query)) return std::max(before.weighed(head, query).end, now.weighed(head, query).end);
+        const auto row = changed_now.frozen->row(query);
+        Index end = row.size();
+        while (end > 0 && row[end - 1] == 0) --end;
+        return static_cast<int>(end);
+    }
+};
+
+/// `own_keys`: whether the block's keys are rows of the same stack, as in self-attention.
+void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
+    if (pair.changed_before.temperature != pair.changed_now.temperature || pair.changed_before.z != pair.changed_now.z) return all_differ(rests);
+    const auto queries = static_cast<int>(std::max(pair.before.mask.seen.size(), pair.now.mask.seen.size()));
+    const int least = pair.changed_now.z == HeadRule::Z::mean ? queries : 0;
+    for (int q = 0; q < static_cast<int>(rests.size()); ++q) {
+        int& rest = rests[static_cast<size_t>(q)];
+        rest = pair.same_row(q) ? std::max({rest, least, own_keys ? pair.last_key(q) : 0}) : kDiffers;
+    }
+}
+
+/// The model's own part of a rule (bias, scale, cap) is the same in every pass.
+void note_block(const AttentionRule& before, const AttentionRule& now, bool own_keys, Rests& rests) {
+    if (before.skipped != now.skipped) return all_differ(rests);
+    const int heads = before.changed.empty() && now.changed.empty() ? 1 : now.heads;
+    for (int head = 0; head < heads; ++head) note_head({before, now, head}, own_keys, rests);
+}
+
+int common_tokens(const Sequence& before, const Sequence& now) {
+    if (before.picture != now.picture || before.types.empty() != now.types.empty()) return 0;
+    const auto type = [](const Sequence& s, size_t i) { return i < s.types.size() ? s.types[i] : 0; };
+    size_t i = 0;
+    while (i < before.ids.size() && i < now.ids.size() && before.ids[i] == now.ids[i] && type(before, i) == type(now, i)) ++i;
+    return static_cast<int>(i);
+}
+
+/// Rows from the first on that rest on nothing but one another: `rests` of them all are at most their count.
+int closed_rows(const Rests& rests) {
+    int closed = 0, furthest = 0;
+    for (int rows = 1; rows <= static_cast<int>(rests.size()); ++rows) {
+        furthest = std::max(furthest, rests[static_cast<size_t>(rows) - 1]);
+        if (furthest <= rows) closed = rows;
+    }
+    return closed;
+}
+
+/// Of a stack that reads the same source as before.
+StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, const Sequence& before, const Sequence& now, std::span<const LayerRules> rules) {
+    const int longest = std::max(before.size(), now.size());
+    if (before.size() != now.size() && (c.rope.depends_on_length(longest) || c.local_rope.depends_on_length(longest))) return {};
+    const int common = common_tokens(before, now), layers = static_cast<int>(rules.size());
+    const bool same_tokens = common == now.size() && common == before.size();
+    Rests rests(static_cast<size_t>(common));
+    std::set<std::pair<const AttentionRule*, const AttentionRule*>> noted;  // layers share their rules
+    int same_layers = 0;
+    for (size_t l = 0; l < rules.size(); ++l) {
+        const LayerRules then = past.layers[l]->rules();
+        if (noted.emplace(then.self.get(), rules[l].self.get()).second) note_block(*then.self, *rules[l].self, true, rests);
+        if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second) note_block(*then.cross, *rules[l].cross, false, rests);
+        if (then.no_mlp != rules[l].no_mlp) all_differ(rests);
+        const bool differs = std::find(rests.begin(), rests.end(), kDiffers) != rests.end();
+        if (same_tokens && !differs) same_layers = static_cast<int>(l) + 1;
+    }
+    if (same_layers == layers) return {true, 0, 0};
+    const int rows = closed_rows(rests);
+    if (int64_t{rows} * layers >= int64_t{same_layers} * now.size()) return {false, rows, 0};
+    return {false, 0, same_layers};
+}
+
+}  // namespace
+
+Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& request, std::span<const std::vector<LayerRules>> rules) {
+    if (!past || past->model.get() != &model) return {};
+    Reuse reuse{&past->activations, {}};
+    for (size_t s = 0; s < request.inputs.size(); ++s) {
+        StackReuse kept;
+        const bool same_source = s == 0 || reuse.stacks[s - 1].whole;
+        if (same_source) kept = reusable_stack(model.config, past->stack(static_cast<int>(s)), past->request.inputs[s], request.inputs[s], rules[s]);
+        reuse.stacks.push_back(kept);
+    }
+    return reuse;
+}
+
+}  // namespace headlight

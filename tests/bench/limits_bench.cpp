@@ -1,0 +1,123 @@
+// What a person feels at the limits: how soon Cancel takes effect inside a layer of a 7 B model, what the picture of a long
+// text takes, and what more threads than cores cost. Prints one line a figure; weights are random and shared by all matrices.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "base/memory.h"
+#include "trace/large_pattern.h"
+
+using namespace headlight;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double milliseconds_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+
+/// One layer in the shape of a Llama, without a file behind it.
+struct RandomModel {
+    std::vector<float> values, gain;
+    std::shared_ptr<Model> model = std::make_shared<Model>();
+
+    RandomModel(int d_model, int heads, int d_mlp, int context) : values(static_cast<size_t>(d_model) * static_cast<size_t>(std::max(d_mlp, 1000))), gain(static_cast<size_t>(d_model), 1.0f) {
+        std::mt19937 random(1);
+        std::normal_distribution<float> normal(0, 0.02f);
+        for (float& v : values) v = normal(random);
+        ModelConfig& c = model->config;
+        c.stacks[0].layers = 1;
+        c.stacks[0].vocab = c.vocab = 1000;
+        c.stacks[0].heads = c.stacks[0].kv_heads = heads;
+        c.d_model = c.d_embed = d_model;
+        c.stacks[0].d_head = d_model / heads;
+        c.context = context;
+        c.norm = NormKind::rms_norm;
+        c.activation = Activation::silu;
+        c.gated = true;
+        const auto matrix = [this](int in, int out) { return Linear::of_floats(values.data(), nullptr, in, out, WeightLayout::out_in); };
+        StackWeights s;
+        s.token_embedding = matrix(d_model, 1000);
+        LayerWeights l;
+        l.self.norm = l.mlp_norm = s.final_norm = {gain.data(), nullptr};
+        l.self.q = l.self.k = l.self.v = l.self.o = matrix(d_model, d_model);
+        l.mlp_gate = l.mlp_in = matrix(d_model, d_mlp);
+        l.mlp_out = matrix(d_mlp, d_model);
+        s.layers.push_back(l);
+        model->weights.stacks.push_back(s);
+    }
+
+    ForwardRequest request(int n) const {
+        Sequence s;
+        for (int i = 0; i < n; ++i) s.ids.push_back(i * 7919 % 1000);
+        s.tokens.resize(s.ids.size());
+        return {{s}, {}};
+    }
+};
+
+/// Cancels a pass at many moments; the slowest answer is what counts.
+void cancel_latency(int threads) {
+    const RandomModel seven(4096, 32, 11008, 512);
+    ThreadPool pool(threads);
+    const auto begin = Clock::now();
+    const auto whole = run_trace(seven.model, seven.request(512), pool);
+    const double layer = milliseconds_since(begin);
+    std::vector<double> late;
+    for (int i = 0; i < 20; ++i) {
+        CancelFlag cancel{false};
+        Clock::time_point at;
+        std::thread person([&] {
+            std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(layer * (i + 0.5) / 20));
+            at = Clock::now();
+            cancel = true;
+        });
+        const auto cut = run_trace(seven.model, seven.request(512), pool, &cancel);
+        const auto ended = Clock::now();
+        person.join();
+        if (!cut) late.push_back(std::chrono::duration<double, std::milli>(ended - at).count());
+    }
+    std::sort(late.begin(), late.end());
+    if (late.empty()) return;
+    std::printf("cancel in a 7 B layer, 512 tokens, %d threads: layer %.0f ms, cancelled after %.1f ms (median), %.1f ms (worst of %zu)\n", threads, layer, late[late.size() / 2], late.back(), late.size());
+}
+
+/// The picture of one head of a long text against n² float32.
+void memory_of_a_picture(int tokens) {
+    const RandomModel small(64, 1, 64, tokens);
+    ThreadPool pool(default_thread_count());
+    const auto trace = run_trace(small.model, small.request(tokens), pool);
+    if (!trace) return;
+    const int64_t before = peak_memory();
+    const auto begin = Clock::now();
+    const int step = map_step(tokens, tokens, kMostMapSide);
+    const Matrix map = largest_of_squares(tokens, tokens, step, pool, [&](int first, int rows) { return masked_pattern_rows(**trace, 0, 0, first, rows); });
+    std::printf("map of %d tokens: %.0f ms, %lld x %lld entries, %lld MB more at the peak (n x n float32: %lld MB)\n", tokens, milliseconds_since(begin), static_cast<long long>(map.rows()), static_cast<long long>(map.cols()),
+                static_cast<long long>((peak_memory() - before) >> 20), static_cast<long long>(int64_t{tokens} * tokens * 4 >> 20));
+}
+
+/// The same products with as many threads as cores and with 16.
+void more_threads_than_cores() {
+    const RandomModel layer(1024, 16, 4096, 256);
+    for (const int threads : {1, default_thread_count(), 16}) {
+        ThreadPool pool(threads);
+        std::vector<double> times;
+        for (int i = 0; i < 9; ++i) {
+            const auto begin = Clock::now();
+            if (!run_trace(layer.model, layer.request(256), pool)) return;
+            times.push_back(milliseconds_since(begin));
+        }
+        std::sort(times.begin(), times.end());
+        std::printf("%2d threads on %u cores: %.1f ms (median of 9), %.1f ms (worst)\n", threads, std::thread::hardware_concurrency(), times[4], times.back());
+    }
+}
+
+}  // namespace
+
+int main() {
+    keep_freed_memory();
+    memory_of_a_picture(8192);  // before anything else has set the peak
+    memory_of_a_picture(25'000);
+    for (const int threads : {1, default_thread_count(), 16}) cancel_latency(threads);
+    more_threads_than_cores();
+}

@@ -1,0 +1,206 @@
+// Where changes act, what they are called, what values are refused; rectangles and fully masked rows.
+#include <chrono>
+#include <cmath>
+
+#include "analysis/cell.h"
+#include "analysis/generate.h"
+#include "analysis/head_stats.h"
+#include "analysis/links.h"
+#include "analysis/steps.h"
+#include "figure/figure.h"
+#include "helpers.h"
+#include "model/rules.h"
+
+using namespace headlight;
+
+namespace {
+
+ForwardRequest translation(const std::vector<std::string>& changes, const ModelConfig& c, std::vector<int> target = {0, 4, 7, 9}) {
+    ForwardRequest request = request_of({5, 9, 200, 31, 12});
+    request.inputs.push_back(request_of(std::move(target)).inputs[0]);
+    for (const std::string& text : changes) {
+        const auto change = parse_change(c, text);
+        REQUIRE_MESSAGE(change, text);
+        request.intervention.changes.push_back(*change);
+    }
+    return request;
+}
+
+bool same(const Matrix& a, const Matrix& b) { return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all(); }
+
+}  // namespace
+
+TEST_CASE("places: every spelling is read, named again, and concerns the blocks that it says") {
+    const auto model = reference_model("marian");  // encoder, decoder and cross, two layers each
+    const ModelConfig& c = model->config;
+    const auto concerned = [&](const char* text) {
+        const auto change = parse_change(c, text);
+        REQUIRE_MESSAGE(change, text);
+        CHECK(change_name(c, *change) == text);
+        CHECK(*parse_change(c, change_name(c, *change)) == *change);
+        std::string out;
+        for (int site = 0; site < c.sites(); ++site)
+            for (int head = 0; head < 2; ++head)
+                if (change->concerns(c, site, head)) out += site_path(c, site)[0] + std::to_string(c.site(site).layer) + "." + std::to_string(head) + " ";
+        return out;
+    };
+    REQUIRE((c.stacks[0].layers == 2 && c.stacks[1].layers == 2));
+    const std::string encoder = "e0.0 e0.1 e1.0 e1.1 ", decoder = "d0.0 d0.1 d1.0 d1.1 ", cross = "c0.0 c0.1 c1.0 c1.1 ";
+    CHECK(concerned("mask:1>0") == encoder + decoder);  // cells of one text
+    CHECK(concerned("mask:1>0@*") == encoder + decoder + cross);
+    CHECK(concerned("mask:1..>0@cross") == cross);
+    CHECK(concerned("unmask:*>0@encoder") == encoder);
+    CHECK(concerned("unmask:3-5>2..@decoder") == decoder);
+    CHECK(concerned("mask:*>*@cross.1") == "c1.0 c1.1 ");
+    CHECK(concerned("mask:1>0@encoder.0") == "e0.0 e0.1 ");
+    CHECK(concerned("score:1>0@cross.0.1=-2.5") == "c0.1 ");
+    CHECK(concerned("score:1>0@cross=-2.5") == cross);
+    CHECK(concerned("temperature:0.5") == encoder + decoder + cross);  // every score
+    CHECK(concerned("temperature:0.5@decoder.1") == "d1.0 d1.1 ");
+    CHECK(*parse_change(c, "temperature:0.5@*") == *parse_change(c, "temperature:0.5"));
+    CHECK(*parse_change(c, "mask:1>0@1.1") == *parse_change(c, "mask:1>0@decoder.1.1"));
+    CHECK(*parse_change(c, "mask:1>0@1") == *parse_change(c, "mask:1>0@decoder.1"));
+    CHECK(*parse_change(c, "forbid:1>0") == *parse_change(c, "mask:1>0"));
+    CHECK(*parse_change(c, "allow:1-2>0") == *parse_change(c, "unmask:1-2>0"));
+    const auto single = reference_model("gpt2");
+    CHECK(parse_change(single->config, "mask:1>0@1"));
+    CHECK(parse_change(single->config, "mask:1>0@*"));
+    for (const char* text : {"mask:1>0@cross", "mask:1>0@encoder", "mask:1>0@", "mask:1>0@99", "mask:1>0@0.99", "mask:1>0@0.0.0", "mask:..>0", "mask:1...>0", "mask:*1>0", "mask:>0", "mask: 1>0", "mask:+1>0", "mask:-1>0",
+                             "score:*>0@0.0=1", "score:1..>0=1", "mask:1000000>0", "mask:99999999999>0", "temperature:1@cross"})
+        CHECK_MESSAGE(!parse_change(single->config, text), text);
+}
+
+TEST_CASE("heads by name: a head is a head and nothing else, and the error asks to correct what was written") {
+    const ModelConfig& c = reference_model("marian")->config;
+    CHECK(*parse_head(c, "encoder.1.0", "") == AttentionHead{1, 0});
+    CHECK(*parse_head(c, "decoder.0.1", "") == AttentionHead{2, 1});
+    CHECK(*parse_head(c, "0.1", "") == AttentionHead{2, 1});
+    CHECK(*parse_head(c, "cross.1.1", "") == AttentionHead{5, 1});
+    for (int site = 0; site < c.sites(); ++site) CHECK(*parse_head(c, head_path(c, site, 1), "") == AttentionHead{site, 1});
+    for (const char* text : {"", ".", "1", "1.", ".1", "9.9", "1.99", "1.-1", "1.+1", "1. 1", "1.1 ", "1.1:keep", "1.1.1", "cross.1", "encoder.1.0x", "99999999999.0", "0.99999999999"}) {
+        const auto read = parse_head(c, text, "--only-heads");
+        REQUIRE_MESSAGE(!read, text);
+        CHECK(read.error().message.find("correct --only-heads.") != std::string::npos);
+        CHECK(read.error().message.find("--ablate") == std::string::npos);
+    }
+}
+
+TEST_CASE("values whose use would overflow float32 are refused where they are typed, in one sentence") {
+    const ModelConfig& c = reference_model("gpt2")->config;
+    for (const char* text : {"score:1>0@0.0=1e39", "score:1>0@0.0=inf", "score:1>0@0.0=-inf", "score:1>0@0.0=nan", "score:1>0@0.0=1e31", "score:1>0@0.0=", "temperature:1e-38", "temperature:1e-7", "temperature:1e39", "temperature:nan",
+                             "temperature:-inf", "temperature:-0.5", "temperature:1e31@0.0", "temperature:"}) {
+        const auto change = parse_change(c, text);
+        REQUIRE_MESSAGE(!change, text);
+        CHECK(change.error().message.find("cannot be used") != std::string::npos);
+        CHECK(change.error().message.size() <= 300);
+    }
+    for (const char* text : {"score:1>0@0.0=1e30", "score:1>0@0.0=-1e30", "temperature:0", "temperature:1e-6", "temperature:1e30", "temperature:inf"}) CHECK_MESSAGE(parse_change(c, text), text);
+    ThreadPool pool(1);
+    const auto model = reference_model("gpt2");  // the widest of what is taken, together
+    ForwardRequest request = request_of({5, 9, 200, 31});
+    for (const char* text : {"score:3>0=1e30", "score:3>1=-1e30", "score:2>1=1e30", "temperature:1e-6"}) request.intervention.changes.push_back(*parse_change(c, text));
+    CHECK((*run_trace(model, request, pool))->normalized().allFinite());
+}
+
+TEST_CASE("changes: a temperature for all heads divides the scores of cross-attention too") {
+    ThreadPool pool(1);
+    const auto model = reference_model("marian");
+    const auto plain = *run_trace(model, translation({}, model->config), pool), hard = *run_trace(model, translation({"temperature:0"}, model->config), pool);
+    const int cross = model->config.sites() - 1;
+    CHECK(plain->pattern(cross, 0).maxCoeff() < 1);
+    for (int site = 0; site < model->config.sites(); ++site) CHECK((hard->pattern(site, 0).rowwise().maxCoeff().array() == 1).all());
+}
+
+TEST_CASE("changes: rows that are still to be written are masked too, while writing as in a pass") {
+    ThreadPool pool(1);
+    const auto model = reference_model("marian");
+    const auto request = translation({"mask:*>1@cross"}, model->config, {0});
+    const Writing written = *write(model, request, {{}, 14, {}}, pool);
+    const Trace& last = *written.trace;
+    REQUIRE(last.output().size() >= 12);
+    for (int layer = 0; layer < 2; ++layer) CHECK(last.pattern(4 + layer, 0).col(1).cwiseAbs().maxCoeff() == 0);
+    ForwardRequest whole = request;
+    whole.inputs = last.request.inputs;
+    CHECK(((*run_trace(model, whole, pool))->normalized() - last.normalized()).cwiseAbs().maxCoeff() < 1e-5f);
+    const auto later = *run_trace(model, translation({"mask:2..>1@cross.0"}, model->config), pool);
+    CHECK(later->pattern(4, 0)(1, 1) > 0);
+    CHECK((later->pattern(4, 0)(2, 1) == 0 && later->pattern(4, 0)(3, 1) == 0));
+    CHECK(later->pattern(5, 0)(3, 1) > 0);
+}
+
+TEST_CASE("a rectangle painted over a plan equals its cells painted one by one") {
+    std::mt19937 random(3);
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    for (int round = 0; round < 200; ++round) {
+        const int n = 1 + below(9);
+        MaskPlan whole = MaskPlan::make(*Mask::parse(below(2) ? "own" : "window:2"), {below(2) == 1, 0}, std::vector<int>(static_cast<size_t>(n), 0));
+        std::vector<std::vector<bool>> cells(static_cast<size_t>(n), std::vector<bool>(static_cast<size_t>(n)));
+        for (int q = 0; q < n; ++q)
+            for (int k = 0; k < n; ++k) cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = whole.allows(q, k);
+        for (int stroke = 0; stroke < 4; ++stroke) {
+            const Rectangle r{below(12), below(12), below(4) ? 1 + below(4) : kToEnd, below(4) ? 1 + below(4) : kToEnd};
+            const bool allowed = below(2) == 1;
+            whole.set(r, allowed);
+            for (int q = r.query; q < std::min(n, r.query + r.queries); ++q)
+                for (int k = r.key; k < std::min(n, r.key + r.keys); ++k) cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = allowed;
+        }
+        for (int q = 0; q < n; ++q) {
+            const auto& row = cells[static_cast<size_t>(q)];
+            const bool none = std::find(row.begin(), row.end(), true) == row.end();
+            CHECK(whole.fully_masked(q) == none);
+            for (int k = 0; k < n; ++k) {
+                CHECK(whole.allows(q, k) == row[static_cast<size_t>(k)]);
+                CHECK(whole.weighs(q, k) == (none || row[static_cast<size_t>(k)]));
+                if (whole.weighs(q, k)) CHECK(whole.weighed(q).contains(k));
+            }
+        }
+    }
+}
+
+TEST_CASE("rectangles stay rectangles: heads that are painted alike share one mask, in every layer, and building stops when cancelled") {
+    const auto model = reference_model("gpt2");
+    ForwardRequest request = request_of(std::vector<int>(500, 5));
+    request.intervention.changes.push_back(*parse_change(model->config, "unmask:0-500>0-500"));
+    const auto begin = std::chrono::steady_clock::now();
+    const auto rules = attention_rules(*model, request.inputs, request.intervention);
+    REQUIRE(rules);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+    const MaskPlan& first = (*rules)[0][0].self->mask_of(0);
+    for (const LayerRules& layer : (*rules)[0])
+        for (int head = 0; head < layer.self->heads; ++head) CHECK(&layer.self->mask_of(head) == &first);
+    CHECK((first.allows(0, 499) && !first.hides_any()));
+    const CancelFlag cancelled{true};
+    CHECK(!attention_rules(*model, request.inputs, request.intervention, &cancelled));
+}
+
+TEST_CASE("a fully masked row is uniform in the pattern, the heat map, the thumbnail, the lines, the steps, the numbers and the statistics") {
+    ThreadPool pool(1);
+    const auto model = reference_model("gpt2");
+    ForwardRequest request = request_of({5, 9, 200, 31, 77, 8});
+    request.intervention.changes.push_back(*parse_change(model->config, "mask:3>*@1.0"));
+    const auto trace = *run_trace(model, request, pool);
+    const Matrix shown = masked_pattern(*trace, 1, 0);
+    const auto heads = *summarize_heads(*trace, 6, pool);
+    const HeadSummary& head = heads[static_cast<size_t>(model->config.heads(0))];
+    const LayerLinks links = *find(*trace, LinksWanted{1, 0.99f}, pool);
+    const Steps steps = *find(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
+    CHECK(links.of_head[0][3].size() == 6);
+    CHECK(steps.sum == doctest::Approx(6));
+    CHECK(fully_masked_rows(*trace, 1, 0) == std::vector<int>{3});
+    CHECK(fully_masked_rows(*trace, 1, 1).empty());
+    CHECK(fully_masked_note(*trace, 1, 0).find("uniform") != std::string::npos);
+    for (int k = 0; k < 6; ++k) {
+        CHECK(trace->pattern(1, 0)(3, k) == doctest::Approx(1.0 / 6));
+        CHECK(shown(3, k) == trace->pattern(1, 0)(3, k));
+        CHECK(head.thumbnail(3, k) == shown(3, k));
+        CHECK(links.of_head[0][3][static_cast<size_t>(k)].weight == shown(3, k));
+        CHECK(steps.keys[static_cast<size_t>(k)].exp == 1);
+        CHECK(head.thumbnail(2, k) == shown(2, k));
+    }
+    CHECK(report_cell(*trace, {1, 0, 3, 5}, pool).row.size() == 6);
+    double bits = 0;  // the mean over all rows of what is shown
+    for (int q = 0; q < 6; ++q)
+        for (int k = 0; k < 6; ++k)
+            if (shown(q, k) > 0) bits -= static_cast<double>(shown(q, k)) * std::log2(static_cast<double>(shown(q, k))) / 6;
+    CHECK(head.statistics[0] == doctest::Approx(bits).epsilon(1e-4));
+}
