@@ -59,9 +59,10 @@ ModelFiles read_gguf(const fs::path& path) {
     ModelFiles out;
     out.name = path.filename().string();
     out.gguf = true;
-    const auto file = open_gguf(path);
+    const std::string bytes = read_bytes(path);
+    const auto file = parse_gguf(std::as_bytes(std::span(bytes)), out.name);
     if (!file) std::abort();
-    const std::byte *begin = file->file->bytes().data() + file->file->bytes().size(), *end = begin;
+    const auto *end = reinterpret_cast<const std::byte*>(bytes.data() + bytes.size()), *begin = end;
     for (const auto& [name, t] : file->tensors) begin = std::min(begin, t.bytes.data());
     for (const auto& [key, value] : file->metadata) out.documents["metadata"][key] = value;
     for (const auto& [name, t] : file->tensors) out.documents["tensors"][name] = {{"type", t.dtype->gguf_id}, {"shape", t.shape}, {"offset", t.bytes.data() - begin}};
