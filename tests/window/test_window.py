@@ -111,7 +111,7 @@ def keys_are_those_of_the_layout(display):
             if layout == ["fr"]:
                 with Window(PROGRAM, display, "--text", LILY) as w:  # the row of digits without Shift, by its places
                     w.settled()
-                    w.key("ctrl+quotedbl")
+                    w.key("ctrl+12")  # the code of the key that writes "
                     w.wait(lambda r: r["view"] == "Steps")
     finally:
         display.layout("us")
@@ -152,6 +152,7 @@ def one_history_in_the_order_of_time(display):
         w.wait(lambda r: r["text"] == LILY + "dish" and r["changes"] == 1)
         w.key("Escape", "ctrl+z")
         w.wait(lambda r: r["changes"] == 0)
+        w.click("sentence")
         w.key("ctrl+a", "BackSpace")
         w.wait(lambda r: "sample/1" in r["widgets"])
         w.click("sample/1")
