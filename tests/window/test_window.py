@@ -87,7 +87,7 @@ def keys_are_those_of_the_layout(display):
             with Window(PROGRAM, display, "--text", "one two") as w:
                 w.settled()
                 if layout == ["ru"]:  # no key writes Latin letters: places count
-                    w.tool("key", "ctrl+Cyrillic_ef", "Cyrillic_ya")
+                    w.key("ctrl+38", "52")  # the codes of the keys of ф and я
                     w.wait(lambda r: r["text"] == "я")
                     continue
                 w.key("ctrl+a")
