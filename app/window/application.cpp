@@ -310,11 +310,12 @@ bool Application::settled() const {
     return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
-/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the same.
+/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the same, and its
+/// workspace is left for the next start to offer.
 Status Application::run() {
     const Status ended = guarded([this] { return draw_until_closed(); });
     if (!ended && options_.screenshot.empty()) static_cast<void>(guarded([this] {
-        end_remembering();
+        finish_remembering();
         return success();
     }));
     return ended;
@@ -369,7 +370,8 @@ Status Application::draw_until_closed() {
         }
     }
     glfwHideWindow(window_);  // closed at once, whatever still ends behind it
-    end_remembering();
+    finish_remembering();
+    if (recovery_) recovery_->end();
     return success();
 }
 

@@ -49,7 +49,7 @@ private:
     void write_labels();
     void save_now();
     std::optional<double> seconds_to_remembering() const;
-    void end_remembering();
+    void finish_remembering();
     void open_workspace_file(const std::string& path);
     std::optional<OtherRun> other_run() const;
     std::vector<TextField*> shown_fields();

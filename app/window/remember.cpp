@@ -120,8 +120,8 @@ void Application::save_now() {
     saver_->put(std::move(snapshot));
 }
 
-/// The window ends as it should.
-void Application::end_remembering() {
+/// Writes all that is to be remembered before the window ends.
+void Application::finish_remembering() {
     if (!recovery_) return;
     if (!state_.label_edits.empty()) write_labels();
     note_state();
@@ -129,7 +129,6 @@ void Application::end_remembering() {
     save_now();
     const Status last = saver_->finish();
     if (!last) fprintf(stderr, "headlight: settings were not remembered: %s\n", printable(last.error().message).c_str());
-    recovery_->end();
 }
 
 }  // namespace headlight
