@@ -88,6 +88,7 @@ namespace {
 
 Result<int> parse_and_run(int argc, char** argv) {
     keep_freed_memory();
+    hold_reserve();
     std::setlocale(LC_CTYPE, "C.UTF-8");
     std::signal(SIGPIPE, SIG_IGN);
     CLI::App app{"Headlight shows what every attention head of a transformer looks at.", "headlight"};

@@ -1,6 +1,7 @@
 #include "session/file_dialog.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -22,12 +23,23 @@ namespace {
 constexpr size_t kMostRead = 64 << 10;  // bytes of an answer: a path
 constexpr const char* kPrograms[] = {"zenity", "kdialog"};
 
-/// What the program writes, until it closes its output.
-std::string read_all(int from) {
+bool has_ended(pid_t child) {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid == child;
+}
+
+/// What the program writes, until it ends or closes its output, which a child of its own may hold open for longer.
+std::string read_all(int from, pid_t child) {
+    constexpr int kPatience = 100;  // milliseconds
     std::string out;
     char buffer[4096];
-    for (ssize_t n; out.size() < kMostRead;) {
-        n = read(from, buffer, sizeof buffer);
+    while (out.size() < kMostRead) {
+        pollfd ready{from, POLLIN, 0};
+        const bool ended = has_ended(child);
+        const int events = ::poll(&ready, 1, ended ? 0 : kPatience);
+        if (events == 0 && ended) break;
+        if (events == 0 || (events < 0 && errno == EINTR)) continue;
+        const ssize_t n = read(from, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
         out.append(buffer, static_cast<size_t>(n));
@@ -76,11 +88,17 @@ std::vector<std::string> dialog_arguments(const std::string& program, const std:
 void FileDialog::ask(const std::string& title, const std::filesystem::path& proposed, std::function<void()> wake) {
     if (open()) return;
     closing_ = false;
-    chosen_ = std::async(std::launch::async, [this, arguments = dialog_arguments(dialog_program(), title, proposed), wake = std::move(wake)] {
-        auto out = guarded([&] { return run(arguments); });
-        wake();
-        return out;
-    });
+    try {
+        chosen_ = std::async(std::launch::async, [this, arguments = dialog_arguments(dialog_program(), title, proposed), wake = std::move(wake)] {
+            auto out = guarded([&] { return run(arguments); });
+            wake();
+            return out;
+        });
+    } catch (...) {
+        std::promise<Result<std::string>> failed;
+        failed.set_value(caught_error());
+        chosen_ = failed.get_future();
+    }
 }
 
 Result<std::string> FileDialog::run(const std::vector<std::string>& arguments) {
@@ -91,7 +109,7 @@ Result<std::string> FileDialog::run(const std::vector<std::string>& arguments) {
         child_ = start(arguments, output);
         if (!child_) return Error{"The file dialog " + arguments[0] + " could not be started; type the path instead."};
     }
-    std::string chosen = read_all(output);
+    std::string chosen = read_all(output, child_);
     ::close(output);
     siginfo_t ended{};
     while (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}

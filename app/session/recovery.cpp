@@ -71,7 +71,8 @@ Recovery::Recovery(const fs::path& folder) {
 }
 
 void Recovery::mark_shown() {
-    if (lock_) [[maybe_unused]] const auto written = pwrite(lock_->descriptor(), "shown\n", 6, 0);
+    for (const auto* lock : {&lock_, &left_lock_})  // what this window has shown since need not be held back by what was left before
+        if (*lock) [[maybe_unused]] const auto written = pwrite((*lock)->descriptor(), "shown\n", 6, 0);
 }
 
 void Recovery::drop_left() {

@@ -26,6 +26,11 @@ void Saver::put(Snapshot snapshot) {
     wake_.notify_one();
 }
 
+bool Saver::busy() const {
+    std::lock_guard lock(mutex_);
+    return writing_ || waiting_;
+}
+
 Status Saver::last() const {
     std::lock_guard lock(mutex_);
     return last_;
@@ -37,10 +42,12 @@ void Saver::work() {
         wake_.wait(lock, [&] { return closed_ || waiting_; });
         if (!waiting_) return;
         const Snapshot now = std::move(*std::exchange(waiting_, std::nullopt));
+        writing_ = true;
         lock.unlock();
         Status written = guarded([&] { return write_(now); });
         lock.lock();
         last_ = std::move(written);
+        writing_ = false;
     }
 }
 

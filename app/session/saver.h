@@ -46,6 +46,8 @@ public:
     ~Saver();
 
     void put(Snapshot snapshot);
+    /// Whether something is being written or waits.
+    bool busy() const;
     /// How the last writing went.
     Status last() const;
     /// Writes what still waits and ends; how that went.
@@ -59,7 +61,7 @@ private:
     std::condition_variable wake_;
     std::optional<Snapshot> waiting_;
     Status last_ = success();
-    bool closed_ = false;
+    bool closed_ = false, writing_ = false;
     std::thread thread_;  // last: starts when the rest stands
 };
 

@@ -143,7 +143,7 @@ void paint_cell(Scene& s, std::pair<int, int> cell) {
     opposite.kind = forbid ? ChangeKind::allow : ChangeKind::forbid;
     const auto same = std::find(next.changes.begin(), next.changes.end(), change), other = std::find(next.changes.begin(), next.changes.end(), opposite);
     if (other != next.changes.end()) next.changes.erase(other);
-    else if (same == next.changes.end() && s.sentence()->trace->rule(s.site()).mask_of(s.state.head).allows(cell.first, cell.second) == forbid) next.changes.push_back(change);
+    else if (same == next.changes.end() && s.sentence()->trace->rule(s.site()).mask_of(s.head()).allows(cell.first, cell.second) == forbid) next.changes.push_back(change);
     const bool first = next != s.state.intervention;
     s.state.intervene(std::move(next));
     if (!first && !s.state.same_step) s.state.painted = {-1, -1};  // nothing was done yet: the step has not begun

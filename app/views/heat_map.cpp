@@ -100,7 +100,7 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
 void draw_fully_masked(Scene& s, const MapLayout& l) {
     const bool rows = s.state.queries == Axis::rows;
     s.ui.clip(l.map);
-    for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.state.head)) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
+    for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.head())) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
     s.ui.unclip();
 }
 
@@ -175,7 +175,7 @@ void draw_painted(Scene& s, const MapLayout& l) {
     const bool rows = s.state.queries == Axis::rows;
     ui.clip(l.map);
     for (const Change& c : s.sentence()->intervention.changes) {
-        if (!c.paints() || !c.concerns(s.model()->config, s.site(), s.state.head) || !s.holds({c.query, c.key}) || l.cell < 4) continue;
+        if (!c.paints() || !c.concerns(s.model()->config, s.site(), s.head()) || !s.holds({c.query, c.key}) || l.cell < 4) continue;
         const auto queries = static_cast<float>(std::min(c.queries, s.queries() - c.query)), keys = static_cast<float>(std::min(c.keys, s.keys() - c.key));
         const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key), l.cell * (rows ? keys : queries) - ui.line(), l.cell * (rows ? queries : keys) - ui.line()};
         if (c.kind == ChangeKind::forbid) {

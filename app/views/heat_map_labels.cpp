@@ -86,8 +86,8 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
     const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
-    const bool masked = s.sentence()->trace->rule(s.site()).mask_of(s.state.head).hides_any();
-    const std::string nothing = fully_masked_note(*s.sentence()->trace, s.site(), s.state.head);
+    const bool masked = s.sentence()->trace->rule(s.site()).mask_of(s.head()).hides_any();
+    const std::string nothing = fully_masked_note(*s.sentence()->trace, s.site(), s.head());
     const int step = s.answer->picture->step;
     const std::string pooled = step == 1 ? "" : " Too long to show each weight: an entry is the largest of " + std::to_string(step) + " × " + std::to_string(step) + ".";
     const std::string sums = s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";

@@ -110,13 +110,15 @@ void draw_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const float pad = ui.px(size::inspector_pad);
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
-    const auto cell = s.shown_cell();
+    auto cell = s.shown_cell();
     if (cell && shows_effects(s)) return draw_effects_inspector(s, area);
     if (!cell) {
         ui.text.draw(area.x + pad, area.y + ui.px(24), kTitle, ui.colors->t3, "Inspector");
         ui.text.draw_wrapped(area.x + pad, area.y + ui.px(64), area.w - 2 * pad, kBody, ui.colors->t2, "Point at a token or a cell to read its numbers.");
         return;
     }
+    const CellReport* r = s.answer->cell.get();
+    if (r && s.holds({r->cell.query, r->cell.key})) cell = {r->cell.query, r->cell.key};  // for an instant the one before: every number is of one cell
     draw_title(s, area, *cell);
     const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
@@ -126,7 +128,7 @@ void draw_inspector(Scene& s, Rect area) {
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
     const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
     c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
-    if (const CellReport* r = s.answer->cell.get()) {  // of the cell, or for an instant of the one before
+    if (r) {
         if (s.sentence()->trace->has_scores(r->cell.site)) draw_score(s, c, *r);
         c.pair("mask", r->allowed ? "allowed" : "masked", 24);
         c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.keys()) : "—", 28);

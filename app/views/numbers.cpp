@@ -106,7 +106,8 @@ std::vector<NumberTable> delta_numbers(const Scene& s) {
 std::vector<NumberTable> lens_numbers(const Scene& s) {
     ThreadPool pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     const auto whole = find(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool, nullptr);  // a page shows some positions
-    if (!whole || whole->top.empty()) return {};
+    if (!whole) throw Failure(whole.error());
+    if (whole->top.empty()) return {};
     const Lens& lens = *whole;
     const auto& tokens = s.sentence()->labels.back();
     std::vector<std::string> rows{"embeddings"}, columns;

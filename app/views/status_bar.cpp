@@ -7,7 +7,9 @@
 namespace headlight {
 
 std::string shown_notice(const Scene& s) {
-    if (!s.state.notice.empty() || !s.sentence()) return s.state.notice;
+    if (!s.state.notice.empty()) return s.state.notice;
+    if (s.answer && !s.answer->failure.empty()) return s.answer->failure;
+    if (!s.sentence()) return "";
     const SentenceResult& sentence = *s.sentence();
     const size_t kept = sentence.trace->request.inputs[0].ids.size();
     if (sentence.tokens_in_all <= kept) return "";

@@ -103,8 +103,8 @@ void choose_model(ViewState& state, const std::string& path) {
         state.model_menu = state.choosing_other = false;
         return;
     }
+    state.changes_wait = path == state.model_path && state.intervention != Intervention{};  // opened again: what was changed stays
     choose_model(state, path, ++state.attempts);
-    state.changes_wait = false;
     state.hovered.reset();
     state.locked.reset();
 }

@@ -48,6 +48,8 @@ struct Scene {
     const Sweep* sweep() const { return sentence() && answer->sweep && answer->sweep->is_of(sentence()->trace.get(), state.sweep_token) ? answer->sweep.get() : nullptr; }
     /// The attention block that is shown, and the tokens on its two sides.
     int site() const { return answer->shown().site; }
+    /// Its head that is shown; state.head is the one that is wanted.
+    int head() const { return answer->shown().head; }
     const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
     const std::vector<std::string>& key_labels() const { return sentence()->key_labels(site()); }
     int queries() const { return static_cast<int>(query_labels().size()); }

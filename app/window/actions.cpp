@@ -157,7 +157,9 @@ void Application::save_workspace_file() {
 /// Makes the typed path a full one. A file that is there already is replaced only when the person asks for it once more.
 bool Application::settle_save_path() {
     fs::path path = full_path(state_.save_path, state_.save_folder);
-    if (path.empty() || !path.has_filename()) path = proposed_path(state_);
+    std::error_code problem;
+    if (path.empty()) path = proposed_path(state_);
+    else if (!path.has_filename() || fs::is_directory(path, problem)) path = next_free(path / proposed_path(state_).filename());
     if (state_.save_workspace && !is_workspace(path)) path += ".headlight.json";
     state_.save_path = path.string();
     std::error_code ignored;

@@ -70,6 +70,9 @@ Application::~Application() {
     end_signals_.reset();
     dialog_.close();
     worker_.reset();
+    saving_ = {};  // waited for: their threads wake the window
+    previewing_ = {};
+    looking_ = {};
     pictures_ = {};
     colors_.reset();
     fields_ = {};
@@ -249,7 +252,12 @@ void Application::reload_shaders() {
     state_.notice = done ? "Shaders reloaded." : done.error().message;
 }
 
-float Application::dim() const { return worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter ? 0.4f : 0.0f; }
+/// How far what is shown fades: what is still being computed after a while, and what cannot be computed, are of an older text.
+float Application::dim() const {
+    const bool late = worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter;
+    const bool failed = answer_ && !answer_->failure.empty() && answer_->sentence && answer_->sentence->text != fields_.sentence.text();
+    return late || failed ? 0.4f : 0.0f;
+}
 
 void Application::draw_frame() {
     if (scale() != loaded_scale_) load_fonts();

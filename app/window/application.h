@@ -49,6 +49,7 @@ private:
     void write_labels();
     void save_now();
     std::optional<double> seconds_to_remembering() const;
+    Status tell_of_saving();
     void finish_remembering();
     void open_workspace_file(const std::string& path);
     std::optional<OtherRun> other_run() const;
@@ -103,6 +104,7 @@ private:
     std::unique_ptr<Saver> saver_;
     std::optional<Saver::Snapshot> saved_;  // the last one that was handed over
     SaveClock save_clock_;
+    bool saving_settings_ = false;  // until it is known how that went
     std::string save_error_;        // said already
     double shown_since_ = 0;        // when a picture was first seen
     GLFWwindow* window_ = nullptr;

@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <utility>
 
 #include "base/threads.h"
 
@@ -23,8 +23,7 @@ public:
     void put(Request request, Supersedes supersedes) {
         {
             std::lock_guard lock(mutex_);
-            last_ = request;
-            request_ = std::move(request);
+            request_ = last_ = std::make_shared<const Request>(std::move(request));
             if (supersedes == Supersedes::everything) cancel_.store(true, std::memory_order_relaxed);
             if (supersedes != Supersedes::nothing) cancel_questions_.store(true, std::memory_order_relaxed);
         }
@@ -40,16 +39,16 @@ public:
         wake_.notify_one();
     }
 
-    /// Waits for a request; nothing when the mailbox was closed.
-    std::optional<Request> take() {
+    /// Waits for a request; null when the mailbox was closed.
+    std::shared_ptr<const Request> take() {
         std::unique_lock lock(mutex_);
         busy_ = false;
         wake_.wait(lock, [&] { return closed_ || request_; });
-        if (closed_) return std::nullopt;
+        if (closed_) return nullptr;
         busy_ = true;
         cancel_.store(false, std::memory_order_relaxed);
         cancel_questions_.store(false, std::memory_order_relaxed);
-        return std::exchange(request_, std::nullopt);
+        return std::exchange(request_, nullptr);
     }
 
     void answer(std::shared_ptr<const Answer> answer) {
@@ -66,7 +65,7 @@ public:
     /// Whether a request waits or is being worked on.
     bool busy() const {
         std::lock_guard lock(mutex_);
-        return busy_ || request_;
+        return busy_ || request_ != nullptr;
     }
 
     /// Ends take() and cancels what is being worked on.
@@ -88,7 +87,7 @@ public:
 private:
     mutable std::mutex mutex_;
     std::condition_variable wake_;
-    std::optional<Request> request_, last_;
+    std::shared_ptr<const Request> request_, last_;  // shared: repeat() copies nothing and cannot fail
     std::shared_ptr<const Answer> answer_;
     CancelFlag cancel_{false}, cancel_questions_{false};
     bool closed_ = false, busy_ = false;

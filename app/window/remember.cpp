@@ -78,6 +78,10 @@ void Application::see_to_remembering() {
         shown_since_ = -1;
     }
     if (shown_since_ == 0 && pictures_.of_picture) shown_since_ = now;
+    if (saving_settings_ && !saver_->busy()) {
+        saving_settings_ = false;
+        [[maybe_unused]] const Status told = tell_of_saving();
+    }
     if (save_clock_.take(now)) save_now();
 }
 
@@ -85,7 +89,9 @@ void Application::see_to_remembering() {
 std::optional<double> Application::seconds_to_remembering() const {
     if (!recovery_) return std::nullopt;
     const double now = glfwGetTime();
+    constexpr double kLook = 0.1;  // at what is being written
     auto wait = save_clock_.wait(now);
+    if (saving_settings_) wait = std::min(wait.value_or(kLook), kLook);
     if (shown_since_ > 0) wait = std::min(wait.value_or(kShownLongEnough), std::max(0.0, shown_since_ + kShownLongEnough - now));
     return wait;
 }
@@ -103,21 +109,31 @@ void Application::write_labels() {
     frames_wanted_ = std::max(frames_wanted_, 1);
 }
 
-void Application::save_now() {
-    if (!state_.label_edits.empty()) write_labels();
-    const Status last = saver_->last();
+/// How the last saving went; the person is told of a failure until it is over.
+Status Application::tell_of_saving() {
+    Status last = saver_->last();
     if (!last && (state_.notice.empty() || save_error_ != last.error().message)) {
         state_.notice = "What you do is not remembered: " + last.error().message;
         frames_wanted_ = std::max(frames_wanted_, 1);
     }
     save_error_ = last ? "" : last.error().message;
+    return last;
+}
+
+void Application::save_now() {
+    if (!state_.label_edits.empty()) write_labels();
+    const Status last = tell_of_saving();
     const ViewState now = remembered_state();
     const auto settings = settings_fields(now), workspace = workspace_document(now);
-    if (!settings) return;
+    if (!settings) {
+        if (state_.notice.empty()) state_.notice = "What you do is not remembered: " + settings.error().message;
+        return;
+    }
     Saver::Snapshot snapshot{*settings, workspace ? *workspace : Json()};
     if (saved_ == snapshot && last) return;
     saved_ = snapshot;
     saver_->put(std::move(snapshot));
+    saving_settings_ = true;
 }
 
 /// Writes all that is to be remembered before the window ends.

@@ -113,7 +113,7 @@ bool Application::take_answer() {
     const bool opened = fresh->sentence && fresh->model_error.empty() && (!answer_ || !answer_->sentence || answer_->sentence->model != fresh->sentence->model);
     const bool failed = !fresh->model_error.empty() && (!answer_ || answer_->model_attempt != fresh->model_attempt || answer_->model_error != fresh->model_error);
     if (answer_ && !answer_->failure.empty() && fresh->failure.empty() && state_.notice == answer_->failure) state_.notice.clear();
-    const bool newly_failed = !fresh->failure.empty() && (!answer_ || answer_->failure != fresh->failure);
+    const bool newly_failed = !fresh->failure.empty() && (!answer_ || answer_->failure != fresh->failure || state_.notice.empty());
     answer_ = std::move(fresh);
     if (key_at_ > 0 && answer_->sentence && answer_->sentence->text == fields_.sentence.text() && answer_at_ < key_at_) answer_at_ = glfwGetTime();
     if (opened) {
@@ -209,8 +209,10 @@ void Application::open_workspace_file(const std::string& path) {
     open_named_view(state_, state_.view_name);
     show_texts();
     state_.history.clear();
-    if (!same_model) return choose_model(state_, state_.model_path, ++state_.attempts);
-    if (answer_ && answer_->sentence) restore_changes(state_, answer_->sentence->model->config);
+    const bool failed = answer_ && !answer_->model_error.empty();
+    if (!same_model || failed) return choose_model(state_, state_.model_path, ++state_.attempts);
+    const bool is_open = answer_ && answer_->sentence && answer_->model_path == state_.model_path && answer_->model_attempt == state_.model_attempt;
+    if (is_open) restore_changes(state_, answer_->sentence->model->config);  // else take_answer() does, when it is
 }
 
 }  // namespace headlight

@@ -71,6 +71,7 @@ Worker::Worker(int threads, std::function<void()> done, int map_side)
 Worker::~Worker() {
     mailbox_.close();
     thread_.join();
+    if (sweep_) sweep_->stop();  // an answer may hold it for longer than this lives
 }
 
 void Worker::ask(WorkRequest request) {
@@ -338,9 +339,9 @@ Status Worker::handle(const WorkRequest& r) {
         state_.cell = nullptr;
         if (r.questions.empty()) publish();  // a view with questions keeps its old picture until they are answered
     }
-    TRY_STATUS(answer_questions(state_, r.questions, pool_, &mailbox_.cancel_questions()));
     if (r.cell) report_focus(r);
     else state_.cell = nullptr;
+    TRY_STATUS(answer_questions(state_, r.questions, pool_, &mailbox_.cancel_questions()));
     publish();
     return success();
 }

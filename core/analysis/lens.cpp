@@ -73,12 +73,16 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
 }  // namespace
 
 Result<Lens> find(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    constexpr int kTogether = 64;  // positions whose logits are held at once
     Lens lens{w.first, {}};
     for (int layer = 0; layer <= layer_count(trace); ++layer) {
-        if (stopped(cancel)) return cancelled();
-        const Matrix logits = early_logits(trace, layer, w.first, w.count, pool);
         std::vector<Prediction> row(static_cast<size_t>(w.count));
-        pool.run(w.count, [&](int i) { row[static_cast<size_t>(i)] = most_probable(logits.row(i)); });
+        for (int first = 0; first < w.count; first += kTogether) {
+            if (stopped(cancel)) return cancelled();
+            const int rows = std::min(kTogether, w.count - first);
+            const Matrix logits = early_logits(trace, layer, w.first + first, rows, pool);
+            pool.run(rows, [&](int i) { row[static_cast<size_t>(first + i)] = most_probable(logits.row(i)); });
+        }
         lens.top.push_back(std::move(row));
     }
     return lens;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/memory.h"
+
 namespace headlight {
 
 namespace {
@@ -36,6 +38,7 @@ Error caught_error() {
     } catch (const CheckFailed& failed) {
         return Error{std::string("Headlight made a mistake (") + failed.what() + "); what was open is kept: please report this line."};
     } catch (const std::bad_alloc&) {
+        hold_reserve();
         return Error{"There is not enough memory for this: use a shorter text or a smaller model, or close other programs."};
     } catch (const std::exception& other) {
         return Error{std::string("Headlight could not finish this (") + other.what() + "); what was open is kept: please report this line."};

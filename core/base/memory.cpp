@@ -3,7 +3,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <fstream>
+#include <new>
 #include <string>
 
 #include "base/check.h"
@@ -24,6 +27,14 @@ void keep_freed_memory() {
 
 namespace {
 
+constexpr size_t kReserve = 8 << 20;
+std::atomic<void*> reserve{nullptr};
+
+[[noreturn]] void give_up_reserve() {
+    std::free(reserve.exchange(nullptr));
+    throw std::bad_alloc();
+}
+
 /// What a control group still allows, or `otherwise` where it sets no limit.
 int64_t left_in_group(int64_t otherwise) {
     int64_t most = 0, used = 0;
@@ -33,6 +44,13 @@ int64_t left_in_group(int64_t otherwise) {
 }
 
 }  // namespace
+
+void hold_reserve() {
+    void* none = nullptr;
+    if (reserve) return;
+    if (void* held = std::malloc(kReserve); !reserve.compare_exchange_strong(none, held)) std::free(held);
+    std::set_new_handler(give_up_reserve);
+}
 
 int64_t peak_memory() {
     rusage usage{};

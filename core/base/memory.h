@@ -9,6 +9,10 @@ namespace headlight {
 /// megabytes, and asking the system for their pages anew each time costs more than a tenth of it. Call once, at the start.
 void keep_freed_memory();
 
+/// Holds 8 MB back for the way out when memory ends: the first allocation that fails gives them up and throws, because what unwinds
+/// may allocate too (nlohmann-json's destructor does, and ends the process where it cannot). Call at the start, and after each failure.
+void hold_reserve();
+
 /// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody says.
 int64_t available_memory();
 

@@ -29,7 +29,7 @@ ThreadPool::ThreadPool(int threads) {
     helpers_.reserve(static_cast<size_t>(std::max(threads - 1, 0)));
     try {
         for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
-    } catch (const std::system_error&) {  // no more threads to be had
+    } catch (...) {  // no more threads to be had, or no memory for them
     }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "analysis/predict.h"
 #include "analysis/words.h"
@@ -65,13 +66,27 @@ double widest(const std::vector<std::string>& labels, double font) {
     return out;
 }
 
-Layout arrange(const FigureOptions& o, const Labels& labels) {
+constexpr double kCaptionLine = 13;
+
+/// A text in lines that are at most so wide, broken between words.
+std::vector<std::string> broken(const std::string& text, double width, double font) {
+    std::vector<std::string> lines(1);
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
+        if (lines.back().empty() || text_width(longer, font, Face::sans) <= width) lines.back() = longer;
+        else lines.push_back(word);
+    }
+    return lines;
+}
+
+Layout arrange(const FigureOptions& o, const Labels& labels, size_t caption_lines = 1) {
     Layout l;
     l.zoom = style_zoom(o);
     l.font = kLabelSize * l.zoom;
     const double down = widest(labels.down, l.font), across = widest(labels.across, l.font);
     const auto rows = static_cast<double>(labels.down.size()), columns = static_cast<double>(labels.across.size());
-    const double title = o.title.empty() ? 0 : 26 * l.zoom, caption = o.caption.empty() ? 0 : 24 * l.zoom, bar = o.labels && o.color_bar ? kBarSpace * l.zoom : 0;
+    const double title = o.title.empty() ? 0 : 26 * l.zoom, caption = o.caption.empty() ? 0 : (24 + kCaptionLine * static_cast<double>(caption_lines - 1)) * l.zoom, bar = o.labels && o.color_bar ? kBarSpace * l.zoom : 0;
     const auto width = o.width(), height = o.height();
     l.left = kMargin + (o.labels ? down + 8 : 0);
     const auto fit = [&](double top) {
@@ -150,8 +165,10 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
     Labels labels{queries.labels, keys.labels};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
     const float largest = std::max(weights.maxCoeff(), 1e-6f);
-    const Layout l = arrange(o, labels);
-    return Drawing{{l.width, l.height, o.dpi}, [trace, o, labels, weights, largest, l](Canvas& canvas) {
+    const Layout one = arrange(o, labels);
+    const auto caption = broken(o.caption == "auto" ? automatic_caption(*trace, o) : o.caption, one.width - one.left - kMargin, 10 * one.zoom);
+    const Layout l = caption.size() == 1 ? one : arrange(o, labels, caption.size());
+    return Drawing{{l.width, l.height, o.dpi}, [trace, o, labels, weights, largest, l, caption](Canvas& canvas) {
         begin_figure(canvas, {l.width, l.height, o.dpi}, o, "Head " + head_name(trace->config(), o.site, o.head) + " of " + trace->model->name);
         const double wide = l.cell * static_cast<double>(labels.across.size()), high = l.cell * static_cast<double>(labels.down.size());
         draw_weights(canvas, weights, l.left, l.top, l.cell, o, largest);
@@ -159,8 +176,8 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
         if (o.values) draw_values(canvas, l, weights, o, largest);
         if (o.labels) draw_labels(canvas, l, labels);
         if (o.labels && o.color_bar) draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o, largest);
-        const std::string caption = o.caption == "auto" ? automatic_caption(*trace, o) : o.caption;
-        if (l.width >= 200) canvas.text(l.left, l.top + high + 15 * l.zoom, caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
+        for (size_t i = 0; l.width >= 200 && i < caption.size(); ++i)
+            canvas.text(l.left, l.top + high + (15 + kCaptionLine * static_cast<double>(i)) * l.zoom, caption[i], 10 * l.zoom, Face::sans, PageColors{}.caption);
     }, l.cell};
 }
 

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -80,17 +82,35 @@ void handle_signals() {
     }
 }
 
+/// Whether a name ends as open_temporary() ends it: nobody else's file is taken for a leftover.
+bool is_ours(std::string_view ending) {
+    const auto hexadecimal = [](unsigned char c) { return std::isdigit(c) || (c >= 'a' && c <= 'f'); };
+    return ending.size() == 8 && std::all_of(ending.begin(), ending.end(), hexadecimal);
+}
+
 /// Removes what programs that were killed left beside the target. A temporary file is locked for as long as it is written.
 void remove_leftovers(const fs::path& target) {
     const std::string prefix = target.filename().string() + ".part-";
     std::error_code ignored;
     for (fs::directory_iterator it(target.has_parent_path() ? target.parent_path() : ".", ignored), end; !ignored && it != end; it.increment(ignored)) {
-        if (!it->path().filename().string().starts_with(prefix)) continue;
+        const std::string name = it->path().filename().string();
+        if (!name.starts_with(prefix) || !is_ours(std::string_view(name).substr(prefix.size()))) continue;
         const int file = ::open(it->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (file < 0) continue;
-        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(it->path().c_str());
+        struct stat info {};
+        if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(file, LOCK_EX | LOCK_NB) == 0) unlink(it->path().c_str());
         close(file);
     }
+}
+
+/// The process's file creation mask. It can only be read by setting it, so it is read once: files are made on several threads.
+mode_t creation_mask() {
+    static const mode_t mask = [] {
+        const mode_t found = umask(0);
+        umask(found);
+        return found;
+    }();
+    return mask;
 }
 
 /// A new, locked file beside the target; −1 and errno where there is none. Another program may take it for a leftover before it is
@@ -143,9 +163,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
     fs::path temporary;
     const int descriptor = open_temporary(target, temporary);
     if (descriptor < 0) return cannot_write(path, errno);
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(descriptor, exists ? (info.st_mode & 07777) : (0666 & ~mask));
+    fchmod(descriptor, exists ? (info.st_mode & 07777) : (0666 & ~creation_mask()));
     return wrap(new OutputFile(target, temporary, fdopen(dup(descriptor), "wb"), descriptor));
 }
 

@@ -115,7 +115,7 @@ Result<Safetensors> open_safetensors(const std::filesystem::path& path) {
 }
 
 Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
-                         const std::map<std::string, std::string>& metadata) {
+                         const std::map<std::string, std::string>& metadata, const std::function<Status()>& last_word) {
     nlohmann::ordered_json header;
     if (!metadata.empty()) header["__metadata__"] = metadata;
     uint64_t offset = 0;
@@ -131,6 +131,7 @@ Status write_safetensors(const std::filesystem::path& path, const std::vector<Te
     out->write(&length, 8);
     out->write(text.data(), text.size());
     for (const auto& t : tensors) t.write([&](const void* data, size_t size) { out->write(data, size); });
+    if (last_word) TRY_STATUS(last_word());
     return out->commit();
 }
 

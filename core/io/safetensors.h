@@ -31,8 +31,8 @@ struct TensorToWrite {
     std::function<void(const std::function<void(const void*, size_t)>& sink)> write;
 };
 
-/// Writes a safetensors file whole or not at all.
+/// Writes a safetensors file whole or not at all; not at all, too, where `last_word` fails once everything is written.
 Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
-                         const std::map<std::string, std::string>& metadata);
+                         const std::map<std::string, std::string>& metadata, const std::function<Status()>& last_word = {});
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/check.h"
 #include "base/matrix.h"
 #include "base/threads.h"
 #include "model/config.h"
@@ -52,7 +53,10 @@ struct AttentionRule {
     std::vector<HeadRule> changed;  // per head; empty where nothing was changed
     bool skipped = false;           // the block adds nothing
 
-    const HeadRule* change(int head) const { return changed.empty() ? nullptr : &changed[static_cast<size_t>(head)]; }
+    const HeadRule* change(int head) const {
+        HEADLIGHT_CHECK(head >= 0 && head < heads && (changed.empty() || changed.size() == static_cast<size_t>(heads)));
+        return changed.empty() ? nullptr : &changed[static_cast<size_t>(head)];
+    }
     const MaskPlan& mask_of(int head) const { return change(head) && change(head)->mask ? *change(head)->mask : mask; }
     /// From the first to the last key that the row of a query may weigh: what the mask of the head says, all where the pattern
     /// is frozen.

@@ -237,7 +237,9 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
 
 Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path, const CancelFlag* cancel) {
     TRY(const Safetensors file, open_safetensors(path));
-    return build({file, display_path(path), cancel});
+    auto trace = build({file, display_path(path), cancel});
+    TRY_STATUS(file.file->check_unchanged());
+    return trace;
 }
 
 Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> bytes, const std::string& name) {

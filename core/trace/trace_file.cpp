@@ -176,7 +176,7 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
     if (trace.request.inputs.size() > 1) metadata["decoder_labels"] = labels_text(trace, 1);
     if (const std::string how = attention_text(trace); !how.empty()) metadata["attention"] = how;
     if (trace.request.inputs.size() > 1) metadata["decoder_tokens"] = Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return write_safetensors(path, chosen, metadata);
+    return write_safetensors(path, chosen, metadata, [&] { return trace.model->store.check_unchanged(); });
 }
 
 }  // namespace headlight

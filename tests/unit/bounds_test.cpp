@@ -287,3 +287,15 @@ TEST_CASE("what a message repeats of its input is short and valid UTF-8") {
     const auto wrong = json_boolean(Json{{"key", std::string(5000, 'x')}}, "key", true, "file");
     CHECK(wrong.error().message.size() < 250);
 }
+
+TEST_CASE("a save removes leftovers of its own making alone, not files whose names begin like them") {
+    const TemporaryFolder folder;
+    const auto target = folder.path / "x.png";
+    for (const char* name : {"x.png.part-final", "x.png.part-2", "x.png.part-backup", "x.png.part-0123456789", "x.png.part-ABCDEF01"}) write_bytes(folder.path / name, "mine");
+    write_bytes(folder.path / "x.png.part-0123abcd", "left by a killed save");
+    REQUIRE(write_file(target, "new"));
+    size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path)) files += entry.path().filename() != "x.png";
+    CHECK(files == 5);
+    CHECK(!std::filesystem::exists(folder.path / "x.png.part-0123abcd"));
+}

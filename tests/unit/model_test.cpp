@@ -367,3 +367,13 @@ TEST_CASE("names of tensors are matched by globs") {
     CHECK(glob_match("*a*b*c", "xaybzc"));
     CHECK(!glob_match("*a*b*c", "xaybz"));
 }
+
+TEST_CASE("a rule of attention refuses a head that its block does not have") {
+    AttentionRule rule;
+    rule.heads = 4;
+    rule.changed.resize(4);
+    CHECK(rule.change(3) == &rule.changed[3]);
+    abort_on_failed_check(false);
+    CHECK_THROWS_AS(rule.change(7), CheckFailed);
+    abort_on_failed_check(true);
+}
