@@ -43,7 +43,7 @@ bool mentions(const std::string& text, const char* part) { return text.find(part
 
 /// Whether work() holds in a process of its own that may take so many more bytes than this one; the sanitizers' own memory has no limit.
 template <class Work>
-bool runs_within(int64_t bytes, Work work) {
+bool runs_within([[maybe_unused]] int64_t bytes, Work work) {
     int64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     const pid_t child = fork();

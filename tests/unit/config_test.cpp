@@ -119,9 +119,9 @@ TEST_CASE("a value of another type, or none of a key's names, is refused and nam
         {R"({"model_type":"vit","id2label":{"0":"cat","1":2}})", "id2label"},
         {R"({"model_type":"bart","decoder_start_token_id":null})", "decoder_start_token_id"},
     };
-    for (const auto& [config, key] : cases) {
-        CAPTURE(config);
-        CHECK(says(problem_of(Json::parse(config)), key));
+    for (const auto& wrong : cases) {
+        CAPTURE(wrong.first);
+        CHECK(says(problem_of(Json::parse(wrong.first)), wrong.second));
     }
 }
 
