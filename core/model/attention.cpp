@@ -166,6 +166,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
     HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 && (rule.changed.empty() || rule.changed.size() == static_cast<size_t>(rule.heads)));
     HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() && k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
     HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() && rule.mask.seen.size() >= static_cast<size_t>(start + z.rows()));
+    if (z.rows() == 0) return;  // all rows were taken over
     const int n = start + static_cast<int>(z.rows());
     const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;

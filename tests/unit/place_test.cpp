@@ -71,7 +71,7 @@ TEST_CASE("places: every spelling is read, named again, and concerns the blocks 
 }
 
 TEST_CASE("heads by name: a head is a head and nothing else, and the error asks to correct what was written") {
-    const ModelConfig& c = reference_model("marian")->config;
+    const ModelConfig c = reference_model("marian")->config;
     CHECK(*parse_head(c, "encoder.1.0", "") == AttentionHead{1, 0});
     CHECK(*parse_head(c, "decoder.0.1", "") == AttentionHead{2, 1});
     CHECK(*parse_head(c, "0.1", "") == AttentionHead{2, 1});
@@ -86,7 +86,7 @@ TEST_CASE("heads by name: a head is a head and nothing else, and the error asks 
 }
 
 TEST_CASE("values whose use would overflow float32 are refused where they are typed, in one sentence") {
-    const ModelConfig& c = reference_model("gpt2")->config;
+    const ModelConfig c = reference_model("gpt2")->config;
     for (const char* text : {"score:1>0@0.0=1e39", "score:1>0@0.0=inf", "score:1>0@0.0=-inf", "score:1>0@0.0=nan", "score:1>0@0.0=1e31", "score:1>0@0.0=", "temperature:1e-38", "temperature:1e-7", "temperature:1e39", "temperature:nan",
                              "temperature:-inf", "temperature:-0.5", "temperature:1e31@0.0", "temperature:"}) {
         const auto change = parse_change(c, text);
