@@ -27,12 +27,15 @@ Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& 
 
 /// The text up to each of its tokens; of two texts, the one that is written. Frames share one cell size.
 Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
-    if (!trace->has_weights()) return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
-    if (trace->config().kind == ModelKind::vision) return Error{"A picture has no tokens that come one by one; try --animate layers."};
+    if (!trace->has_weights())
+        return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
+    if (trace->config().kind == ModelKind::vision)
+        return Error{"A picture has no tokens that come one by one; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;
         TRY(const auto added, generate(trace->model, trace->request, {{}, o.generate, {}}, pool));
-        if (trace->config().kind == ModelKind::encoder) return Error{trace->model->name + " fills masks and adds no tokens; leave --generate out."};
+        if (trace->config().kind == ModelKind::encoder)
+            return Error{trace->model->name + " fills masks and adds no tokens; leave --generate out."};
         for (const int id : added) append_token(*trace->model, longer.inputs.back(), id);
         TRY(trace, run_trace(trace->model, std::move(longer), pool));
     }
@@ -55,16 +58,17 @@ Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace,
 /// A drawing on a page that may be larger.
 Drawing on_page(const Drawing& drawing, const Page& page, bool transparent) {
     return {page, [drawing, page, transparent](Canvas& canvas) {
-        if (!transparent) canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);
-        drawing.draw(canvas);
-    }};
+                if (!transparent) canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);
+                drawing.draw(canvas);
+            }};
 }
 
 }  // namespace
 
 Status render_animation(RenderOptions o) {
     if (o.all_heads) return Error{"--animate shows one head; leave --all-heads out."};
-    if (!o.numbered && std::filesystem::path(o.output).extension() != ".png") return Error{"An animation is a .png; end the name so, or add --numbered for one picture a frame."};
+    if (!o.numbered && std::filesystem::path(o.output).extension() != ".png")
+        return Error{"An animation is a .png; end the name so, or add --numbered for one picture a frame."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
     TRY_STATUS(choose_place(o, *trace));
@@ -88,10 +92,11 @@ Status render_animation(RenderOptions o) {
         return on_page(drawing, page, o.figure.transparent);
     };
     if (!o.numbered)
-        return write_apng(o.output, static_cast<int>(frames.size()), o.delay, [&](int i) -> Result<PngPixels> {
-            TRY(const Drawing drawing, draw(static_cast<size_t>(i)));
-            return draw_pixels(drawing, o.figure.transparent);
-        });
+        return write_apng(o.output, static_cast<int>(frames.size()), o.delay,
+                          [&](int i) -> Result<PngPixels> {
+                              TRY(const Drawing drawing, draw(static_cast<size_t>(i)));
+                              return draw_pixels(drawing, o.figure.transparent);
+                          });
     for (size_t i = 0; i < frames.size(); ++i) {
         TRY(const Drawing drawing, draw(i));
         TRY_STATUS(write_page(with_suffix(o.output, padded(i + 1, frames.size())), drawing));

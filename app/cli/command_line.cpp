@@ -20,32 +20,50 @@ std::span<const Verb> verbs() {
         {"render", "draw a figure (.png, .svg, .pdf)",
          "headlight render --text 'The cat sat on the mat.' -o heads.png\n"
          "headlight render --text 'The cat sat on the mat.' --view head --layer 0 --head 0 -o head.pdf\n"
-         "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 -o steps.svg\n"
+         "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 "
+         "-o steps.svg\n"
          "headlight render --text 'The cat sat on the mat.' --view head --layer 1 --head 1 -o weights.csv\n"
          "headlight render --text 'The cat sat.' --view head --all-heads -o head.svg\n"
-         "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 -o compare.pdf", declare_render},
+         "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 "
+         "-o compare.pdf",
+         declare_render},
         {"trace", "write what the forward pass computed as safetensors",
          "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
-         "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_q' --capture '*hook_z' -o qz.safetensors", declare_trace},
+         "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_q' --capture '*hook_z' -o "
+         "qz.safetensors",
+         declare_trace},
         {"tokenize", "ids, tokens and offsets of JSON lines on standard input",
-         "echo '{\"text\": \"Hello world\", \"special\": true}' | headlight tokenize --model stories", declare_tokenize},
+         "echo '{\"text\": \"Hello world\", \"special\": true}' | headlight tokenize --model stories",
+         declare_tokenize},
         {"heads", "one row per head with its statistics",
          "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
          "headlight heads --random-repeat 48 --sort induction --json\n"
-         "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --effect-on ball --sort effect", declare_heads},
-        {"generate", "continue a text, translate it, or fill its masks", "headlight generate --text 'Once upon a time' --tokens 40\n"
+         "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
+         "--effect-on ball --sort effect",
+         declare_heads},
+        {"generate", "continue a text, translate it, or fill its masks",
+         "headlight generate --text 'Once upon a time' --tokens 40\n"
          "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7\n"
-         "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4", declare_generate},
+         "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4",
+         declare_generate},
         {"compare", "two runs, or one before and after changes: how far apart each head's patterns are",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
-         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --change 'mask:16>10' --json\n"
-         "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' --json", declare_compare},
+         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
+         "--change 'mask:16>10' --json\n"
+         "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' "
+         "--json",
+         declare_compare},
         {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
-         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads 1.2,3.0 --change 'mask:16>10' -o report.html", declare_report},
-        {"info", "configuration, shapes and parameters of a model", "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
-        {"models", "the models found on this computer", "headlight models\nheadlight models --json", declare_models},
-        {"completions", "what Tab completes, for a shell to read", "headlight completions bash", declare_completions},
+         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "
+         "1.2,3.0 --change 'mask:16>10' -o report.html",
+         declare_report},
+        {"info", "configuration, shapes and parameters of a model",
+         "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
+        {"models", "the models found on this computer", "headlight models\nheadlight models --json",
+         declare_models},
+        {"completions", "what Tab completes, for a shell to read", "headlight completions bash",
+         declare_completions},
         {"man", "the manual page", "headlight man", declare_man},
     };
     return table;
@@ -72,7 +90,8 @@ int fail(const std::string& message, int status) {
 }
 
 /// The verb that was chosen, or the window.
-Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
+Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size,
+                const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
     for (const auto& [sub, run] : runs)
         if (app.got_subcommand(sub)) return run();
     if (!size.empty()) {

@@ -1,6 +1,7 @@
+#include "analysis/compare.h"
+
 #include <cmath>
 
-#include "analysis/compare.h"
 #include "analysis/head_stats.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -25,8 +26,8 @@ struct Comparison {
     std::vector<ProbabilityChange> next;  // at the end of both; empty where they predict nothing
 };
 
-/// A is the text in the model as it is, or a trace; B has the other text, the other model, or the changes; of a trace, it is the
-/// live run of the same tokens.
+/// A is the text in the model as it is, or a trace; B has the other text, the other model, or the changes; of
+/// a trace, it is the live run of the same tokens.
 Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
     InputOptions plain = o.input, other = o.input;
     clear_changes(plain);
@@ -42,14 +43,20 @@ Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
             if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;
         }
     } else {
-        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" || !other.ablate.empty() || !other.changes.empty() || !other.temperature.empty();
-        if (!differs) return Error{"There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate 1.2."};
+        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" ||
+                             !other.ablate.empty() || !other.changes.empty() || !other.temperature.empty();
+        if (!differs)
+            return Error{
+                "There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate "
+                "1.2."};
         TRY(c.a, run_input(plain, pool));
     }
     TRY(c.b, run_input(other, pool));
-    TRY(c.distances, head_distances(*c.a, *c.b, {o.align == "token" ? AlignBy::token : AlignBy::position, {}}, pool));
+    TRY(c.distances,
+        head_distances(*c.a, *c.b, {o.align == "token" ? AlignBy::token : AlignBy::position, {}}, pool));
     const auto last_a = predicting_positions(*c.a), last_b = predicting_positions(*c.b);
-    if (!last_a.empty() && !last_b.empty()) c.next = probability_changes(*c.a, last_a[0], *c.b, last_b[0], kTokens, pool);
+    if (!last_a.empty() && !last_b.empty())
+        c.next = probability_changes(*c.a, last_a[0], *c.b, last_b[0], kTokens, pool);
     return c;
 }
 
@@ -67,12 +74,18 @@ std::string as_csv(const Comparison& c) {
 
 std::string as_json(const Comparison& c) {
     const ModelConfig& config = c.a->config();
-    nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()}, {"next", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()},
+                                {"next", nlohmann::ordered_json::array()}};
     for (const size_t i : order_by(c.distances, false)) {
         const auto [site, head] = config.head_at(i);
-        root["heads"].push_back({{"layer", site_path(config, site)}, {"head", head}, {"distance", c.distances[i]}});
+        root["heads"].push_back(
+            {{"layer", site_path(config, site)}, {"head", head}, {"distance", c.distances[i]}});
     }
-    for (const ProbabilityChange& p : c.next) root["next"].push_back({{"token", p.label}, {"id", p.id >= 0 ? nlohmann::ordered_json(p.id) : nlohmann::ordered_json()}, {"a", p.a}, {"b", p.b}});
+    for (const ProbabilityChange& p : c.next)
+        root["next"].push_back({{"token", p.label},
+                                {"id", p.id >= 0 ? nlohmann::ordered_json(p.id) : nlohmann::ordered_json()},
+                                {"a", p.a},
+                                {"b", p.b}});
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -90,7 +103,11 @@ std::function<Status()> declare_compare(CLI::App& app) {
     add_trace_option(app, o->input);
     app.add_option("--text-b", o->text_b, "the other sentence");
     app.add_option("--model-b", o->model_b, "the other model");
-    app.add_option("--align", o->align, "which tokens of two sentences stand for each other: equal ones (token), or those with the same number (position)")->check(CLI::IsMember({"token", "position"}))->capture_default_str();
+    app.add_option("--align", o->align,
+                   "which tokens of two sentences stand for each other: equal ones (token), or those with "
+                   "the same number (position)")
+        ->check(CLI::IsMember({"token", "position"}))
+        ->capture_default_str();
     app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
     return [o] { return run(*o); };
 }

@@ -1,6 +1,7 @@
+#include "analysis/generate.h"
+
 #include <nlohmann/json.hpp>
 
-#include "analysis/generate.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 
@@ -43,7 +44,8 @@ std::string as_json(const Model& model, const Sequence& given, const Writing& wr
     out["score"] = writing.score;
     for (const WrittenToken& token : writing.tokens) {
         auto step = described(model, token.id, token.probability);
-        for (const Prediction& p : token.alternatives) step["alternatives"].push_back(described(model, p.id, p.probability));
+        for (const Prediction& p : token.alternatives)
+            step["alternatives"].push_back(described(model, p.id, p.probability));
         out["steps"].push_back(std::move(step));
     }
     return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -59,7 +61,8 @@ Status run_generate(const GenerateOptions& o) {
         return print_json(as_json(*model, given, writing) + "\n");
     }
     TRY(const auto added, generate(model, request, o.wanted, pool));
-    return print((o.ids_out || !model->tokenizer ? comma_separated(added) : whole_text(*model, given, added)) + "\n");
+    return print(
+        (o.ids_out || !model->tokenizer ? comma_separated(added) : whole_text(*model, given, added)) + "\n");
 }
 
 }  // namespace
@@ -69,15 +72,30 @@ std::function<Status()> declare_generate(CLI::App& app) {
     o->wanted.length = 40;
     Decoding& d = o->wanted.decoding;
     add_input_options(app, o->input);
-    app.add_option("--tokens", o->wanted.length, "the most tokens to add")->check(CLI::Range(1, kMostWritten))->capture_default_str();
-    auto* temperature = app.add_option("--temperature", d.temperature, "0: always the most probable token")->check(CLI::Range(0.0, 100.0))->capture_default_str();
-    app.add_option("--top-k", d.top_k, "draw among the k most probable (0: all)")->check(CLI::Range(0, 1 << 24))->capture_default_str();
-    app.add_option("--top-p", d.top_p, "draw among the most probable that make up p")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--tokens", o->wanted.length, "the most tokens to add")
+        ->check(CLI::Range(1, kMostWritten))
+        ->capture_default_str();
+    auto* temperature = app.add_option("--temperature", d.temperature, "0: always the most probable token")
+                            ->check(CLI::Range(0.0, 100.0))
+                            ->capture_default_str();
+    app.add_option("--top-k", d.top_k, "draw among the k most probable (0: all)")
+        ->check(CLI::Range(0, 1 << 24))
+        ->capture_default_str();
+    app.add_option("--top-p", d.top_p, "draw among the most probable that make up p")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
     app.add_option("--seed", d.seed, "seed of the draws")->capture_default_str();
-    auto* beams = app.add_option("--beams", d.beams, "keep so many drafts and take the best (beam search)")->check(CLI::Range(1, kMostBeams))->capture_default_str()->excludes(temperature);
-    app.add_option("--length-penalty", d.length_penalty, "a draft's log-probability is divided by length^X")->check(CLI::Range(-10.0, 10.0))->capture_default_str()->needs(beams);
+    auto* beams = app.add_option("--beams", d.beams, "keep so many drafts and take the best (beam search)")
+                      ->check(CLI::Range(1, kMostBeams))
+                      ->capture_default_str()
+                      ->excludes(temperature);
+    app.add_option("--length-penalty", d.length_penalty, "a draft's log-probability is divided by length^X")
+        ->check(CLI::Range(-10.0, 10.0))
+        ->capture_default_str()
+        ->needs(beams);
     auto* ids = app.add_flag("--ids-out", o->ids_out, "print the new ids instead of the whole text");
-    app.add_flag("--json", o->json, "each step with its probability and what else stood to choice")->excludes(ids);
+    app.add_flag("--json", o->json, "each step with its probability and what else stood to choice")
+        ->excludes(ids);
     return [o] { return run_generate(*o); };
 }
 

@@ -30,7 +30,8 @@ std::vector<size_t> ordered(const std::vector<HeadSummary>& heads, const std::st
     return order_by(values, by->ascending);
 }
 
-std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, const std::vector<float>& effects) {
+std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads,
+                   const std::vector<size_t>& order, const std::vector<float>& effects) {
     std::string out = "layer,head";
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
     if (!effects.empty()) out += ",effect";
@@ -50,14 +51,19 @@ std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, 
     return out + "\n";
 }
 
-std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<size_t>& order, const std::vector<float>& effects) {
+std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
+                    const std::vector<size_t>& order, const std::vector<float>& effects) {
     auto list = nlohmann::ordered_json::array();
     for (const size_t i : order) {
         const AttentionHead head = c.head_at(i);
         const AttentionSite site = c.site(head.site);
         nlohmann::ordered_json row{{"layer", site.layer}, {"head", head.head}};
-        if (c.stacks.size() > 1) row["attention"] = site.kind == AttentionKind::encoder ? "encoder" : site.kind == AttentionKind::decoder ? "decoder" : "cross";
-        for (size_t s = 0; s < kStatistics; ++s) row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
+        if (c.stacks.size() > 1)
+            row["attention"] = site.kind == AttentionKind::encoder   ? "encoder"
+                               : site.kind == AttentionKind::decoder ? "decoder"
+                                                                     : "cross";
+        for (size_t s = 0; s < kStatistics; ++s)
+            row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
         if (!effects.empty()) row["effect"] = effects[i];
         list.push_back(std::move(row));
     }
@@ -67,10 +73,13 @@ std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
 /// What ablating each head does to the token of --effect-on; empty where it was not asked for.
 Result<std::vector<float>> measure_effects(const HeadsOptions& o, const Trace& trace, ThreadPool& pool) {
     if (o.effect_on.empty()) return std::vector<float>();
-    if (!trace.model->has_logits()) return Error{trace.model->name + " has no head that predicts tokens, so --effect-on has nothing to measure."};
+    if (!trace.model->has_logits())
+        return Error{trace.model->name +
+                     " has no head that predicts tokens, so --effect-on has nothing to measure."};
     TRY(const int token, find_token(*trace.model, o.effect_on));
     const auto positions = predicting_positions(trace);
-    if (positions.empty()) return Error{"The text has no mask token to predict; put one into it for --effect-on."};
+    if (positions.empty())
+        return Error{"The text has no mask token to predict; put one into it for --effect-on."};
     return head_effects(trace, positions[0], token, pool);
 }
 
@@ -82,24 +91,31 @@ std::vector<size_t> by_effect(const std::vector<float>& effects) {
 
 /// The text, or random tokens that repeat.
 Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool& pool) {
-    if (!o.input.trace.empty() && o.random_repeat > 0) return Error{"A trace holds no model that could read random tokens; leave --random-repeat out, or --trace."};
+    if (!o.input.trace.empty() && o.random_repeat > 0)
+        return Error{
+            "A trace holds no model that could read random tokens; leave --random-repeat out, or --trace."};
     if (o.random_repeat == 0) return run_input(o.input, pool);
     InputOptions input = o.input;
     TRY(const auto model, open_model(input));
-    if (model->config.stacks[0].vocab == 0) return Error{model->name + " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and give it --image."};
+    if (model->config.stacks[0].vocab == 0)
+        return Error{model->name +
+                     " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and "
+                     "give it --image."};
     input.typed.ids = repeated_random_ids(model->config.stacks[0].vocab, o.random_repeat, o.seed);
     TRY(ForwardRequest request, read_request(input, model, pool));
     return run_trace(model, std::move(request), pool);
 }
 
 Status run(const HeadsOptions& o) {
-    if (o.sort == "effect" && o.effect_on.empty()) return Error{"--sort effect needs --effect-on TOKEN, the token whose probability is watched."};
+    if (o.sort == "effect" && o.effect_on.empty())
+        return Error{"--sort effect needs --effect-on TOKEN, the token whose probability is watched."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_heads(o, pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
     TRY(const auto effects, measure_effects(o, *trace, pool));
     const auto order = o.sort == "effect" ? by_effect(effects) : ordered(heads, o.sort);
-    return o.json ? print_json(as_json(trace->config(), heads, order, effects)) : print(as_csv(trace->config(), heads, order, effects));
+    return o.json ? print_json(as_json(trace->config(), heads, order, effects))
+                  : print(as_csv(trace->config(), heads, order, effects));
 }
 
 }  // namespace
@@ -116,10 +132,13 @@ std::function<Status()> declare_heads(CLI::App& app) {
     }
     keys.push_back("effect");
     help += ", effect";
-    app.add_option("--effect-on", o->effect_on, "ablate each head in turn and give the change of this token's probability, as 'effect'");
+    app.add_option("--effect-on", o->effect_on,
+                   "ablate each head in turn and give the change of this token's probability, as 'effect'");
     app.add_option("--sort", o->sort, help)->check(CLI::IsMember(keys));
     app.add_flag("--json", o->json, "JSON instead of CSV");
-    app.add_option("--random-repeat", o->random_repeat, "measure on this many random tokens, repeated once, instead of a text")->check(CLI::Range(2, 1 << 20));
+    app.add_option("--random-repeat", o->random_repeat,
+                   "measure on this many random tokens, repeated once, instead of a text")
+        ->check(CLI::Range(2, 1 << 20));
     app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
     return [o] { return run(*o); };
 }

@@ -33,48 +33,92 @@ std::string mask_name(const ModelConfig& c) {
 
 std::string as_json(const ModelConfig& c, const std::string& path) {
     auto table = nlohmann::ordered_json::array();
-    for (const auto& row : parameter_table(c)) table.push_back({{"block", row.block}, {"shape", row.shape}, {"each", row.each}, {"count", row.count}, {"total", row.each * row.count}});
+    for (const auto& row : parameter_table(c))
+        table.push_back({{"block", row.block},
+                         {"shape", row.shape},
+                         {"each", row.each},
+                         {"count", row.count},
+                         {"total", row.each * row.count}});
     auto stacks = nlohmann::ordered_json::array();
-    for (const auto& stack : c.stacks) stacks.push_back({{"name", stack.name}, {"layers", stack.layers}, {"heads", stack.heads}, {"kv_heads", stack.kv_heads}, {"d_head", stack.d_head}, {"d_mlp", stack.d_mlp}, {"vocab", stack.vocab}, {"causal", stack.causal}, {"cross_attention", stack.cross}, {"windows", stack.windows}});
-    const auto of_stacks = [&c](int StackConfig::*number) {  // one number, or one for each stack where they differ
+    for (const auto& stack : c.stacks)
+        stacks.push_back({{"name", stack.name},
+                          {"layers", stack.layers},
+                          {"heads", stack.heads},
+                          {"kv_heads", stack.kv_heads},
+                          {"d_head", stack.d_head},
+                          {"d_mlp", stack.d_mlp},
+                          {"vocab", stack.vocab},
+                          {"causal", stack.causal},
+                          {"cross_attention", stack.cross},
+                          {"windows", stack.windows}});
+    const auto of_stacks = [&c](int StackConfig::*
+                                    number) {  // one number, or one for each stack where they differ
         const int first = c.stacks.front().*number, last = c.stacks.back().*number;
         return first == last ? nlohmann::ordered_json(first) : nlohmann::ordered_json::array({first, last});
     };
-    const nlohmann::ordered_json out{{"path", path}, {"family", c.family}, {"layers", c.layers()}, {"heads", of_stacks(&StackConfig::heads)}, {"kv_heads", of_stacks(&StackConfig::kv_heads)}, {"d_model", c.d_model},
-                                     {"d_head", of_stacks(&StackConfig::d_head)}, {"d_mlp", c.stacks[0].d_mlp}, {"vocab", c.vocab}, {"context", c.context}, {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
-                                     {"norm_eps", c.norm_eps}, {"activation", kActivationNames[static_cast<int>(c.activation)]}, {"positions", position_name(c)}, {"causal", c.decoder().causal},
-                                     {"tied_unembedding", c.tied_unembedding}, {"stacks", stacks}, {"parameters", parameter_count(c)}, {"parameter_table", table}};
+    const nlohmann::ordered_json out{{"path", path},
+                                     {"family", c.family},
+                                     {"layers", c.layers()},
+                                     {"heads", of_stacks(&StackConfig::heads)},
+                                     {"kv_heads", of_stacks(&StackConfig::kv_heads)},
+                                     {"d_model", c.d_model},
+                                     {"d_head", of_stacks(&StackConfig::d_head)},
+                                     {"d_mlp", c.stacks[0].d_mlp},
+                                     {"vocab", c.vocab},
+                                     {"context", c.context},
+                                     {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
+                                     {"norm_eps", c.norm_eps},
+                                     {"activation", kActivationNames[static_cast<int>(c.activation)]},
+                                     {"positions", position_name(c)},
+                                     {"causal", c.decoder().causal},
+                                     {"tied_unembedding", c.tied_unembedding},
+                                     {"stacks", stacks},
+                                     {"parameters", parameter_count(c)},
+                                     {"parameter_table", table}};
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string layers_text(const ModelConfig& c) {
     if (c.stacks.size() == 1) return std::to_string(c.layers()) + " layers";
-    return std::to_string(c.stacks[0].layers) + " encoder and " + std::to_string(c.stacks[1].layers) + " decoder layers";
+    return std::to_string(c.stacks[0].layers) + " encoder and " + std::to_string(c.stacks[1].layers) +
+           " decoder layers";
 }
 
 std::string heads_text(const ModelConfig& c) {
-    const std::string shared = c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value heads)" : "";
+    const std::string shared =
+        c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value heads)" : "";
     return per_stack(c, &StackConfig::heads) + " heads" + shared;
 }
 
 std::string reads_text(const ModelConfig& c) {
-    if (c.kind == ModelKind::vision) return "pictures of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) + " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
+    if (c.kind == ModelKind::vision)
+        return "pictures of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
+               " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
     return "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens";
 }
 
 std::string as_text(const ModelConfig& c, const std::string& path) {
     char line[200];
-    std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) + " · d_model " + std::to_string(c.d_model) + " · d_head " + per_stack(c, &StackConfig::d_head) + " · " +
-                      short_count(parameter_count(c)) + " parameters\n" + reads_text(c) + " · " + kActivationNames[static_cast<int>(c.activation)] + " · positions " + position_name(c) + " · mask " +
-                      mask_name(c) + (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
-    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "block", "shape", "each", "times", "total");
+    std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) +
+                      " · d_model " + std::to_string(c.d_model) + " · d_head " +
+                      per_stack(c, &StackConfig::d_head) + " · " + short_count(parameter_count(c)) +
+                      " parameters\n" + reads_text(c) + " · " +
+                      kActivationNames[static_cast<int>(c.activation)] + " · positions " + position_name(c) +
+                      " · mask " + mask_name(c) + (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
+    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "block", "shape", "each", "times",
+                  "total");
     out += line;
     for (const auto& row : parameter_table(c)) {
-        const int wide = 26 + static_cast<int>(row.shape.size()) - static_cast<int>(std::count_if(row.shape.begin(), row.shape.end(), [](char b) { return (b & 0xC0) != 0x80; }));
-        std::snprintf(line, sizeof line, "%-26s %-*s %14s %6d %16s\n", row.block.c_str(), wide, row.shape.c_str(), grouped(row.each).c_str(), row.count, grouped(row.each * row.count).c_str());
+        const int wide = 26 + static_cast<int>(row.shape.size()) -
+                         static_cast<int>(std::count_if(row.shape.begin(), row.shape.end(),
+                                                        [](char b) { return (b & 0xC0) != 0x80; }));
+        std::snprintf(line, sizeof line, "%-26s %-*s %14s %6d %16s\n", row.block.c_str(), wide,
+                      row.shape.c_str(), grouped(row.each).c_str(), row.count,
+                      grouped(row.each * row.count).c_str());
         out += line;
     }
-    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "in all", "", "", "", grouped(parameter_count(c)).c_str());
+    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "in all", "", "", "",
+                  grouped(parameter_count(c)).c_str());
     return out + line;
 }
 

@@ -11,7 +11,9 @@ namespace {
 
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
     auto options = app.get_options();
-    options.erase(std::remove_if(options.begin(), options.end(), [](const CLI::Option* o) { return o->get_group().empty(); }), options.end());
+    options.erase(std::remove_if(options.begin(), options.end(),
+                                 [](const CLI::Option* o) { return o->get_group().empty(); }),
+                  options.end());
     return options;
 }
 
@@ -31,10 +33,14 @@ std::vector<std::string> spellings(const CLI::Option& o) {
 std::string troff(const std::string& text) {
     std::string out;
     for (const char c : text) {
-        if (c == '\\') out += "\\e";
-        else if (c == '-') out += "\\-";
-        else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += std::string("\\&") + c;
-        else out += c;
+        if (c == '\\')
+            out += "\\e";
+        else if (c == '-')
+            out += "\\-";
+        else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
+            out += std::string("\\&") + c;
+        else
+            out += c;
     }
     return out;
 }
@@ -58,16 +64,24 @@ std::string examples_of(const char* examples) {
 }
 
 std::string man_page(const CLI::App& root) {
-    std::string out = ".TH HEADLIGHT 1 \"\" \"headlight " HEADLIGHT_VERSION "\" \"User Commands\"\n.SH NAME\nheadlight \\- shows what every attention head of a transformer looks at\n";
-    out += ".SH SYNOPSIS\n.B headlight\n[FILE] [OPTIONS]\n.br\n.B headlight\nVERB [OPTIONS]\n.SH DESCRIPTION\n" + troff(root.get_description()) + "\nWithout a verb it opens the window.\n.SH OPTIONS\n" + option_entries(root);
+    std::string out = ".TH HEADLIGHT 1 \"\" \"headlight " HEADLIGHT_VERSION
+                      "\" \"User Commands\"\n.SH NAME\nheadlight \\- shows what every attention head of a "
+                      "transformer looks at\n";
+    out +=
+        ".SH SYNOPSIS\n.B headlight\n[FILE] [OPTIONS]\n.br\n.B headlight\nVERB [OPTIONS]\n.SH DESCRIPTION\n" +
+        troff(root.get_description()) + "\nWithout a verb it opens the window.\n.SH OPTIONS\n" +
+        option_entries(root);
     for (const CLI::App* verb : verbs_of(root)) {
         std::string title = verb->get_name();
-        std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        std::transform(title.begin(), title.end(), title.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
         out += ".SH " + title + "\n" + troff(verb->get_description()) + ".\n" + option_entries(*verb);
         for (const Verb& row : verbs())
             if (verb->get_name() == row.name) out += ".PP\nExamples:\n" + examples_of(row.examples);
     }
-    return out + ".SH EXIT STATUS\n0 done; 1 the input cannot be used, which one line on standard error explains; 2 wrong usage.\n";
+    return out +
+           ".SH EXIT STATUS\n0 done; 1 the input cannot be used, which one line on standard error explains; "
+           "2 wrong usage.\n";
 }
 
 std::string joined(const std::set<std::string>& words) {
@@ -91,14 +105,21 @@ std::string bash_completions(const CLI::App& root) {
         first.insert(verb->get_name());
         cases += "        " + verb->get_name() + ") words=\"" + joined(words_of(*verb)) + "\" ;;\n";
     }
-    return "_headlight() {\n    local words current=\"${COMP_WORDS[COMP_CWORD]}\"\n    case \"${COMP_WORDS[1]}\" in\n" + cases + "        *) words=\"" + joined(first) +
-           "\" ;;\n    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n    [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$current\"))\n}\ncomplete -o filenames -F _headlight headlight\n";
+    return "_headlight() {\n    local words current=\"${COMP_WORDS[COMP_CWORD]}\"\n    case "
+           "\"${COMP_WORDS[1]}\" in\n" +
+           cases + "        *) words=\"" + joined(first) +
+           "\" ;;\n    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n    [ "
+           "${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$current\"))\n}\ncomplete -o filenames "
+           "-F _headlight headlight\n";
 }
 
-std::string zsh_completions(const CLI::App& root) { return "#compdef headlight\nautoload -U +X bashcompinit && bashcompinit\n" + bash_completions(root); }
+std::string zsh_completions(const CLI::App& root) {
+    return "#compdef headlight\nautoload -U +X bashcompinit && bashcompinit\n" + bash_completions(root);
+}
 
 std::string quoted(std::string text) {
-    for (size_t at = 0; (at = text.find_first_of("\\'", at)) != std::string::npos; at += 2) text.insert(at, "\\");
+    for (size_t at = 0; (at = text.find_first_of("\\'", at)) != std::string::npos; at += 2)
+        text.insert(at, "\\");
     return "'" + text + "'";
 }
 
@@ -108,7 +129,8 @@ std::string fish_lines(const CLI::App& app, const std::string& condition) {
         std::string line = "complete -c headlight -n '" + condition + "'";
         for (const std::string& name : o->get_snames()) line += " -s " + name;
         for (const std::string& name : o->get_lnames()) line += " -l " + name;
-        if (!o->get_snames().empty() || !o->get_lnames().empty()) out += line + " -d " + quoted(o->get_description()) + "\n";
+        if (!o->get_snames().empty() || !o->get_lnames().empty())
+            out += line + " -d " + quoted(o->get_description()) + "\n";
     }
     return out;
 }
@@ -116,7 +138,8 @@ std::string fish_lines(const CLI::App& app, const std::string& condition) {
 std::string fish_completions(const CLI::App& root) {
     std::string out = fish_lines(root, "__fish_use_subcommand");
     for (const CLI::App* verb : verbs_of(root)) {
-        out += "complete -c headlight -n '__fish_use_subcommand' -a " + verb->get_name() + " -d " + quoted(verb->get_description()) + "\n";
+        out += "complete -c headlight -n '__fish_use_subcommand' -a " + verb->get_name() + " -d " +
+               quoted(verb->get_description()) + "\n";
         out += fish_lines(*verb, "__fish_seen_subcommand_from " + verb->get_name());
     }
     return out;
@@ -130,10 +153,14 @@ std::function<Status()> declare_man(CLI::App& app) {
 
 std::function<Status()> declare_completions(CLI::App& app) {
     auto shell = std::make_shared<std::string>();
-    app.add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    app.add_option("shell", *shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
     return [&app, shell]() -> Status {
         const CLI::App& root = *app.get_parent();
-        return print(*shell == "bash" ? bash_completions(root) : *shell == "zsh" ? zsh_completions(root) : fish_completions(root));
+        return print(*shell == "bash"  ? bash_completions(root)
+                     : *shell == "zsh" ? zsh_completions(root)
+                                       : fish_completions(root));
     };
 }
 

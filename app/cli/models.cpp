@@ -13,7 +13,13 @@ namespace {
 std::string as_json(const std::vector<FoundModel>& models) {
     auto list = nlohmann::ordered_json::array();
     for (const auto& m : models)
-        list.push_back({{"name", m.name}, {"path", m.path.string()}, {"place", m.place}, {"family", m.family}, {"bytes", m.bytes}, {"readable", m.problem.empty()}, {"problem", m.problem}});
+        list.push_back({{"name", m.name},
+                        {"path", m.path.string()},
+                        {"place", m.place},
+                        {"family", m.family},
+                        {"bytes", m.bytes},
+                        {"readable", m.problem.empty()},
+                        {"problem", m.problem}});
     return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -24,12 +30,17 @@ std::string as_text(const std::vector<FoundModel>& models) {
         family = std::max(family, m.family.size());
         place = std::max(place, m.place.size());
     }
-    const auto line = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& d, const std::string& e) {
+    const auto line = [&](const std::string& a, const std::string& b, const std::string& c,
+                          const std::string& d, const std::string& e) {
         const auto pad = [](std::string s, size_t to) { return s.append(to - std::min(to, s.size()), ' '); };
-        return pad(a, name) + "  " + pad(b, family) + "  " + std::string(9 - std::min<size_t>(9, c.size()), ' ') + c + "  " + (e.empty() ? d : pad(d, place) + "  " + e) + "\n";
+        return pad(a, name) + "  " + pad(b, family) + "  " +
+               std::string(9 - std::min<size_t>(9, c.size()), ' ') + c + "  " +
+               (e.empty() ? d : pad(d, place) + "  " + e) + "\n";
     };
     std::string out = line("name", "family", "size", "place", "");
-    for (const auto& m : models) out += line(m.name, m.family.empty() ? "-" : m.family, short_bytes(m.bytes), m.place, m.problem.empty() ? "" : "cannot be opened: " + m.problem);
+    for (const auto& m : models)
+        out += line(m.name, m.family.empty() ? "-" : m.family, short_bytes(m.bytes), m.place,
+                    m.problem.empty() ? "" : "cannot be opened: " + m.problem);
     return out;
 }
 
@@ -41,7 +52,9 @@ std::function<Status()> declare_models(CLI::App& app) {
     return [json]() -> Status {
         auto models = models_on_computer();
         for (const std::string& path : recent_models(settings_path())) {
-            const bool listed = std::any_of(models.begin(), models.end(), [&](const FoundModel& m) { return m.path == path || m.name == path; });
+            const bool listed = std::any_of(models.begin(), models.end(), [&](const FoundModel& m) {
+                return m.path == path || m.name == path;
+            });
             if (!listed) models.push_back(examine_model(path, model_name(path), "recent"));
         }
         return *json ? print_json(as_json(models)) : print(as_text(models));

@@ -17,14 +17,19 @@
 namespace headlight {
 
 void add_model_option(CLI::App& app, InputOptions& o) {
-    app.add_option("--model", o.model, "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name that 'headlight models' lists")->capture_default_str();
+    app.add_option("--model", o.model,
+                   "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name that "
+                   "'headlight models' lists")
+        ->capture_default_str();
 }
 
 std::vector<std::string> comma_list(const std::string& text) {
     std::vector<std::string> parts(1);
     for (const char c : text) {
-        if (c == ',') parts.emplace_back();
-        else parts.back() += c;
+        if (c == ',')
+            parts.emplace_back();
+        else
+            parts.back() += c;
     }
     return parts;
 }
@@ -39,7 +44,9 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
             int id = 0;
             const auto done = std::from_chars(part.data(), part.data() + part.size(), id);
             if (done.ec != std::errc() || done.ptr != part.data() + part.size())
-                throw CLI::ValidationError(name, in_quotes(text) + " must be whole numbers with one comma between them, 1,2,3 for example");
+                throw CLI::ValidationError(
+                    name, in_quotes(text) +
+                              " must be whole numbers with one comma between them, 1,2,3 for example");
             into.push_back(id);
         }
     };
@@ -57,11 +64,14 @@ std::string check_temperature(const std::string& text) {
 void add_input_options(CLI::App& app, InputOptions& o) {
     add_model_option(app, o);
     auto* text = app.add_option("--text", o.typed.text, "the sentence");
-    auto* file = app.add_option("--text-file", o.text_file, "read the sentence from a file ('-': standard input)");
+    auto* file =
+        app.add_option("--text-file", o.text_file, "read the sentence from a file ('-': standard input)");
     app.add_option("--pair", o.typed.pair, "a second sentence, for BERT-like models");
-    auto* target = app.add_option("--target", o.typed.target, "what the decoder of an encoder-decoder model reads");
+    auto* target =
+        app.add_option("--target", o.typed.target, "what the decoder of an encoder-decoder model reads");
     auto* ids = add_id_list(app, "--ids", o.typed.ids, "token ids instead of a text, as 1,2,3");
-    auto* target_ids = add_id_list(app, "--target-ids", o.typed.target_ids, "token ids instead of a target, its start token included");
+    auto* target_ids = add_id_list(app, "--target-ids", o.typed.target_ids,
+                                   "token ids instead of a target, its start token included");
     add_id_list(app, "--token-types", o.typed.types, "token types of the ids, as 0,0,1")->needs(ids);
     app.add_option("--image", o.image, "the picture that a vision model reads (PNG, JPEG)");
     text->excludes(file);
@@ -69,17 +79,31 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     file->excludes(ids);
     target->excludes(target_ids);
     std::string masks;
-    for (const auto& kind : mask_kinds()) masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
+    for (const auto& kind : mask_kinds())
+        masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
-    app.add_option("--ablate", o.ablate, "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other heads of its layer go); cross.0.2 where a model has several kinds");
-    app.add_option("--temperature-attn", o.temperature, "divides every score before the softmax, cross-attention's too; 0: each query looks at its heaviest key alone; inf: at all alike")->check(check_temperature, "NUMBER");
-    app.add_option("--change", o.changes, "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, skip-mlp:3 (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, @cross, @*; rows and columns: 16, 3-5, 16.. (and later), *");
-    app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256))->capture_default_str();
+    app.add_option("--ablate", o.ablate,
+                   "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other "
+                   "heads of its layer go); cross.0.2 where a model has several kinds");
+    app.add_option("--temperature-attn", o.temperature,
+                   "divides every score before the softmax, cross-attention's too; 0: each query looks at "
+                   "its heaviest key alone; inf: at all alike")
+        ->check(check_temperature, "NUMBER");
+    app.add_option("--change", o.changes,
+                   "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, "
+                   "ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, "
+                   "skip-mlp:3 (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, @cross, "
+                   "@*; rows and columns: 16, 3-5, 16.. (and later), *");
+    app.add_option("--threads", o.threads, "threads to compute with")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
 
 void add_trace_option(CLI::App& app, InputOptions& o) {
-    app.add_option("--trace", o.trace, "a trace file in place of a model and a text: of 'headlight trace', or of models/capture_trace.py where the model runs elsewhere");
+    app.add_option("--trace", o.trace,
+                   "a trace file in place of a model and a text: of 'headlight trace', or of "
+                   "models/capture_trace.py where the model runs elsewhere");
 }
 
 void clear_changes(InputOptions& o) {
@@ -92,16 +116,20 @@ void clear_changes(InputOptions& o) {
 
 Result<std::pair<int, int>> parse_size(const std::string& text) {
     int width = 0, height = 0, used = 0;
-    if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(text.size()) || width < 16 || height < 16 || width > 30000 || height > 30000)
-        return Error{"The size " + in_quotes(text) + " is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
+    if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 ||
+        used != static_cast<int>(text.size()) || width < 16 || height < 16 || width > 30000 || height > 30000)
+        return Error{"The size " + in_quotes(text) +
+                     " is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
     return std::pair{width, height};
 }
 
 Result<int> parse_site(const ModelConfig& config, const std::string& text) {
-    const std::string wanted = config.stacks.size() > 1 && text.find('.') == std::string::npos ? "decoder." + text : text;
+    const std::string wanted =
+        config.stacks.size() > 1 && text.find('.') == std::string::npos ? "decoder." + text : text;
     for (int site = 0; site < config.sites(); ++site)
         if (site_path(config, site) == wanted) return site;
-    return Error{"There is no layer " + in_quotes(text) + ": the layers are " + site_path(config, 0) + " … " + site_path(config, config.sites() - 1) + "; correct --layer."};
+    return Error{"There is no layer " + in_quotes(text) + ": the layers are " + site_path(config, 0) + " … " +
+                 site_path(config, config.sites() - 1) + "; correct --layer."};
 }
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
@@ -150,13 +178,17 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
         longest = std::max(longest, s.size());
         fits = fits || s.size() == intervention.mask.file_rows();
     }
-    if (!fits) return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) + " rows and the text " + std::to_string(longest) + " tokens; give it a row and a column for each token."};
+    if (!fits)
+        return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) +
+                     " rows and the text " + std::to_string(longest) +
+                     " tokens; give it a row and a column for each token."};
     for (const Change& c : intervention.changes)
         for (const auto& [first, count] : {std::pair{c.query, c.queries}, std::pair{c.key, c.keys}}) {
             const int most = count == kToEnd ? std::max(longest, context) : longest;
             const int last = last_named(first, count);
             if (last < most) continue;
-            return Error{"A change names position " + std::to_string(last) + ", but " + (count == kToEnd ? "a text" : "the text") + " has positions 0 … " +
+            return Error{"A change names position " + std::to_string(last) + ", but " +
+                         (count == kToEnd ? "a text" : "the text") + " has positions 0 … " +
                          std::to_string(most - 1) + "; correct --change."};
         }
     return success();
@@ -164,13 +196,15 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
 
 }  // namespace
 
-Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr<const Model>& model, ThreadPool& pool) {
+Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr<const Model>& model,
+                                    ThreadPool& pool) {
     ForwardRequest request;
     TRY(request.intervention, read_intervention(o, model->config));
     Typed typed = o.typed;
     if (!o.text_file.empty()) {
         TRY(typed.text, read_text(o.text_file));
-        while (!typed.text.empty() && (typed.text.back() == '\n' || typed.text.back() == '\r')) typed.text.pop_back();
+        while (!typed.text.empty() && (typed.text.back() == '\n' || typed.text.back() == '\r'))
+            typed.text.pop_back();
     }
     if (!o.image.empty()) {
         TRY(RgbImage image, open_image(o.image));
@@ -180,7 +214,8 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
     TRY_STATUS(check_sequences(*model, input.sequences));
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)
-        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; " << printable(model->name) << " reads the first " << kept << ".\n";
+        std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; "
+                  << printable(model->name) << " reads the first " << kept << ".\n";
     TRY_STATUS(check_places(request.intervention, input.sequences, model->config.context));
     request.inputs = std::move(input.sequences);
     if (needs_patching(request.intervention)) {
@@ -195,13 +230,17 @@ namespace {
 /// What was recorded cannot be run again.
 Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
     const bool changed = o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || !o.temperature.empty();
-    if (changed) return Error{"A trace is what it was when it was recorded: masks and changes need the model; leave --trace out and give --model."};
+    if (changed)
+        return Error{
+            "A trace is what it was when it was recorded: masks and changes need the model; leave --trace "
+            "out and give --model."};
     return open_trace(o.trace);
 }
 
 Status print_raw(const std::string& text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        return Error{"Standard output cannot be written: check the disk's free space, or the program that reads it."};
+        return Error{
+            "Standard output cannot be written: check the disk's free space, or the program that reads it."};
     return success();
 }
 
@@ -223,8 +262,10 @@ Status print_json(const std::string& json) {
         at += static_cast<size_t>(c.length);
         char escape[8];
         std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
-        if (c.value != '\n' && control_picture(c.value) != c.value) out += escape;
-        else append_utf8(out, c.value);
+        if (c.value != '\n' && control_picture(c.value) != c.value)
+            out += escape;
+        else
+            append_utf8(out, c.value);
     }
     return print_raw(out);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +16,7 @@ struct InputOptions {
     std::string model = "stories";
     Typed typed;
     std::string text_file, mask = "own", image;
-    std::string trace;       // a trace file in place of a model and a text
+    std::string trace;  // a trace file in place of a model and a text
     std::vector<std::string> ablate, changes;
     std::string temperature;  // of attention, as it was written
     int threads = default_thread_count();
@@ -25,7 +24,8 @@ struct InputOptions {
 };
 
 void add_model_option(CLI::App& app, InputOptions& options);
-/// --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask, --ablate,
+/// --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask,
+/// --ablate,
 /// --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
 
@@ -38,7 +38,8 @@ void clear_changes(InputOptions& options);
 /// "1.2,3.0" → its parts, empty ones too, so that whoever reads them can say what is missing.
 std::vector<std::string> comma_list(const std::string& text);
 
-/// An attention block as it is named on the command line: "2", "encoder.0", "cross.1"; a number alone is the decoder's.
+/// An attention block as it is named on the command line: "2", "encoder.0", "cross.1"; a number alone is the
+/// decoder's.
 Result<int> parse_site(const ModelConfig& config, const std::string& text);
 
 /// "1600x1000" → {1600, 1000}.
@@ -46,8 +47,10 @@ Result<std::pair<int, int>> parse_size(const std::string& text);
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& options);
 
-/// What was typed, as tokens of the model, with masks and changes; says on standard error when it was cut at the context.
-Result<ForwardRequest> read_request(const InputOptions& options, const std::shared_ptr<const Model>& model, ThreadPool& pool);
+/// What was typed, as tokens of the model, with masks and changes; says on standard error when it was cut at
+/// the context.
+Result<ForwardRequest> read_request(const InputOptions& options, const std::shared_ptr<const Model>& model,
+                                    ThreadPool& pool);
 
 /// Opens the model, reads the input, runs it.
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, ThreadPool& pool);
@@ -55,8 +58,8 @@ Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, Thre
 /// A file's text, or standard input's for "-".
 Result<std::string> read_text(const std::string& file);
 
-/// Writes to standard output and says when that failed (a full disk, a closed pipe). Control characters of a text become pictures, so that
-/// no model's file speaks to the terminal; those of JSON become escapes.
+/// Writes to standard output and says when that failed (a full disk, a closed pipe). Control characters of a
+/// text become pictures, so that no model's file speaks to the terminal; those of JSON become escapes.
 Status print(const std::string& text);
 Status print_json(const std::string& json);
 

@@ -13,7 +13,8 @@ constexpr int kWidth = 32;
 constexpr auto kPause = std::chrono::milliseconds(100);
 }  // namespace
 
-Progress::Progress(int total, bool quiet) : total_(std::max(total, 1)), shown_(!quiet && total > 1 && isatty(STDERR_FILENO)) {}
+Progress::Progress(int total, bool quiet)
+    : total_(std::max(total, 1)), shown_(!quiet && total > 1 && isatty(STDERR_FILENO)) {}
 
 Progress::~Progress() {
     if (shown_) std::fprintf(stderr, "\r%*s\r", kWidth + 24, "");

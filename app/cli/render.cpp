@@ -1,9 +1,10 @@
+#include "cli/render.h"
+
 #include <algorithm>
 #include <mutex>
 #include <sstream>
 
 #include "cli/progress.h"
-#include "cli/render.h"
 #include "cli/verbs.h"
 #include "io/output_file.h"
 #include "views/views.h"
@@ -14,7 +15,8 @@ namespace headlight {
 namespace {
 
 /// One picture of a trace, or one of each head.
-Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
+Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
+                    const std::string& output, ThreadPool& pool) {
     const ModelConfig& c = trace->config();
     RenderOptions one = o;
     TRY_STATUS(choose_place(one, *trace));
@@ -22,7 +24,8 @@ Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& 
     Progress progress(c.head_count(), o.input.quiet);
     for (one.figure.site = 0; one.figure.site < c.sites(); ++one.figure.site)
         for (one.figure.head = 0; one.figure.head < c.heads(one.figure.site); ++one.figure.head) {
-            TRY_STATUS(render_one(one, trace, with_suffix(output, head_path(c, one.figure.site, one.figure.head)), pool));
+            TRY_STATUS(render_one(one, trace,
+                                  with_suffix(output, head_path(c, one.figure.site, one.figure.head)), pool));
             progress.step();
         }
     return success();
@@ -62,7 +65,8 @@ Status render_lines(const RenderOptions& o, const std::vector<std::string>& line
         const Status done = draw(static_cast<size_t>(i));
         progress.step();
         std::lock_guard lock(mutex);
-        if (!done && failed) failed = Error{"Sentence " + std::to_string(i + 1) + ": " + done.error().message};
+        if (!done && failed)
+            failed = Error{"Sentence " + std::to_string(i + 1) + ": " + done.error().message};
     });
     return failed;
 }
@@ -74,7 +78,8 @@ Status read_style(const RenderOptions& o, FigureStyle& style) {
         TRY_STATUS(apply_preset(style, preset));
     }
     for (const StyleField& field : style_fields())
-        if (const auto given = o.fields.find(field.name); given != o.fields.end()) TRY_STATUS(set_field(style, field, given->second));
+        if (const auto given = o.fields.find(field.name); given != o.fields.end())
+            TRY_STATUS(set_field(style, field, given->second));
     if (o.size.empty()) return success();
     TRY(const auto size, parse_size(o.size));
     std::tie(style.width_mm, style.height_mm) = std::pair{0.0, 0.0};
@@ -85,35 +90,48 @@ Status read_style(const RenderOptions& o, FigureStyle& style) {
 Status render(RenderOptions& o) {
     FigureOptions& f = o.figure;
     TRY_STATUS(read_style(o, f));
-    if (o.output == "-") o.output += "." + (o.format.empty() ? "png" : o.format);
-    else if (!o.format.empty() && std::filesystem::path(o.output).extension() != "." + o.format) o.output += "." + o.format;
+    if (o.output == "-")
+        o.output += "." + (o.format.empty() ? "png" : o.format);
+    else if (!o.format.empty() && std::filesystem::path(o.output).extension() != "." + o.format)
+        o.output += "." + o.format;
     if (!o.input.text_file.empty()) {
         TRY(const std::string text, read_text(o.input.text_file));
         const auto lines = lines_of(text);
-        if (lines.size() > 1 && is_standard_stream(o.output)) return Error{"Several pictures cannot go to standard output; name a file with -o, or give one sentence."};
+        if (lines.size() > 1 && is_standard_stream(o.output))
+            return Error{
+                "Several pictures cannot go to standard output; name a file with -o, or give one sentence."};
         if (lines.size() > 1) return render_lines(o, lines);
         o.input.typed.text = lines.empty() ? "" : lines[0];
         o.input.text_file.clear();
     }
-    if (o.all_heads && is_standard_stream(o.output)) return Error{"The pictures of all heads cannot go to standard output; name a file with -o."};
+    if (o.all_heads && is_standard_stream(o.output))
+        return Error{"The pictures of all heads cannot go to standard output; name a file with -o."};
     if (!o.animate.empty()) return render_animation(o);
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
     return render_trace(o, trace, o.output, pool);
 }
 
-/// "--width-mm 85"; a flag where it can only be true or false: "--values", and "--no-labels" for what is there by itself.
+/// "--width-mm 85"; a flag where it can only be true or false: "--values", and "--no-labels" for what is
+/// there by itself.
 void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) {
     const std::string name = field.name;
     if (const auto* flag = std::get_if<bool FigureStyle::*>(&field.member)) {
         const bool on = FigureStyle().*(*flag);
-        app.add_flag_callback((on ? "--no-" : "--") + name, [&o, name, on] { o.fields[name] = on ? "false" : "true"; }, std::string(on ? "without " : "") + field.help);
+        app.add_flag_callback((on ? "--no-" : "--") + name,
+                              [&o, name, on] { o.fields[name] = on ? "false" : "true"; },
+                              std::string(on ? "without " : "") + field.help);
         return;
     }
-    auto* option = app.add_option_function<std::string>("--" + name, [&o, name](const std::string& text) { o.fields[name] = text; }, field.help);
-    if (const auto names = field_names(field); !names.empty()) option->check(CLI::IsMember(names));
-    else if (field.high > 0) option->check(CLI::Range(field.low, field.high));
-    else if (name == "colormap") option->check(CLI::IsMember(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
+    auto* option = app.add_option_function<std::string>(
+        "--" + name, [&o, name](const std::string& text) { o.fields[name] = text; }, field.help);
+    if (const auto names = field_names(field); !names.empty())
+        option->check(CLI::IsMember(names));
+    else if (field.high > 0)
+        option->check(CLI::Range(field.low, field.high));
+    else if (name == "colormap")
+        option->check(
+            CLI::IsMember(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
 }
 
 }  // namespace
@@ -136,29 +154,54 @@ std::function<Status()> declare_render(CLI::App& app) {
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())
         if (!find_figure(view.key)) names.push_back(view.key);
-    auto* animate = app.add_option("--animate", o->animate, "an animated .png: layers, one after another, or tokens, as the text grows")->check(CLI::IsMember({"layers", "tokens"}));
-    app.add_option("--generate", o->generate, "with --animate tokens: first let the model add so many tokens")->check(CLI::Range(0, 4096))->needs(animate);
-    app.add_option("--delay", o->delay, "with --animate: milliseconds a frame")->check(CLI::Range(20.0, 60000.0))->capture_default_str();
-    app.add_flag("--numbered", o->numbered, "with --animate: one picture a frame in place of an animated one: NAME-1.png, NAME-2.png …")->needs(animate);
+    auto* animate =
+        app.add_option("--animate", o->animate,
+                       "an animated .png: layers, one after another, or tokens, as the text grows")
+            ->check(CLI::IsMember({"layers", "tokens"}));
+    app.add_option("--generate", o->generate, "with --animate tokens: first let the model add so many tokens")
+        ->check(CLI::Range(0, 4096))
+        ->needs(animate);
+    app.add_option("--delay", o->delay, "with --animate: milliseconds a frame")
+        ->check(CLI::Range(20.0, 60000.0))
+        ->capture_default_str();
+    app.add_flag("--numbered", o->numbered,
+                 "with --animate: one picture a frame in place of an animated one: NAME-1.png, NAME-2.png …")
+        ->needs(animate);
     app.add_flag("--all-heads", o->all_heads, "one picture of each head: NAME-2.0.png, NAME-2.1.png …");
-    app.add_option("--format", o->format, "kind of picture or numbers where -o is '-' or has no ending")->check(CLI::IsMember({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
-    app.add_option("-o,--output", o->output, "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the numbers of the view; '-': standard output. With --text-file of several lines, one file for each: NAME-1.png, NAME-2.png …")->required();
+    app.add_option("--format", o->format, "kind of picture or numbers where -o is '-' or has no ending")
+        ->check(CLI::IsMember({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
+    app.add_option("-o,--output", o->output,
+                   "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the "
+                   "numbers of the view; '-': standard output. With --text-file of several lines, one file "
+                   "for each: NAME-1.png, NAME-2.png …")
+        ->required();
     app.add_option("--view", o->view, "what to draw (difference: as compare)")
-        ->transform([](const std::string& name) { return name == "difference" ? std::string("compare") : name; })
+        ->transform(
+            [](const std::string& name) { return name == "difference" ? std::string("compare") : name; })
         ->check(CLI::IsMember(names))
         ->capture_default_str();
-    app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")->capture_default_str();
+    app.add_option(
+           "--layer", o->layer,
+           "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")
+        ->capture_default_str();
     app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();
-    app.add_option("--cell", o->lock, "query and key that views of one cell show, 16,10; the last query otherwise");
+    app.add_option("--cell", o->lock,
+                   "query and key that views of one cell show, 16,10; the last query otherwise");
     app.add_option("--with", o->with, "--view compare: the other head, 3.2");
     app.add_option("--text-b", o->text_b, "--view compare: the other sentence");
     app.add_option("--model-b", o->model_b, "--view compare: the other model");
-    app.add_option("--show", o->show, "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with changes and nothing else to compare, before and after")->check(CLI::IsMember({"pattern", "delta", "next"}))->capture_default_str();
+    app.add_option("--show", o->show,
+                   "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with changes "
+                   "and nothing else to compare, before and after")
+        ->check(CLI::IsMember({"pattern", "delta", "next"}))
+        ->capture_default_str();
     app.add_flag("--mean", o->layer_mean, "--view alignment: the mean of the layer's heads");
     app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
     app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");
     app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
-    app.add_option("--preset", o->preset, "column (85 mm), double-column (178 mm), slide (16:9), one that was saved in the window, or a preset file");
+    app.add_option("--preset", o->preset,
+                   "column (85 mm), double-column (178 mm), slide (16:9), one that was saved in the window, "
+                   "or a preset file");
     for (const StyleField& field : style_fields()) add_style_option(app, *o, field);
     return [o] { return render(*o); };
 }

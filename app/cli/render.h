@@ -16,17 +16,19 @@ struct RenderOptions {
     std::string lock, with, text_b, model_b, show = "pattern", format;
     bool all_heads = false, numbered = false;
     bool layer_mean = false, hard = false, as_lines = false;  // of an alignment
-    std::string animate;  // "layers", "tokens"
-    int generate = 0;     // tokens that the model adds while it is animated
-    double delay = 700;   // milliseconds a frame
+    std::string animate;                                      // "layers", "tokens"
+    int generate = 0;                           // tokens that the model adds while it is animated
+    double delay = 700;                         // milliseconds a frame
     std::map<std::string, std::string> fields;  // of the style, those that were given
 };
 
 /// One picture of a trace: a figure, or a view as the window draws it. Layer and head are those of `figure`.
-Result<Drawing> drawing_of(const RenderOptions& options, const std::shared_ptr<const Trace>& trace, ThreadPool& pool);
+Result<Drawing> drawing_of(const RenderOptions& options, const std::shared_ptr<const Trace>& trace,
+                           ThreadPool& pool);
 
 /// Writes it, or, where the path's ending says so, the numbers of the view.
-Status render_one(const RenderOptions& options, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool);
+Status render_one(const RenderOptions& options, const std::shared_ptr<const Trace>& trace,
+                  const std::string& output, ThreadPool& pool);
 
 /// "a/b.png" with "2.0" becomes "a/b-2.0.png".
 std::string with_suffix(const std::string& output, const std::string& suffix);

@@ -18,14 +18,19 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
     int query = 0, key = 0;
     const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
     if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
-        return Error{"There is no cell " + in_quotes(text) + ": queries go to " + std::to_string(trace.query_count(site) - 1) + " and keys to " + std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
+        return Error{"There is no cell " + in_quotes(text) + ": queries go to " +
+                     std::to_string(trace.query_count(site) - 1) + " and keys to " +
+                     std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
     return std::optional(std::pair{query, key});
 }
 
-/// The runs that a view shows: with changes also the model's own, and for --view compare the one it is compared with.
-Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ViewState& s, ThreadPool& pool) {
+/// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
+/// compared with.
+Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ViewState& s,
+                           ThreadPool& pool) {
     ShownRuns runs{trace, nullptr, nullptr};
-    s.compared_show = static_cast<ComparedShow>(std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown));
+    s.compared_show = static_cast<ComparedShow>(std::find(std::begin(kShown), std::end(kShown), o.show) -
+                                                std::begin(kShown));
     if (trace->request.intervention != Intervention{}) {
         TRY(runs.own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
         s.compared_what = Compared::changes;
@@ -47,8 +52,11 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
 }
 
 /// For --view alignment without a target: the pass that has read the model's own translation.
-Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
-    const bool writes = o.view == "alignment" && trace->has_weights() && trace->config().kind == ModelKind::encoder_decoder && trace->model->has_logits() && o.input.typed.target.empty() && o.input.typed.target_ids.empty();
+Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace,
+                                                 ThreadPool& pool) {
+    const bool writes = o.view == "alignment" && trace->has_weights() &&
+                        trace->config().kind == ModelKind::encoder_decoder && trace->model->has_logits() &&
+                        o.input.typed.target.empty() && o.input.typed.target_ids.empty();
     if (!writes) return trace;
     ForwardRequest request = trace->request;
     TRY(const Writing writing, write(trace->model, request, {}, pool, nullptr, trace.get()));
@@ -57,11 +65,15 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, std::sh
 }
 
 /// A view as the window draws it, on a page.
-Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given, ThreadPool& pool) {
+Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given,
+                           ThreadPool& pool) {
     TRY(const auto trace, with_target(o, given, pool));
-    const auto row = std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
-    if (!row->offered(*trace->model)) return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
-    if (const char* missing = row->missing(*trace->model)) return Error{"The view " + o.view + " has nothing to show: " + missing};
+    const auto row =
+        std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
+    if (!row->offered(*trace->model))
+        return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
+    if (const char* missing = row->missing(*trace->model))
+        return Error{"The view " + o.view + " has nothing to show: " + missing};
     ViewPage page;
     page.view = static_cast<size_t>(row - views().begin());
     page.style = o.figure;
@@ -88,13 +100,15 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
 
 }  // namespace
 
-Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ThreadPool& pool) {
+Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
+                           ThreadPool& pool) {
     if (const FigureKind* kind = find_figure(o.view)) return kind->make(trace, o.figure, pool);
     TRY(ViewPage page, view_page(o, trace, pool));
     return draw_view_page(std::move(page));
 }
 
-Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, const std::string& output, ThreadPool& pool) {
+Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
+                  const std::string& output, ThreadPool& pool) {
     if (is_numbers_path(output)) {
         TRY(ViewPage page, view_page(o, trace, pool));
         return write_view_numbers(output, std::move(page));
@@ -106,7 +120,10 @@ Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& tr
 Status choose_place(RenderOptions& o, const Trace& trace) {
     const ModelConfig& c = trace.config();
     TRY(o.figure.site, parse_site(c, o.layer));
-    if (!c.has_head({o.figure.site, o.figure.head})) return Error{"There is no head " + std::to_string(o.figure.head) + " in layer " + site_path(c, o.figure.site) + ": " + trace.model->name + " has heads 0 … " + std::to_string(c.heads(o.figure.site) - 1) + " there; correct --head."};
+    if (!c.has_head({o.figure.site, o.figure.head}))
+        return Error{"There is no head " + std::to_string(o.figure.head) + " in layer " +
+                     site_path(c, o.figure.site) + ": " + trace.model->name + " has heads 0 … " +
+                     std::to_string(c.heads(o.figure.site) - 1) + " there; correct --head."};
     return success();
 }
 

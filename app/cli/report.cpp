@@ -1,4 +1,5 @@
-// One self-contained HTML page. It is read without scripts; with them its tables sort and its cells answer to the mouse.
+// One self-contained HTML page. It is read without scripts; with them its tables sort and its cells answer to
+// the mouse.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -48,11 +49,20 @@ std::string escaped(const std::string& text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += c;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
         }
     }
     return out;
@@ -64,11 +74,15 @@ std::string inline_svg(std::string svg, int number, const std::string& label) {
     svg.insert(4, " role=\"img\" aria-label=\"" + escaped(label) + "\"");
     const std::string prefix = "f" + std::to_string(number) + "-";
     for (const std::string& mark : {std::string("id=\"i"), std::string("#i")})
-        for (size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + mark.size() + prefix.size())) svg.insert(at + mark.size() - 1, prefix);
+        for (size_t at = svg.find(mark); at != std::string::npos;
+             at = svg.find(mark, at + mark.size() + prefix.size()))
+            svg.insert(at + mark.size() - 1, prefix);
     return svg;
 }
 
-Result<std::string> figure(const char* kind, const std::shared_ptr<const Trace>& trace, const FigureOptions& options, int number, const std::string& label, ThreadPool& pool) {
+Result<std::string> figure(const char* kind, const std::shared_ptr<const Trace>& trace,
+                           const FigureOptions& options, int number, const std::string& label,
+                           ThreadPool& pool) {
     TRY(const Drawing drawing, find_figure(kind)->make(trace, options, pool));
     TRY(std::string svg, svg_text(drawing));
     return "<figure>" + inline_svg(std::move(svg), number, label) + "</figure>\n";
@@ -94,7 +108,8 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
     return out;
 }
 
-Result<std::vector<AttentionHead>> chosen_heads(const ReportOptions& o, const ModelConfig& c, const std::vector<HeadSummary>& heads) {
+Result<std::vector<AttentionHead>> chosen_heads(const ReportOptions& o, const ModelConfig& c,
+                                                const std::vector<HeadSummary>& heads) {
     if (o.heads.empty()) return telling_heads(c, heads);
     std::vector<AttentionHead> out;
     for (const std::string& list : o.heads)
@@ -108,20 +123,31 @@ Result<std::vector<AttentionHead>> chosen_heads(const ReportOptions& o, const Mo
 std::string token_list(const Trace& trace, int stack) {
     const auto labels = token_labels(trace, stack);
     std::string out = "<p class=\"tokens\">";
-    for (size_t i = 0; i < std::min(labels.size(), kMostTokens); ++i) out += "<span title=\"position " + std::to_string(i) + "\">" + escaped(labels[i]) + "</span>";
+    for (size_t i = 0; i < std::min(labels.size(), kMostTokens); ++i)
+        out += "<span title=\"position " + std::to_string(i) + "\">" + escaped(labels[i]) + "</span>";
     if (labels.size() > kMostTokens) out += " and " + std::to_string(labels.size() - kMostTokens) + " more";
     return out + "</p>\n";
 }
 
 std::string number_cell(float value, int digits) {
-    return "<td data-value=\"" + (std::isnan(value) ? "" : decimals(value, 6)) + "\">" + (std::isnan(value) ? "" : decimals(value, digits)) + "</td>";
+    return "<td data-value=\"" + (std::isnan(value) ? "" : decimals(value, 6)) + "\">" +
+           (std::isnan(value) ? "" : decimals(value, digits)) + "</td>";
 }
 
-std::string bar(float share, bool before) { return "<span class=\"bar" + std::string(before ? " was" : "") + "\" style=\"width:" + decimals(160 * static_cast<double>(share), 1) + "px\"></span>"; }
+std::string bar(float share, bool before) {
+    return "<span class=\"bar" + std::string(before ? " was" : "") +
+           "\" style=\"width:" + decimals(160 * static_cast<double>(share), 1) + "px\"></span>";
+}
 
-std::string percent_text(float p) { return p > 0 && p < 0.001f ? "&lt; 0.1 %" : decimals(100 * static_cast<double>(p), 1) + " %"; }
+std::string percent_text(float p) {
+    return p > 0 && p < 0.001f ? "&lt; 0.1 %" : decimals(100 * static_cast<double>(p), 1) + " %";
+}
 
-std::string points(float change) { return std::abs(change) < 0.0005f ? "0.0" : (change > 0 ? "+" : "") + decimals(100 * static_cast<double>(change), 1); }
+std::string points(float change) {
+    return std::abs(change) < 0.0005f
+               ? "0.0"
+               : (change > 0 ? "+" : "") + decimals(100 * static_cast<double>(change), 1);
+}
 
 std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& pool) {
     const auto positions = predicting_positions(trace);
@@ -129,18 +155,29 @@ std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& 
     std::string out = "<h2>What it predicts</h2>\n";
     if (!own) {
         out += "<table><thead><tr><th>token</th><th></th><th>probability</th></tr></thead><tbody>\n";
-        for (const Prediction& p : predictions(trace, positions[0], kPredictions, pool)) out += "<tr><td>" + escaped(prediction_label(*trace.model, p.id)) + "</td><td class=\"bars\">" + bar(p.probability, false) + "</td><td>" + percent_text(p.probability) + "</td></tr>\n";
+        for (const Prediction& p : predictions(trace, positions[0], kPredictions, pool))
+            out += "<tr><td>" + escaped(prediction_label(*trace.model, p.id)) + "</td><td class=\"bars\">" +
+                   bar(p.probability, false) + "</td><td>" + percent_text(p.probability) + "</td></tr>\n";
         return out + "</tbody></table>\n";
     }
-    out += "<p class=\"note\">Before the changes (grey) and after.</p><table><thead><tr><th>token</th><th></th><th>before</th><th>after</th><th>points</th></tr></thead><tbody>\n";
-    for (const ProbabilityChange& p : probability_changes(*own, positions[0], trace, positions[0], kPredictions, pool))
-        out += "<tr><td>" + escaped(p.label) + "</td><td class=\"bars\">" + bar(p.a, true) + "<br>" + bar(p.b, false) + "</td><td>" + percent_text(p.a) + "</td><td>" + percent_text(p.b) + "</td><td>" + points(p.b - p.a) + "</td></tr>\n";
+    out +=
+        "<p class=\"note\">Before the changes (grey) and "
+        "after.</p><table><thead><tr><th>token</th><th></th><th>before</th><th>after</th><th>points</th></"
+        "tr></thead><tbody>\n";
+    for (const ProbabilityChange& p :
+         probability_changes(*own, positions[0], trace, positions[0], kPredictions, pool))
+        out += "<tr><td>" + escaped(p.label) + "</td><td class=\"bars\">" + bar(p.a, true) + "<br>" +
+               bar(p.b, false) + "</td><td>" + percent_text(p.a) + "</td><td>" + percent_text(p.b) +
+               "</td><td>" + points(p.b - p.a) + "</td></tr>\n";
     return out + "</tbody></table>\n";
 }
 
 std::string statistics_table(const ModelConfig& c, const std::vector<HeadSummary>& heads) {
-    std::string out = "<h2>Statistics of the heads</h2>\n<p class=\"note\">A click on a column sorts by it.</p><div class=\"scroll\"><table><thead><tr><th>head</th>";
-    for (const HeadStatistic& s : head_statistics()) out += "<th data-sorts title=\"" + escaped(s.definition) + "\">" + escaped(s.label) + "</th>";
+    std::string out =
+        "<h2>Statistics of the heads</h2>\n<p class=\"note\">A click on a column sorts by it.</p><div "
+        "class=\"scroll\"><table><thead><tr><th>head</th>";
+    for (const HeadStatistic& s : head_statistics())
+        out += "<th data-sorts title=\"" + escaped(s.definition) + "\">" + escaped(s.label) + "</th>";
     out += "</tr></thead><tbody>\n";
     for (size_t i = 0; i < heads.size(); ++i) {
         out += "<tr><td>" + head_name(c, c.head_at(i)) + "</td>";
@@ -155,16 +192,24 @@ std::string changes_list(const Trace& trace) {
     if (now == Intervention{}) return "";
     std::string out = "<h2>Changed</h2>\n<p class=\"tokens\">";
     if (!now.mask.is_own()) out += "<span>mask " + escaped(now.mask.name()) + "</span>";
-    for (const Change& change : now.changes) out += "<span>" + escaped(change_name(trace.config(), change)) + "</span>";
+    for (const Change& change : now.changes)
+        out += "<span>" + escaped(change_name(trace.config(), change)) + "</span>";
     return out + "</p>\n";
 }
 
 std::string heading(const ReportOptions& o, const Trace& trace) {
     const ModelConfig& c = trace.config();
     const std::string title = o.title.empty() ? "Attention in " + trace.model->name : o.title;
-    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>" + escaped(title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<h1>" + escaped(title) + "</h1>\n";
-    out += "<p class=\"note\">" + escaped(trace.model->name) + " · " + c.family_name + " · " + std::to_string(c.layers()) + " layers · " + per_stack(c, &StackConfig::heads) + " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
-    for (int stack = 0; stack < static_cast<int>(trace.request.inputs.size()); ++stack) out += token_list(trace, stack);
+    std::string out =
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width\">\n<title>" +
+        escaped(title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<h1>" + escaped(title) +
+        "</h1>\n";
+    out += "<p class=\"note\">" + escaped(trace.model->name) + " · " + c.family_name + " · " +
+           std::to_string(c.layers()) + " layers · " + per_stack(c, &StackConfig::heads) +
+           " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
+    for (int stack = 0; stack < static_cast<int>(trace.request.inputs.size()); ++stack)
+        out += token_list(trace, stack);
     return out;
 }
 
@@ -183,7 +228,8 @@ Status run(const ReportOptions& o) {
     options.title = "";
     options.width_px = 1032;
     TRY(const std::string grid, figure("heads", trace, options, 0, "All heads", pool));
-    page += "<h2>All heads</h2>\n" + grid + "<h2>" + (o.heads.empty() ? "Heads that stand out" : "Chosen heads") + "</h2>\n<div class=\"heads\">\n";
+    page += "<h2>All heads</h2>\n" + grid + "<h2>" +
+            (o.heads.empty() ? "Heads that stand out" : "Chosen heads") + "</h2>\n<div class=\"heads\">\n";
     options.width_px = 500;
     int number = 0;
     for (const auto& [site, head] : chosen) {
@@ -193,7 +239,9 @@ Status run(const ReportOptions& o) {
         TRY(const std::string one, figure("head", trace, options, ++number, options.title, pool));
         page += one;
     }
-    page += "</div>\n" + statistics_table(c, heads) + "<footer>Made by Headlight " HEADLIGHT_VERSION ".</footer>\n<script>" + kScript + "</script>\n</body>\n</html>\n";
+    page += "</div>\n" + statistics_table(c, heads) +
+            "<footer>Made by Headlight " HEADLIGHT_VERSION ".</footer>\n<script>" + kScript +
+            "</script>\n</body>\n</html>\n";
     return write_file(o.output, page);
 }
 
@@ -204,7 +252,8 @@ std::function<Status()> declare_report(CLI::App& app) {
     add_input_options(app, o->input);
     add_trace_option(app, o->input);
     app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
-    app.add_option("--heads", o->heads, "the heads to show large, 1.2,3.0; by default those that stand out by a statistic");
+    app.add_option("--heads", o->heads,
+                   "the heads to show large, 1.2,3.0; by default those that stand out by a statistic");
     app.add_option("--title", o->title, "title of the page");
     return [o] { return run(*o); };
 }

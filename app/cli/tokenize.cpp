@@ -12,11 +12,13 @@ namespace {
 Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string& line, size_t number) {
     const std::string name = "Line " + std::to_string(number) + " of standard input";
     TRY(const Json request, parse_json(line, name));
-    if (!request.is_object() || !request.contains("text")) return Error{name + " is no object with a \"text\"; write {\"text\": \"…\"}."};
+    if (!request.is_object() || !request.contains("text"))
+        return Error{name + " is no object with a \"text\"; write {\"text\": \"…\"}."};
     TRY(const std::string text, json_string(request, "text", "", name));
     TRY(const bool special, json_boolean(request, "special", true, name));
     TRY(const std::string pair, json_string(request, or_null("pair"), "", name));
-    TRY(const Encoding e, pair.empty() ? tokenizer.encode(text, special) : tokenizer.encode_pair(text, pair, special));
+    TRY(const Encoding e,
+        pair.empty() ? tokenizer.encode(text, special) : tokenizer.encode_pair(text, pair, special));
     Json offsets = Json::array();
     for (const Span& s : e.offsets) offsets.push_back({s.begin, s.end});
     const nlohmann::ordered_json answer{{"ids", e.ids}, {"tokens", e.tokens}, {"offsets", offsets}};

@@ -13,7 +13,10 @@ std::function<Status()> declare_trace(CLI::App& app) {
     auto o = std::make_shared<Options>();
     add_input_options(app, o->input);
     app.add_option("-o,--output", o->output, "the .safetensors file to write")->required();
-    app.add_option("--capture", o->capture, "write the tensors whose names match, '*hook_q' for example (repeatable)")->expected(1)->take_all();
+    app.add_option("--capture", o->capture,
+                   "write the tensors whose names match, '*hook_q' for example (repeatable)")
+        ->expected(1)
+        ->take_all();
     return [o]() -> Status {
         ThreadPool pool(o->input.threads);
         TRY(const auto trace, run_input(o->input, pool));

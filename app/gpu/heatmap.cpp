@@ -32,10 +32,12 @@ Result<GLuint> compile_stage(GLenum stage, const std::string& source, const std:
 
 }  // namespace
 
-Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir, const char* fragment, const std::string& defines) {
+Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir, const char* fragment,
+                                                          const std::string& defines) {
     TRY(const std::string vertex_source, shader_source(dir, "quad.vert"));
     TRY(std::string fragment_source, shader_source(dir, fragment));
-    fragment_source.insert(std::min(fragment_source.size(), fragment_source.find('\n') + 1), defines);  // after #version
+    fragment_source.insert(std::min(fragment_source.size(), fragment_source.find('\n') + 1),
+                           defines);  // after #version
     TRY(const GLuint vs, compile_stage(GL_VERTEX_SHADER, vertex_source, "quad.vert"));
     TRY(const GLuint fs, compile_stage(GL_FRAGMENT_SHADER, fragment_source, fragment));
     const Program program{glCreateProgram()};
@@ -64,7 +66,11 @@ Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
 const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Scale scale, bool minify, bool dots) const {
     Program& program = heatmaps_[{static_cast<int>(scale), minify, dots}];
     if (!program.id) {
-        const auto compiled = compile(shader_dir_, "heatmap.frag", "#define SCALE " + std::to_string(static_cast<int>(scale)) + (minify ? "\n#define MINIFY\n" : dots ? "\n#define DOTS\n" : "\n"));
+        const auto compiled = compile(shader_dir_, "heatmap.frag",
+                                      "#define SCALE " + std::to_string(static_cast<int>(scale)) +
+                                          (minify ? "\n#define MINIFY\n"
+                                           : dots ? "\n#define DOTS\n"
+                                                  : "\n"));
         if (compiled) program = *compiled;
     }
     return program;
@@ -98,7 +104,8 @@ void HeatmapRenderer::run(const ImDrawList*, const ImDrawCmd* cmd) {
     const auto& command = *static_cast<const Command*>(cmd->UserCallbackData);
     const HeatmapRenderer& r = *command.renderer;
     const ImVec4 clip = cmd->ClipRect;
-    glScissor(static_cast<GLint>(clip.x), static_cast<GLint>(r.viewport_.y - clip.w), static_cast<GLsizei>(clip.z - clip.x), static_cast<GLsizei>(clip.w - clip.y));
+    glScissor(static_cast<GLint>(clip.x), static_cast<GLint>(r.viewport_.y - clip.w),
+              static_cast<GLsizei>(clip.z - clip.x), static_cast<GLsizei>(clip.w - clip.y));
     glDisable(GL_BLEND);
     glBindVertexArray(r.vertex_array_);
     if (command.heatmap) r.draw_now(*command.heatmap);
@@ -139,7 +146,9 @@ void HeatmapRenderer::draw_now(const GridDraw& d) const {
     set_style(grid_, d.style, d.rect);
     glUniform1i(grid_.uniform("atlas"), 0);
     Matrix slots(3, static_cast<Index>(d.slots.size()));
-    for (size_t i = 0; i < d.slots.size(); ++i) slots.col(static_cast<Index>(i)) << static_cast<float>(d.slots[i].index), d.slots[i].fade, d.slots[i].largest;
+    for (size_t i = 0; i < d.slots.size(); ++i)
+        slots.col(static_cast<Index>(i)) << static_cast<float>(d.slots[i].index), d.slots[i].fade,
+            d.slots[i].largest;
     slots_ = Texture::of_values({&slots, 1});
     glUniform1i(grid_.uniform("slots"), 2);
     glUniform1i(grid_.uniform("t"), d.t);

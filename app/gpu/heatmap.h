@@ -1,13 +1,14 @@
-// The two heat-map shaders: one head large, all heads small. Each picture is one draw inside Dear ImGui's list.
+// The two heat-map shaders: one head large, all heads small. Each picture is one draw inside Dear ImGui's
+// list.
 #pragma once
 
 #include <imgui.h>
 
 #include <deque>
 #include <map>
-#include <tuple>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -31,8 +32,8 @@ struct HeatmapDraw {
     GLuint values = 0, row_largest = 0;
     int across = 0, down = 0;  // cells as they lie on the screen
     Scale scale = Scale::linear;
-    bool dots = false;         // the larger the weight, the larger the dot
-    ImVec4 rect;  // x, y, width, height in window pixels
+    bool dots = false;  // the larger the weight, the larger the dot
+    ImVec4 rect;        // x, y, width, height in window pixels
 };
 
 /// A place for one thumbnail.
@@ -45,18 +46,19 @@ struct GridSlot {
 struct GridDraw {
     PictureStyle style;
     GLuint atlas = 0;
-    int t = 0, heads = 0;          // entries along a thumbnail, thumbnails across the atlas
-    int across = 0;                // slots in a row
-    std::vector<GridSlot> slots;   // row by row
+    int t = 0, heads = 0;         // entries along a thumbnail, thumbnails across the atlas
+    int across = 0;               // slots in a row
+    std::vector<GridSlot> slots;  // row by row
     ImVec2 pitch;
     float side = 0;
-    bool linear = false;           // colours by the weight, not its square root
+    bool linear = false;  // colours by the weight, not its square root
     ImVec4 rect;
 };
 
 class HeatmapRenderer {
 public:
-    /// Compiles the shaders, from `shader_dir` where one is given (reloaded by reload()), else from the program itself.
+    /// Compiles the shaders, from `shader_dir` where one is given (reloaded by reload()), else from the
+    /// program itself.
     static Result<HeatmapRenderer> create(const std::string& shader_dir);
 
     void begin_frame(ImVec2 viewport);
@@ -68,14 +70,17 @@ public:
 private:
     struct Program {
         GLuint id = 0;
-        GLint uniform(const char* name) const { return glGetUniformLocation(id, name); }  // −1, which GL ignores, where a variant has no such uniform
+        GLint uniform(const char* name) const {
+            return glGetUniformLocation(id, name);
+        }  // −1, which GL ignores, where a variant has no such uniform
     };
     struct Command {
         HeatmapRenderer* renderer;
         std::optional<HeatmapDraw> heatmap;
         std::optional<GridDraw> grid;
     };
-    static Result<Program> compile(const std::string& shader_dir, const char* fragment, const std::string& defines);
+    static Result<Program> compile(const std::string& shader_dir, const char* fragment,
+                                   const std::string& defines);
     const Program& heatmap_program(Scale scale, bool minify, bool dots) const;
     static void run(const ImDrawList* list, const ImDrawCmd* command);
     void set_style(const Program& program, const PictureStyle& style, const ImVec4& rect) const;
@@ -85,7 +90,8 @@ private:
 
     std::string shader_dir_;
     Program grid_;
-    mutable std::map<std::tuple<int, bool, bool>, Program> heatmaps_;  // by scale, minification and marks, compiled when first drawn
+    mutable std::map<std::tuple<int, bool, bool>, Program>
+        heatmaps_;  // by scale, minification and marks, compiled when first drawn
     GLuint vertex_array_ = 0;
     mutable Texture slots_;
     ImVec2 viewport_;

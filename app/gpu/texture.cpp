@@ -39,7 +39,8 @@ Texture Texture::of_values(std::span<const Matrix> levels) {
     for (GLint i = 0; i <= size; ++i) {
         const Matrix& m = levels[static_cast<size_t>(i)];
         const auto width = static_cast<GLsizei>(m.cols()), height = static_cast<GLsizei>(m.rows());
-        glTexImage2D(GL_TEXTURE_2D, i, GL_R32F, size ? 1 << (size - i) : width, size ? 1 << (size - i) : height, 0, GL_RED, GL_FLOAT, nullptr);
+        glTexImage2D(GL_TEXTURE_2D, i, GL_R32F, size ? 1 << (size - i) : width,
+                     size ? 1 << (size - i) : height, 0, GL_RED, GL_FLOAT, nullptr);
         glTexSubImage2D(GL_TEXTURE_2D, i, 0, 0, width, height, GL_RED, GL_FLOAT, m.data());
     }
     return t;
@@ -72,9 +73,12 @@ Texture Texture::of_argb(int width, int height, int stride, const unsigned char*
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             const unsigned char* in = pixels + y * stride + x * 4;
-            unsigned char* out = straight.data() + (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) * 4;
+            unsigned char* out =
+                straight.data() +
+                (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) * 4;
             const int alpha = in[3];
-            for (int c = 0; c < 3; ++c) out[c] = static_cast<unsigned char>(alpha ? std::min(255, in[2 - c] * 255 / alpha) : 255);
+            for (int c = 0; c < 3; ++c)
+                out[c] = static_cast<unsigned char>(alpha ? std::min(255, in[2 - c] * 255 / alpha) : 255);
             out[3] = static_cast<unsigned char>(alpha);
         }
     Texture t = make();

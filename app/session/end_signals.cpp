@@ -1,10 +1,10 @@
 #include "session/end_signals.h"
 
-#include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 namespace headlight {
 
@@ -40,7 +40,8 @@ EndSignals::EndSignals(std::function<void()> wake) : wake_(std::move(wake)) {
     action.sa_flags = SA_RESTART | SA_RESETHAND;
     for (const int signal : kSignals) {
         struct sigaction before {};
-        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays nohup
+        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signal, &action, nullptr);  // nohup stays nohup
     }
 }
 
@@ -48,10 +49,12 @@ EndSignals::~EndSignals() {
     if (!thread_.joinable()) return;
     for (const int signal : kSignals) {
         struct sigaction now {};
-        if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == on_signal) std::signal(signal, SIG_DFL);
+        if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == on_signal)
+            std::signal(signal, SIG_DFL);
     }
     const char byte = 'q';
-    while (write(pipe_[1], &byte, 1) < 0 && errno == EINTR) {}
+    while (write(pipe_[1], &byte, 1) < 0 && errno == EINTR) {
+    }
     thread_.join();
     write_end = -1;
     close(pipe_[0]);

@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-/// While this lives, the first of these signals sets received() and calls `wake` on a thread of its own; the second ends the
-/// process as usual. At most one at a time.
+/// While this lives, the first of these signals sets received() and calls `wake` on a thread of its own; the
+/// second ends the process as usual. At most one at a time.
 class EndSignals {
 public:
     explicit EndSignals(std::function<void()> wake);

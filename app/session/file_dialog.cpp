@@ -25,10 +25,12 @@ constexpr const char* kPrograms[] = {"zenity", "kdialog"};
 
 bool has_ended(pid_t child) {
     siginfo_t info{};
-    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid == child;
+    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT | WNOHANG) != 0 ||
+           info.si_pid == child;
 }
 
-/// What the program writes, until it ends or closes its output, which a child of its own may hold open for longer.
+/// What the program writes, until it ends or closes its output, which a child of its own may hold open for
+/// longer.
 std::string read_all(int from, pid_t child) {
     constexpr int kPatience = 100;  // milliseconds
     std::string out;
@@ -80,20 +82,29 @@ std::string dialog_program() {
     return {};
 }
 
-std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title, const std::filesystem::path& proposed) {
+std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title,
+                                          const std::filesystem::path& proposed) {
     if (program == "kdialog") return {program, "--title", title, "--getsavefilename", proposed.string()};
-    return {program, "--file-selection", "--save", "--confirm-overwrite", "--title=" + title, "--filename=" + proposed.string()};
+    return {program,
+            "--file-selection",
+            "--save",
+            "--confirm-overwrite",
+            "--title=" + title,
+            "--filename=" + proposed.string()};
 }
 
-void FileDialog::ask(const std::string& title, const std::filesystem::path& proposed, std::function<void()> wake) {
+void FileDialog::ask(const std::string& title, const std::filesystem::path& proposed,
+                     std::function<void()> wake) {
     if (open()) return;
     closing_ = false;
     try {
-        chosen_ = std::async(std::launch::async, [this, arguments = dialog_arguments(dialog_program(), title, proposed), wake = std::move(wake)] {
-            auto out = guarded([&] { return run(arguments); });
-            wake();
-            return out;
-        });
+        chosen_ = std::async(
+            std::launch::async,
+            [this, arguments = dialog_arguments(dialog_program(), title, proposed), wake = std::move(wake)] {
+                auto out = guarded([&] { return run(arguments); });
+                wake();
+                return out;
+            });
     } catch (...) {
         std::promise<Result<std::string>> failed;
         failed.set_value(caught_error());
@@ -107,12 +118,14 @@ Result<std::string> FileDialog::run(const std::vector<std::string>& arguments) {
         const std::lock_guard lock(mutex_);
         if (closing_) return std::string();
         child_ = start(arguments, output);
-        if (!child_) return Error{"The file dialog " + arguments[0] + " could not be started; type the path instead."};
+        if (!child_)
+            return Error{"The file dialog " + arguments[0] + " could not be started; type the path instead."};
     }
     std::string chosen = read_all(output, child_);
     ::close(output);
     siginfo_t ended{};
-    while (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
+    while (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
     const std::lock_guard lock(mutex_);  // until here the number is the child's, and close() may end it
     waitpid(child_, nullptr, 0);
     child_ = 0;
@@ -121,7 +134,8 @@ Result<std::string> FileDialog::run(const std::vector<std::string>& arguments) {
 }
 
 std::optional<Result<std::string>> FileDialog::poll() {
-    if (!open() || chosen_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
+    if (!open() || chosen_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+        return std::nullopt;
     return chosen_.get();
 }
 

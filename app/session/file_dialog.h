@@ -19,7 +19,8 @@ namespace headlight {
 std::string dialog_program();
 
 /// What it is started with to ask where to save; `proposed` is a full path.
-std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title, const std::filesystem::path& proposed);
+std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title,
+                                          const std::filesystem::path& proposed);
 
 class FileDialog {
 public:

@@ -15,11 +15,16 @@ namespace headlight {
 
 Result<FileLock> FileLock::take(const std::filesystem::path& path, double seconds) {
     FileLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (lock.descriptor_ < 0) return Error{display_path(path.parent_path()) + " cannot be written (" + std::strerror(errno) + "): check its permissions."};
+    if (lock.descriptor_ < 0)
+        return Error{display_path(path.parent_path()) + " cannot be written (" + std::strerror(errno) +
+                     "): check its permissions."};
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) return lock;  // a file system without locks: the last writer wins there
-        if (std::chrono::steady_clock::now() >= end) return Error{display_path(path) + " is held by another Headlight that does not answer; close that one."};
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return lock;  // a file system without locks: the last writer wins there
+        if (std::chrono::steady_clock::now() >= end)
+            return Error{display_path(path) +
+                         " is held by another Headlight that does not answer; close that one."};
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     return lock;

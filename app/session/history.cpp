@@ -15,12 +15,15 @@ size_t bytes_of(const Edit& edit) {
 }
 
 bool ends_in_blank(const std::string& text) { return !text.empty() && text.back() == ' '; }
-bool begins_with_blank(const std::string& text) { return !text.empty() && is_white_space(decode_utf8(text, 0).value); }
+bool begins_with_blank(const std::string& text) {
+    return !text.empty() && is_white_space(decode_utf8(text, 0).value);
+}
 
 }  // namespace
 
 Edit reversed(const Edit& edit) {
-    if (const auto* text = std::get_if<TextEdit>(&edit)) return TextEdit{text->text, text->at, text->inserted, text->removed};
+    if (const auto* text = std::get_if<TextEdit>(&edit))
+        return TextEdit{text->text, text->at, text->inserted, text->removed};
     const auto& change = std::get<InterventionEdit>(edit);
     return InterventionEdit{change.after, change.before};
 }
@@ -67,7 +70,8 @@ void History::note(TextEdit edit, EditKind kind, double now) {
 void History::note(InterventionEdit edit, bool same_step) {
     if (edit.before == edit.after) return;
     future_.clear();
-    auto* last = same_step && open_ && !past_.empty() ? std::get_if<InterventionEdit>(&past_.back().edit) : nullptr;
+    auto* last =
+        same_step && open_ && !past_.empty() ? std::get_if<InterventionEdit>(&past_.back().edit) : nullptr;
     if (!last) return add({std::move(edit), EditKind::replaced, 0});
     bytes_ += (edit.after.changes.size() - last->after.changes.size()) * sizeof(Change);
     last->after = std::move(edit.after);

@@ -1,4 +1,5 @@
-// One history of what a person did, in the order of time: edits of texts and interventions, each a difference, not a copy.
+// One history of what a person did, in the order of time: edits of texts and interventions, each a
+// difference, not a copy.
 #pragma once
 
 #include <deque>
@@ -28,22 +29,26 @@ using Edit = std::variant<TextEdit, InterventionEdit>;
 /// The edit that takes another one back.
 Edit reversed(const Edit& edit);
 
-/// How a text was edited. What is typed joins the word before it, what is erased joins what was erased beside it; a pause of
-/// kPause seconds, or anything else in between, begins a new step. What is replaced (pasted, cut, chosen) is a step of its own.
+/// How a text was edited. What is typed joins the word before it, what is erased joins what was erased beside
+/// it; a pause of kPause seconds, or anything else in between, begins a new step. What is replaced (pasted,
+/// cut, chosen) is a step of its own.
 enum class EditKind { typed, erased, replaced };
 
 class History {
 public:
-    static constexpr double kPause = 1;             // seconds
-    static constexpr size_t kMaxBytes = 16'000'000; // of what can be undone; the oldest steps go first
+    static constexpr double kPause = 1;              // seconds
+    static constexpr size_t kMaxBytes = 16'000'000;  // of what can be undone; the oldest steps go first
     static constexpr size_t kMaxSteps = 2000;
 
-    /// Notes what was done to a text at `now` (seconds of any steady clock). What was undone can no longer be redone.
+    /// Notes what was done to a text at `now` (seconds of any steady clock). What was undone can no longer be
+    /// redone.
     void note(TextEdit edit, EditKind kind, double now);
-    /// Notes a change of the intervention; `same_step` where it belongs to the one before it (a drag that goes on).
+    /// Notes a change of the intervention; `same_step` where it belongs to the one before it (a drag that
+    /// goes on).
     void note(InterventionEdit edit, bool same_step = false);
 
-    /// What takes the newest step back, or does the last one that was taken back again; nothing where there is none.
+    /// What takes the newest step back, or does the last one that was taken back again; nothing where there
+    /// is none.
     std::optional<Edit> undo();
     std::optional<Edit> redo();
 

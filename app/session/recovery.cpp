@@ -17,7 +17,8 @@ constexpr size_t kMostLeft = 10;
 
 fs::path lock_of(fs::path workspace) {
     const std::string name = workspace.filename().string();
-    return workspace.replace_filename(name.substr(0, name.size() - std::string_view(kWorkspace).size()) + ".lock");
+    return workspace.replace_filename(name.substr(0, name.size() - std::string_view(kWorkspace).size()) +
+                                      ".lock");
 }
 
 void remove_place(const fs::path& workspace) {
@@ -32,7 +33,8 @@ struct Found {
     FileLock lock;
 };
 
-/// Places that nobody holds, newest first; those without a workspace are removed, and so are all but the newest ones.
+/// Places that nobody holds, newest first; those without a workspace are removed, and so are all but the
+/// newest ones.
 std::vector<Found> abandoned(const fs::path& folder) {
     std::vector<Found> out;
     std::error_code ignored;
@@ -42,8 +44,10 @@ std::vector<Found> abandoned(const fs::path& folder) {
         auto lock = FileLock::take(file, 0);
         if (!lock) continue;
         const fs::path workspace = file.parent_path() / (file.stem().string() + kWorkspace);
-        if (fs::exists(workspace, ignored)) out.push_back({workspace, fs::last_write_time(workspace, ignored), *std::move(lock)});
-        else remove_place(workspace);
+        if (fs::exists(workspace, ignored))
+            out.push_back({workspace, fs::last_write_time(workspace, ignored), *std::move(lock)});
+        else
+            remove_place(workspace);
     }
     std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) { return a.time > b.time; });
     for (; out.size() > kMostLeft; out.pop_back()) remove_place(out.back().workspace);
@@ -63,7 +67,8 @@ Recovery::Recovery(const fs::path& folder) {
         left_lock_ = std::move(found[0].lock);
     }
     fs::path own;
-    for (int i = 0; own.empty() || fs::exists(lock_of(own), ignored); ++i) own = folder / ("window-" + std::to_string(getpid()) + "-" + std::to_string(i) + kWorkspace);
+    for (int i = 0; own.empty() || fs::exists(lock_of(own), ignored); ++i)
+        own = folder / ("window-" + std::to_string(getpid()) + "-" + std::to_string(i) + kWorkspace);
     if (auto lock = FileLock::take(lock_of(own), 0)) {
         lock_ = *std::move(lock);
         own_ = own;
@@ -71,8 +76,11 @@ Recovery::Recovery(const fs::path& folder) {
 }
 
 void Recovery::mark_shown() {
-    for (const auto* lock : {&lock_, &left_lock_})  // what this window has shown since need not be held back by what was left before
-        if (*lock) [[maybe_unused]] const auto written = pwrite((*lock)->descriptor(), "shown\n", 6, 0);
+    for (const auto* lock :
+         {&lock_,
+          &left_lock_})  // what this window has shown since need not be held back by what was left before
+        if (*lock) [[maybe_unused]]
+            const auto written = pwrite((*lock)->descriptor(), "shown\n", 6, 0);
 }
 
 void Recovery::drop_left() {

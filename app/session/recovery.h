@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// A window's place in a folder of recovery: a workspace file, and beside it a lock that is held for as long as the process lives.
-/// A lock that nobody holds belongs to a window that ended without end().
+/// A window's place in a folder of recovery: a workspace file, and beside it a lock that is held for as long
+/// as the process lives. A lock that nobody holds belongs to a window that ended without end().
 class Recovery {
 public:
     struct Left {
@@ -17,8 +17,8 @@ public:
         bool shown = false;  // whether that window had shown what was in it
     };
 
-    /// Takes a place, and takes charge of the newest workspace that was left; no other window offers it meanwhile. Where the folder
-    /// cannot be written there is no place and nothing is offered.
+    /// Takes a place, and takes charge of the newest workspace that was left; no other window offers it
+    /// meanwhile. Where the folder cannot be written there is no place and nothing is offered.
     explicit Recovery(const std::filesystem::path& folder);
 
     /// Where this window's workspace is to be kept; empty where there is no place.

@@ -21,7 +21,8 @@ constexpr double kPatience = 1;  // seconds, for another window that is writing
 Result<Json> read_object(const fs::path& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return Json();
-    if (fs::file_size(path, ignored) > kLargestFile) return Error{display_path(path) + " is larger than 64 MB, which no file of Headlight is; remove it."};
+    if (fs::file_size(path, ignored) > kLargestFile)
+        return Error{display_path(path) + " is larger than 64 MB, which no file of Headlight is; remove it."};
     TRY(Json root, read_json(path));
     if (!root.is_object()) return Error{display_path(path) + " is not a JSON object; correct or remove it."};
     return root;
@@ -31,7 +32,8 @@ Result<Json> read_object(const fs::path& path) {
 fs::path set_aside(const fs::path& path) {
     std::error_code ignored;
     fs::path aside = path.string() + ".broken";
-    for (int i = 2; i < 100 && fs::exists(aside, ignored); ++i) aside = path.string() + ".broken-" + std::to_string(i);
+    for (int i = 2; i < 100 && fs::exists(aside, ignored); ++i)
+        aside = path.string() + ".broken-" + std::to_string(i);
     fs::rename(path, aside, ignored);
     return ignored ? fs::path() : aside;
 }
@@ -45,7 +47,8 @@ Result<Json> read_or_set_aside(const fs::path& path, std::string& notice) {
     if (root) return root;
     const fs::path aside = set_aside(path);
     if (aside.empty()) return root.error();
-    notice = display_path(path) + " could not be read and was set aside as " + aside.filename().string() + ".";
+    notice =
+        display_path(path) + " could not be read and was set aside as " + aside.filename().string() + ".";
     return Json::object();
 }
 
@@ -57,11 +60,14 @@ Result<FileLock> lock_folder_of(const fs::path& path) {
 
 Status write_object(const fs::path& path, Json root) {
     const auto version = root.find("version");
-    if (version == root.end() || !version->is_number_integer() || *version < kVersion) root["version"] = kVersion;
+    if (version == root.end() || !version->is_number_integer() || *version < kVersion)
+        root["version"] = kVersion;
     return write_file(path, root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-bool same_kind(const Json& a, const Json& b) { return a.type() == b.type() || (a.is_number() && b.is_number()); }
+bool same_kind(const Json& a, const Json& b) {
+    return a.type() == b.type() || (a.is_number() && b.is_number());
+}
 
 Json& child(Json& object, const std::string& key) {
     Json& found = object[key];
@@ -74,23 +80,29 @@ Json& child(Json& object, const std::string& key) {
 FoundFile find_remembered(const fs::path& path, bool own) {
     FoundFile found;
     auto root = own ? read_or_set_aside(path, found.notice) : read_object(path);
-    if (!root) found.notice = root.error().message;
-    else if (root->is_object()) found.root = *std::move(root);
+    if (!root)
+        found.notice = root.error().message;
+    else if (root->is_object())
+        found.root = *std::move(root);
     return found;
 }
 
 Json merged(Json file, const Json& before, const Json& now, const std::set<std::string>& together) {
-    const auto changed = [&](const std::string& key) { return now.contains(key) && (!before.contains(key) || before.at(key) != now.at(key)); };
+    const auto changed = [&](const std::string& key) {
+        return now.contains(key) && (!before.contains(key) || before.at(key) != now.at(key));
+    };
     const bool moved = std::any_of(together.begin(), together.end(), changed);
     for (const auto& [key, value] : now.items()) {
         const auto there = file.find(key);
-        const bool goes_along = moved && together.count(key) && there != file.end() && same_kind(*there, value);
+        const bool goes_along =
+            moved && together.count(key) && there != file.end() && same_kind(*there, value);
         if (there == file.end() || changed(key) || goes_along) file[key] = value;
     }
     return file;
 }
 
-Status remember_settings(const fs::path& path, const Json& before, const Json& now, const std::set<std::string>& together) {
+Status remember_settings(const fs::path& path, const Json& before, const Json& now,
+                         const std::set<std::string>& together) {
     TRY(const FileLock lock, lock_folder_of(path));
     std::string ignored;
     TRY(Json file, read_or_set_aside(path, ignored));
@@ -104,7 +116,9 @@ HeadLabels labels_in(const Json& object) {
     for (const auto& [model, heads] : object.items()) {
         if (!heads.is_object()) continue;
         for (const auto& [head, label] : heads.items())
-            if (label.is_string() && label.get_ref<const std::string&>().size() <= kLongestLabel && ++count <= kMostLabels) out[model][head] = label.get<std::string>();
+            if (label.is_string() && label.get_ref<const std::string&>().size() <= kLongestLabel &&
+                ++count <= kMostLabels)
+                out[model][head] = label.get<std::string>();
     }
     return out;
 }
@@ -113,7 +127,8 @@ fs::path labels_path(const fs::path& settings) { return settings.parent_path() /
 
 namespace {
 
-/// Adds what an old settings file holds and the file of labels does not; the settings lose it after that is on the disk.
+/// Adds what an old settings file holds and the file of labels does not; the settings lose it after that is
+/// on the disk.
 Status take_over(const fs::path& settings, std::string& notice) {
     TRY(const FileLock lock, lock_folder_of(settings));
     TRY(Json old, read_or_set_aside(settings, notice));
@@ -137,7 +152,8 @@ HeadLabels find_labels(const fs::path& settings, std::string& notice) {
     const FoundFile found = find_remembered(labels_path(settings), true);
     if (!found.notice.empty()) notice = found.notice;
     HeadLabels labels = labels_in(found.root.value("labels", Json()));
-    for (const auto& [model, heads] : taken ? HeadLabels() : before) labels[model].insert(heads.begin(), heads.end());
+    for (const auto& [model, heads] : taken ? HeadLabels() : before)
+        labels[model].insert(heads.begin(), heads.end());
     return labels;
 }
 
@@ -147,8 +163,10 @@ Result<HeadLabels> remember_labels(const fs::path& settings, std::span<const Lab
     TRY(Json root, read_or_set_aside(labels_path(settings), notice));
     Json& labels = child(root, "labels");
     for (const LabelEdit& edit : edits) {
-        if (edit.label.empty()) child(labels, edit.model).erase(edit.head);
-        else child(labels, edit.model)[edit.head] = edit.label;
+        if (edit.label.empty())
+            child(labels, edit.model).erase(edit.head);
+        else
+            child(labels, edit.model)[edit.head] = edit.label;
     }
     TRY_STATUS(write_object(labels_path(settings), root));
     return labels_in(labels);

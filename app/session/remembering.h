@@ -1,5 +1,6 @@
-// What is remembered between starts: settings, and labels of heads in a file of their own. Each file appears whole, is written under
-// the folder's lock over what stands there by then, and keeps what this version does not know.
+// What is remembered between starts: settings, and labels of heads in a file of their own. Each file appears
+// whole, is written under the folder's lock over what stands there by then, and keeps what this version does
+// not know.
 #pragma once
 
 #include <filesystem>
@@ -19,16 +20,17 @@ struct FoundFile {
     std::string notice;
 };
 
-/// Reads a file of ours. One that holds no JSON object is moved beside itself as NAME.broken where it is our `own`; a file that was
-/// given by a person stays as it is.
+/// Reads a file of ours. One that holds no JSON object is moved beside itself as NAME.broken where it is our
+/// `own`; a file that was given by a person stays as it is.
 FoundFile find_remembered(const std::filesystem::path& path, bool own);
 
-/// The file's fields, with what changed from `before` to `now`. Fields that stand in `together` describe one thing: a change of one
-/// writes them all, but for those whose kind of value we do not know.
+/// The file's fields, with what changed from `before` to `now`. Fields that stand in `together` describe one
+/// thing: a change of one writes them all, but for those whose kind of value we do not know.
 Json merged(Json file, const Json& before, const Json& now, const std::set<std::string>& together);
 
 /// Writes what changed into the settings file, which another window may have written meanwhile.
-Status remember_settings(const std::filesystem::path& path, const Json& before, const Json& now, const std::set<std::string>& together);
+Status remember_settings(const std::filesystem::path& path, const Json& before, const Json& now,
+                         const std::set<std::string>& together);
 
 /// Labels given by hand: model → head ("3.5") → label.
 using HeadLabels = std::map<std::string, std::map<std::string, std::string>>;

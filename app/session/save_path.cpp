@@ -55,7 +55,8 @@ fs::path named_folder(const std::string& user_dirs, const std::string& name, con
 fs::path full_path(const std::string& typed, const fs::path& folder) {
     if (typed.empty()) return {};
     const fs::path home = home_folder();
-    if (!home.empty() && (typed == "~" || typed.rfind("~/", 0) == 0)) return (home / typed.substr(std::min<size_t>(2, typed.size()))).lexically_normal();
+    if (!home.empty() && (typed == "~" || typed.rfind("~/", 0) == 0))
+        return (home / typed.substr(std::min<size_t>(2, typed.size()))).lexically_normal();
     return (folder / typed).lexically_normal();
 }
 
@@ -65,7 +66,8 @@ fs::path next_free(const fs::path& path) {
     const size_t dot = name.find('.', 1);
     const std::string stem = name.substr(0, dot), ending = dot == std::string::npos ? "" : name.substr(dot);
     fs::path out = path;
-    for (int i = 2; fs::exists(fs::symlink_status(out, ignored)) && i < 10'000; ++i) out = path.parent_path() / (stem + "-" + std::to_string(i) + ending);
+    for (int i = 2; fs::exists(fs::symlink_status(out, ignored)) && i < 10'000; ++i)
+        out = path.parent_path() / (stem + "-" + std::to_string(i) + ending);
     return out;
 }
 

@@ -4,7 +4,8 @@
 
 namespace headlight {
 
-Saver::Saver(std::function<Status(const Snapshot&)> write) : write_(std::move(write)), thread_([this] { work(); }) {}
+Saver::Saver(std::function<Status(const Snapshot&)> write)
+    : write_(std::move(write)), thread_([this] { work(); }) {}
 
 Saver::~Saver() { [[maybe_unused]] const Status last = finish(); }
 

@@ -12,8 +12,8 @@
 
 namespace headlight {
 
-/// When to look whether something is to be saved: so long after the first thing that may have changed that nothing older than a second
-/// is ever lost.
+/// When to look whether something is to be saved: so long after the first thing that may have changed that
+/// nothing older than a second is ever lost.
 class SaveClock {
 public:
     static constexpr double kDelay = 0.5;  // seconds; the rest of the second is for writing
@@ -22,7 +22,9 @@ public:
         if (!due_) due_ = now + kDelay;
     }
     /// Seconds until then; none while nothing waits.
-    std::optional<double> wait(double now) const { return due_ ? std::optional(std::max(0.0, *due_ - now)) : std::nullopt; }
+    std::optional<double> wait(double now) const {
+        return due_ ? std::optional(std::max(0.0, *due_ - now)) : std::nullopt;
+    }
     /// Whether it is time; the clock stands again then.
     bool take(double now) {
         const bool due = due_ && now >= *due_;
@@ -34,7 +36,8 @@ private:
     std::optional<double> due_;
 };
 
-/// Writes the newest of what it is given, on a thread of its own; what is not yet written when it ends is written then.
+/// Writes the newest of what it is given, on a thread of its own; what is not yet written when it ends is
+/// written then.
 class Saver {
 public:
     struct Snapshot {

@@ -11,7 +11,8 @@ const Found<WordAlignmentWanted>* shown_alignment(const Scene& scene);
 /// Labels of what the model has written but the shown pass has not read.
 std::vector<std::string> words_to_come(const Scene& scene, const Found<WordAlignmentWanted>& found);
 
-/// Row and column of the focused cell: tokens, or the words that they belong to. −1 on a page where nothing is locked.
+/// Row and column of the focused cell: tokens, or the words that they belong to. −1 on a page where nothing
+/// is locked.
 std::pair<int, int> focused_words(const Scene& scene, const WordAlignment& alignment);
 
 /// Points at, or locks, a row and a column.

@@ -1,4 +1,5 @@
-// Beside the alignment: what else the model could have said, where a word reads, and each word's strongest source.
+// Beside the alignment: what else the model could have said, where a word reads, and each word's strongest
+// source.
 #include <algorithm>
 #include <cmath>
 
@@ -16,14 +17,18 @@ int step_of(const Scene& s, int query) {
 }
 
 /// "label ▬▬▬ 0.97": a row that can be pressed.
-bool draw_choice(Scene& s, Rect column, float y, const std::string& path, const std::string& label, float value, bool on, int digits = 4) {
+bool draw_choice(Scene& s, Rect column, float y, const std::string& path, const std::string& label,
+                 float value, bool on, int digits = 4) {
     Ui& ui = s.ui;
     const Rect r{column.x - ui.px(8), y - ui.px(13), column.w + ui.px(16), ui.px(26)};
     const Hit h = path.empty() ? Hit() : ui.control(path, r);
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-    ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBodyMono, label, ui.px(100)));
-    ui.bar({column.x + ui.px(108), y - ui.px(4), column.w - ui.px(108 + 68), ui.px(8)}, value, on ? ui.colors->accent : ui.colors->t3);
-    ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2, number(value, digits));
+    ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1,
+                 ui.text.fitted(kBodyMono, label, ui.px(100)));
+    ui.bar({column.x + ui.px(108), y - ui.px(4), column.w - ui.px(108 + 68), ui.px(8)}, value,
+           on ? ui.colors->accent : ui.colors->t3);
+    ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2,
+                       number(value, digits));
     return h.clicked;
 }
 
@@ -39,57 +44,76 @@ float draw_rule(Ui& ui, Rect area, float y) {
 }
 
 /// The alternatives of a step; a click goes on from one.
-float draw_alternatives(Scene& s, Rect column, float y, int step, size_t most, const std::string& title, const char* path) {
+float draw_alternatives(Scene& s, Rect column, float y, int step, size_t most, const std::string& title,
+                        const char* path) {
     y = draw_heading(s.ui, column, y, title, "p");
     auto choices = choices_at(s, step);
     choices.resize(std::min(most, choices.size()));
     const auto& tokens = s.sentence()->written->writing.tokens;
-    const bool listed = std::any_of(choices.begin(), choices.end(), [&](const Prediction& p) { return is_written(s, step, p.id); });
-    if (!listed && step < static_cast<int>(tokens.size())) choices.push_back({tokens[static_cast<size_t>(step)].id, tokens[static_cast<size_t>(step)].probability});
+    const bool listed = std::any_of(choices.begin(), choices.end(),
+                                    [&](const Prediction& p) { return is_written(s, step, p.id); });
+    if (!listed && step < static_cast<int>(tokens.size()))
+        choices.push_back(
+            {tokens[static_cast<size_t>(step)].id, tokens[static_cast<size_t>(step)].probability});
     for (size_t i = 0; i < choices.size(); ++i, y += s.ui.px(26)) {
         const bool on = is_written(s, step, choices[i].id);
-        if (draw_choice(s, column, y, path + std::to_string(i), prediction_label(*s.model(), choices[i].id), choices[i].probability, on)) go_on_from(s, step, choices[i].id);
+        if (draw_choice(s, column, y, path + std::to_string(i), prediction_label(*s.model(), choices[i].id),
+                        choices[i].probability, on))
+            go_on_from(s, step, choices[i].id);
     }
     return y;
 }
 
 /// The step at which the model was least sure of what it wrote.
 int least_certain(const Writing& writing) {
-    const auto it = std::min_element(writing.tokens.begin(), writing.tokens.end(), [](const WrittenToken& a, const WrittenToken& b) { return a.probability < b.probability; });
+    const auto it = std::min_element(
+        writing.tokens.begin(), writing.tokens.end(),
+        [](const WrittenToken& a, const WrittenToken& b) { return a.probability < b.probability; });
     return static_cast<int>(it - writing.tokens.begin());
 }
 
-float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell, size_t most) {
+float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
+                   size_t most) {
     Ui& ui = s.ui;
     y = draw_heading(ui, column, y, "Where " + a.rows[static_cast<size_t>(cell.first)] + " reads", "weight");
     std::vector<int> order;
     for (int c = 0; c < static_cast<int>(a.columns.size()); ++c) order.push_back(c);
-    std::stable_sort(order.begin(), order.end(), [&](int x, int z) { return a.weights(cell.first, x) > a.weights(cell.first, z); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int x, int z) { return a.weights(cell.first, x) > a.weights(cell.first, z); });
     for (size_t i = 0; i < std::min(most, order.size()); ++i, y += ui.px(26)) {
         const int c = order[i];
-        draw_choice(s, column, y, "", std::to_string(c) + " " + a.columns[static_cast<size_t>(c)], std::max(0.0f, a.weights(cell.first, c)), i == 0, 3);
+        draw_choice(s, column, y, "", std::to_string(c) + " " + a.columns[static_cast<size_t>(c)],
+                    std::max(0.0f, a.weights(cell.first, c)), i == 0, 3);
     }
     return y;
 }
 
-void draw_pairs(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell, float bottom) {
+void draw_pairs(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
+                float bottom) {
     Ui& ui = s.ui;
     const float line = ui.px(20);
-    const int room = static_cast<int>((bottom - y - ui.px(26)) / line), rows = static_cast<int>(a.rows.size());
+    const int room = static_cast<int>((bottom - y - ui.px(26)) / line),
+              rows = static_cast<int>(a.rows.size());
     if (room < 2) return;
     y = draw_heading(ui, column, y, "Strongest source of each word", "");
     const int first = std::clamp(cell.first - room + 1, 0, std::max(0, rows - room));
     for (int r = first; r < std::min(rows, first + room); ++r, y += line) {
         const bool on = r == cell.first;
-        ui.text.draw(column.x, y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2, ui.text.fitted(kCaptionMono, a.rows[static_cast<size_t>(r)], column.w * 0.42f));
-        ui.text.draw(column.x + column.w * 0.46f, y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kCaptionMono, a.columns[static_cast<size_t>(a.strongest[static_cast<size_t>(r)])], column.w * 0.5f));
+        ui.text.draw(column.x, y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
+                     ui.text.fitted(kCaptionMono, a.rows[static_cast<size_t>(r)], column.w * 0.42f));
+        ui.text.draw(
+            column.x + column.w * 0.46f, y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2,
+            ui.text.fitted(kCaptionMono, a.columns[static_cast<size_t>(a.strongest[static_cast<size_t>(r)])],
+                           column.w * 0.5f));
     }
 }
 
 }  // namespace
 
 /// Which heads count, where they are chosen; else the ranked heads.
-void draw_alignment_list(Scene& s, Rect area) { s.state.align_of == AlignOf::chosen ? draw_lines_list(s, area) : draw_head_ranking(s, area); }
+void draw_alignment_list(Scene& s, Rect area) {
+    s.state.align_of == AlignOf::chosen ? draw_lines_list(s, area) : draw_head_ranking(s, area);
+}
 
 void draw_alignment_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
@@ -103,11 +127,16 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
     const std::string& word = a.rows[static_cast<size_t>(cell.first)];
-    const char* what = found->asked.as_read ? "being read" : step >= 0 && step == s.sentence()->step ? "being chosen" : "chosen";
-    const float w = ui.text.draw(area.x + pad, mid, kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, word, area.w - 2 * pad - ui.px(120)));
-    ui.text.draw(area.x + pad + w + ui.px(8), mid + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(cell.first));
+    const char* what = found->asked.as_read                      ? "being read"
+                       : step >= 0 && step == s.sentence()->step ? "being chosen"
+                                                                 : "chosen";
+    const float w = ui.text.draw(area.x + pad, mid, kTitleMono, ui.colors->accent_text,
+                                 ui.text.fitted(kTitleMono, word, area.w - 2 * pad - ui.px(120)));
+    ui.text.draw(area.x + pad + w + ui.px(8), mid + ui.px(2), kCaptionMono, ui.colors->t3,
+                 std::to_string(cell.first));
     ui.text.draw_right(area.right() - pad, mid + ui.px(2), kCaption, ui.colors->t2, what);
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h}, save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
+        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
     const bool low = area.h < ui.px(720);
     float y = area.y + ui.px(74);
     ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
@@ -118,7 +147,10 @@ void draw_alignment_inspector(Scene& s, Rect area) {
         const Writing& writing = s.sentence()->written->writing;
         const int unsure = writing.tokens.empty() ? step : least_certain(writing);
         if (!low && unsure != step) {
-            y = draw_alternatives(s, column, y, unsure, 4, "Least certain: step " + std::to_string(unsure) + ", " + s.sentence()->written->labels[static_cast<size_t>(unsure)], "align/unsure/");
+            y = draw_alternatives(s, column, y, unsure, 4,
+                                  "Least certain: step " + std::to_string(unsure) + ", " +
+                                      s.sentence()->written->labels[static_cast<size_t>(unsure)],
+                                  "align/unsure/");
             y = draw_rule(ui, area, y);
         }
     }

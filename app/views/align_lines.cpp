@@ -27,7 +27,10 @@ Row row_of(Ui& ui, Rect area, const std::vector<std::string>& words, float y) {
     return {words, area.middle_x() - pitch * static_cast<float>(words.size()) / 2, pitch, y};
 }
 
-int word_at(const Row& row, float x) { return std::clamp(static_cast<int>((x - row.left) / row.pitch), 0, static_cast<int>(row.words.size()) - 1); }
+int word_at(const Row& row, float x) {
+    return std::clamp(static_cast<int>((x - row.left) / row.pitch), 0,
+                      static_cast<int>(row.words.size()) - 1);
+}
 
 /// Words level where they fit, leaning where they are close.
 void draw_words(Scene& s, const Row& row, bool above, int lit, ImU32 lit_ink, int known) {
@@ -38,22 +41,30 @@ void draw_words(Scene& s, const Row& row, bool above, int lit, ImU32 lit_ink, in
         if (i % step && i != lit) continue;
         const std::string label = shorten_middle(row.words[static_cast<size_t>(i)], 16);
         const ImU32 ink = i == lit ? lit_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
-        if (level) ui.text.draw_centred(row.x(i), row.y + ui.px(above ? -16 : 16), kBodyMono, ink, label);
-        else if (above) ui.text.draw(row.x(i), row.y - ui.px(10), kCaptionMono, ink, label, -0.7854f);
-        else ui.text.draw(row.x(i) - ui.px(4), row.y + ui.px(12), kCaptionMono, ink, label, 0.7854f);
+        if (level)
+            ui.text.draw_centred(row.x(i), row.y + ui.px(above ? -16 : 16), kBodyMono, ink, label);
+        else if (above)
+            ui.text.draw(row.x(i), row.y - ui.px(10), kCaptionMono, ink, label, -0.7854f);
+        else
+            ui.text.draw(row.x(i) - ui.px(4), row.y + ui.px(12), kCaptionMono, ink, label, 0.7854f);
     }
 }
 
-void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a, int row, int column, int focus) {
+void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a, int row, int column,
+               int focus) {
     Ui& ui = s.ui;
-    const bool hard = s.state.align_marks == AlignMarks::hard, strongest = a.strongest[static_cast<size_t>(row)] == column;
+    const bool hard = s.state.align_marks == AlignMarks::hard,
+               strongest = a.strongest[static_cast<size_t>(row)] == column;
     const float w = hard ? (strongest ? 1.0f : 0.0f) : a.weights(row, column);
     if (w < 0.03f) return;
     const bool lit = row == focus;
     const bool marked = strongest && s.state.align_marks != AlignMarks::soft;
     const ImU32 ink = lit ? ui.colors->accent : marked ? ui.colors->t1 : ui.colors->t2;
-    const float alpha = lit ? std::max(0.35f, w) : focus >= 0 && s.state.focused() ? 0.12f * w + 0.04f : 0.15f + 0.6f * w;
-    ui.stroke({from.x(column), from.y + ui.px(2)}, {to.x(row), to.y - ui.px(2)}, faded(ink, alpha), ui.px(marked ? 1.2f : 0.6f) + ui.px(4) * w);
+    const float alpha = lit                               ? std::max(0.35f, w)
+                        : focus >= 0 && s.state.focused() ? 0.12f * w + 0.04f
+                                                          : 0.15f + 0.6f * w;
+    ui.stroke({from.x(column), from.y + ui.px(2)}, {to.x(row), to.y - ui.px(2)}, faded(ink, alpha),
+              ui.px(marked ? 1.2f : 0.6f) + ui.px(4) * w);
 }
 
 }  // namespace
@@ -64,9 +75,11 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
     std::vector<std::string> targets = a.rows;
     const auto known = static_cast<int>(targets.size());
     for (const auto& word : words_to_come(s, found)) targets.push_back(word);
-    const float pad = ui.px(40), middle = area.y + area.h * 0.52f, half = std::clamp(area.h * 0.22f, ui.px(60), ui.px(150));
+    const float pad = ui.px(40), middle = area.y + area.h * 0.52f,
+                half = std::clamp(area.h * 0.22f, ui.px(60), ui.px(150));
     const Rect inner{area.x + pad, area.y, area.w - 2 * pad, area.h};
-    const Row source = row_of(ui, inner, a.columns, middle - half), target = row_of(ui, inner, targets, middle + half);
+    const Row source = row_of(ui, inner, a.columns, middle - half),
+              target = row_of(ui, inner, targets, middle + half);
     const Hit h = ui.hit("align/lines/map", {inner.x, source.y - ui.px(40), inner.w, 2 * half + ui.px(80)});
     if (h.hovered && h.mouse.y > middle) {
         const int row = std::min(word_at(target, h.mouse.x), known - 1);
@@ -85,11 +98,16 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
                 if ((r == cell.first) == lit) draw_link(s, source, target, a, r, c, cell.first);
     draw_words(s, source, true, cell.second, ui.colors->t1, static_cast<int>(a.columns.size()));
     draw_words(s, target, false, cell.first, ui.colors->accent_text, known);
-    ui.text.draw(area.x + ui.px(24), source.y - ui.px(16), kCaption, ui.colors->t3, source.left > area.x + ui.px(90) ? "source" : "");
-    ui.text.draw(area.x + ui.px(24), target.y + ui.px(16), kCaption, ui.colors->t3, target.left > area.x + ui.px(90) ? "target" : "");
+    ui.text.draw(area.x + ui.px(24), source.y - ui.px(16), kCaption, ui.colors->t3,
+                 source.left > area.x + ui.px(90) ? "source" : "");
+    ui.text.draw(area.x + ui.px(24), target.y + ui.px(16), kCaption, ui.colors->t3,
+                 target.left > area.x + ui.px(90) ? "target" : "");
     const int crossings = count_crossings(a.strongest);
     ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption, "Width: weight; lines under 0.03 are left out. " + std::to_string(crossings) + (crossings == 1 ? " pair" : " pairs") + " of strongest links cross.", area.w - ui.px(48)));
+                 ui.text.fitted(kCaption,
+                                "Width: weight; lines under 0.03 are left out. " + std::to_string(crossings) +
+                                    (crossings == 1 ? " pair" : " pairs") + " of strongest links cross.",
+                                area.w - ui.px(48)));
 }
 
 }  // namespace headlight

@@ -35,23 +35,33 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     Ui& ui = s.ui;
     std::array<int, kBins> bins{};
     for (const float v : choice.values)
-        if (!std::isnan(v)) ++bins[static_cast<size_t>(std::clamp(static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0, kBins - 1))];
+        if (!std::isnan(v))
+            ++bins[static_cast<size_t>(std::clamp(
+                static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0,
+                kBins - 1))];
     const int most = std::max(1, *std::max_element(bins.begin(), bins.end()));
-    const float w = r.w / kBins, edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
+    const float w = r.w / kBins,
+                edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
     for (int i = 0; i < kBins; ++i) {
-        const float high = bins[static_cast<size_t>(i)] ? std::max(ui.px(2), r.h * static_cast<float>(bins[static_cast<size_t>(i)]) / static_cast<float>(most)) : 0;
+        const float high = bins[static_cast<size_t>(i)]
+                               ? std::max(ui.px(2), r.h * static_cast<float>(bins[static_cast<size_t>(i)]) /
+                                                        static_cast<float>(most))
+                               : 0;
         const float middle = (static_cast<float>(i) + 0.5f) / kBins;
         const bool kept = choice.column().ascending ? middle <= edge : middle >= edge;
-        ui.fill({r.x + w * static_cast<float>(i), r.bottom() - high, w - ui.line(), high}, kept ? ui.colors->accent : ui.colors->l2);
+        ui.fill({r.x + w * static_cast<float>(i), r.bottom() - high, w - ui.line(), high},
+                kept ? ui.colors->accent : ui.colors->l2);
     }
     ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
     const float x = r.x + r.w * std::clamp(edge, 0.0f, 1.0f);
     const Rect handle{x - ui.px(4), r.bottom() - ui.px(4), ui.px(8), ui.px(12)};
     ui.fill({x - ui.line() / 2, r.y, ui.line(), r.h}, ui.colors->accent);
     ui.fill(handle, ui.colors->accent, 2);
-    const Hit h = ui.control("heads/keep", {r.x - ui.px(6), r.y - ui.px(4), r.w + ui.px(12), r.h + ui.px(14)});
+    const Hit h =
+        ui.control("heads/keep", {r.x - ui.px(6), r.y - ui.px(4), r.w + ui.px(12), r.h + ui.px(14)});
     if (h.hovered) ui.frame(handle, ui.colors->hover, 1, 2);
-    if (const int step = ui.take_step("heads/keep"); step != 0) s.state.heads_kept = std::clamp(s.state.heads_kept + 0.05f * static_cast<float>(step), 0.0f, 1.0f);
+    if (const int step = ui.take_step("heads/keep"); step != 0)
+        s.state.heads_kept = std::clamp(s.state.heads_kept + 0.05f * static_cast<float>(step), 0.0f, 1.0f);
     if (h.pressed) {
         const float share = std::clamp((h.mouse.x - r.x) / r.w, 0.0f, 1.0f);
         s.state.heads_kept = choice.column().ascending ? share : 1 - share;
@@ -62,14 +72,20 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
     Ui& ui = s.ui;
     const int heads = static_cast<int>(choice.kept.size());
     const std::string count = std::to_string(choice.count) + " of " + std::to_string(heads) + " heads";
-    const std::string value = number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
-    const float words = ui.text.width(kCaption, choice.column().ascending ? "Keep at most" : "Keep at least") + ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + ui.px(44);
+    const std::string value =
+        number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
+    const float words =
+        ui.text.width(kCaption, choice.column().ascending ? "Keep at most" : "Keep at least") +
+        ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + ui.px(44);
     const float bars = std::min(ui.px(300), right - x - words);
     if (bars < ui.px(90)) {
-        if (right - x > ui.text.width(kCaption, count)) x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + ui.px(16);
+        if (right - x > ui.text.width(kCaption, count))
+            x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + ui.px(16);
         return;
     }
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, choice.column().ascending ? "Keep at most" : "Keep at least") + ui.px(12);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3,
+                      choice.column().ascending ? "Keep at most" : "Keep at least") +
+         ui.px(12);
     draw_histogram(s, {x, y - ui.px(17), bars, ui.px(30)}, choice);
     x += bars + ui.px(12);
     x += ui.text.draw(x, y, kCaptionMono, ui.colors->accent_text, value) + ui.px(10);
@@ -80,7 +96,8 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26);
     float x = draw_back(s, area, "heads/back", "All heads") + ui.px(10);
-    x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) + ui.px(22);
+    x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) +
+         ui.px(22);
     std::vector<std::string> names;
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
     if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.state.heads_sort); c >= 0) {
@@ -89,18 +106,31 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
         s.state.heads_kept = 1;
         s.state.heads_turned = false;
     }
-    if (const int c = ui.choice(x, y, "Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)}, static_cast<int>(s.state.heads_layout)); c >= 0) s.state.heads_layout = static_cast<HeadsLayout>(c);
-    if (const int c = ui.choice(x, y, area.w > ui.px(1400) ? "Scale" : "", "heads/scale", {"per head, square root", "all heads, square root", "all heads, linear"}, s.state.heads_scale); c >= 0) s.state.heads_scale = c;
+    if (const int c = ui.choice(x, y, "Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)},
+                                static_cast<int>(s.state.heads_layout));
+        c >= 0)
+        s.state.heads_layout = static_cast<HeadsLayout>(c);
+    if (const int c = ui.choice(x, y, area.w > ui.px(1400) ? "Scale" : "", "heads/scale",
+                                {"per head, square root", "all heads, square root", "all heads, linear"},
+                                s.state.heads_scale);
+        c >= 0)
+        s.state.heads_scale = c;
     std::vector<std::string> labels = labels_in_use(s);
     if (!labels.empty()) {
         labels.insert(labels.begin(), "any label or none");
         const auto now = std::find(labels.begin() + 1, labels.end(), s.state.heads_label);
-        if (const int c = ui.choice(x, y, "", "heads/label", labels, now == labels.end() || s.state.heads_label.empty() ? 0 : static_cast<int>(now - labels.begin())); c >= 0) s.state.heads_label = c ? labels[static_cast<size_t>(c)] : "";
+        if (const int c = ui.choice(x, y, "", "heads/label", labels,
+                                    now == labels.end() || s.state.heads_label.empty()
+                                        ? 0
+                                        : static_cast<int>(now - labels.begin()));
+            c >= 0)
+            s.state.heads_label = c ? labels[static_cast<size_t>(c)] : "";
     }
     const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
     const bool save_fits = save.x - x > ui.px(260);
     draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
-    if (save_fits && !ui.on_page() && ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
+    if (save_fits && !ui.on_page() && ui.button("save", save, "Save picture…"))
+        open_save_menu(s.state, false);
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
 
@@ -115,15 +145,26 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
     const auto* random = s.found<RandomStatisticsWanted>();
     for (const char* key : {"previous", "duplicate", "induction"}) {
         const HeadStatistic& st = *find_statistic(key);
-        HeadColumn c{std::string(st.key) + ", random", std::string(st.definition) + " Measured on random tokens that repeat, so that no meaning helps.", "", false, {}};
+        HeadColumn c{
+            std::string(st.key) + ", random",
+            std::string(st.definition) + " Measured on random tokens that repeat, so that no meaning helps.",
+            "",
+            false,
+            {}};
         if (random)
-            for (const auto& head : random->answer.heads) c.values.push_back(head[static_cast<size_t>(&st - head_statistics().data())]);
+            for (const auto& head : random->answer.heads)
+                c.values.push_back(head[static_cast<size_t>(&st - head_statistics().data())]);
         out.push_back(std::move(c));
     }
     if (!s.model()->has_logits()) return out;
     const Sweep* sweep = s.sweep() && s.sweep()->ended() ? s.sweep() : nullptr;
-    const std::string of = sweep && sweep->token() >= 0 ? "“" + prediction_label(*s.model(), sweep->token()) + "”" : "the next token";
-    out.push_back({sweep ? "effect on " + of : "effect on next", "How much ablating the head (its z is 0) changes the probability of " + of + ". Every head in turn, in the background.", "", true, sweep ? sweep->change() : std::vector<float>(), true});
+    const std::string of = sweep && sweep->token() >= 0
+                               ? "“" + prediction_label(*s.model(), sweep->token()) + "”"
+                               : "the next token";
+    out.push_back({sweep ? "effect on " + of : "effect on next",
+                   "How much ablating the head (its z is 0) changes the probability of " + of +
+                       ". Every head in turn, in the background.",
+                   "", true, sweep ? sweep->change() : std::vector<float>(), true});
     return out;
 }
 
@@ -137,7 +178,8 @@ std::string head_label(const Scene& s, int site, int head) {
 HeadChoice choose_heads(const Scene& s) {
     HeadChoice c;
     c.columns = head_columns(s);
-    c.sorted_by = static_cast<size_t>(std::clamp<int>(s.state.heads_sort, 0, static_cast<int>(c.columns.size()) - 1));
+    c.sorted_by =
+        static_cast<size_t>(std::clamp<int>(s.state.heads_sort, 0, static_cast<int>(c.columns.size()) - 1));
     const size_t heads = s.sentence()->heads.size();
     c.values = c.column().values;
     c.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
@@ -154,7 +196,8 @@ HeadChoice choose_heads(const Scene& s) {
         const float v = c.values[i];
         bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
         const AttentionHead head = s.model()->config.head_at(i);
-        if (!s.state.heads_label.empty()) kept = kept && head_label(s, head.site, head.head) == s.state.heads_label;
+        if (!s.state.heads_label.empty())
+            kept = kept && head_label(s, head.site, head.head) == s.state.heads_label;
         c.kept.push_back(kept);
         c.count += kept;
     }
@@ -180,8 +223,11 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
     if (ui.on_page()) return;
     const auto& stats = s.sentence()->heads[s.model()->config.head_index(site, head)].statistics;
     const std::string label = head_label(s, site, head);
-    const float w = ui.px(320), row = ui.px(26), h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);
-    float x = beside.right() + ui.px(8), y = std::clamp(beside.y, area.y + ui.px(4), std::max(area.y + ui.px(4), area.bottom() - h - ui.px(4)));
+    const float w = ui.px(320), row = ui.px(26),
+                h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);
+    float x = beside.right() + ui.px(8),
+          y = std::clamp(beside.y, area.y + ui.px(4),
+                         std::max(area.y + ui.px(4), area.bottom() - h - ui.px(4)));
     if (x + w > area.right() - ui.px(4)) x = beside.x - w - ui.px(8);
     x = std::max(x, area.x + ui.px(4));
     ImDrawList* below = ui.list;
@@ -190,7 +236,8 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
     ui.fill(r, ui.colors->bg2, size::popup_corner);
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
     const float left = r.x + ui.px(16), right = r.right() - ui.px(16);
-    ui.text.draw(left, r.y + ui.px(24), kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, site, head));
+    ui.text.draw(left, r.y + ui.px(24), kTitle, ui.colors->t1,
+                 "Head " + head_name(s.model()->config, site, head));
     ui.text.draw_right(right, r.y + ui.px(24), kCaption, ui.colors->t3, "hover");
     float at = r.y + ui.px(54);
     if (!label.empty()) {
@@ -201,8 +248,11 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
         const HeadStatistic& st = head_statistics()[i];
         const bool sorting = s.state.heads_sort == static_cast<int>(i);
         ui.text.draw(left, at, kBody, sorting ? ui.colors->accent_text : ui.colors->t2, st.label);
-        const std::string value = number(stats[i], *st.unit ? 2 : 3) + (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : "");
-        if (!*st.unit && !std::isnan(stats[i])) ui.bar({left + ui.px(132), at - ui.px(4), ui.px(90), ui.px(8)}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
+        const std::string value = number(stats[i], *st.unit ? 2 : 3) +
+                                  (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : "");
+        if (!*st.unit && !std::isnan(stats[i]))
+            ui.bar({left + ui.px(132), at - ui.px(4), ui.px(90), ui.px(8)}, stats[i],
+                   sorting ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(right, at, kBodyMono, sorting ? ui.colors->accent_text : ui.colors->t1, value);
     }
     ui.text.draw(left, at + ui.px(6), kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
@@ -217,9 +267,12 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
     const HeadColumn& column = choice.column();
     const Rect inside{area.x + ui.px(24), area.y + ui.px(16), area.w - ui.px(48), area.h - ui.px(32)};
     ui.text.draw(inside.x, inside.y + ui.px(10), kBody, ui.colors->t1, column.label);
-    ui.text.draw_wrapped(inside.x, inside.y + ui.px(26), inside.w, kCaption, ui.colors->t3, column.definition);
+    ui.text.draw_wrapped(inside.x, inside.y + ui.px(26), inside.w, kCaption, ui.colors->t3,
+                         column.definition);
     const Rect grid{inside.x, inside.y + ui.px(64), inside.w, inside.h - ui.px(64)};
-    if (const auto pressed = draw_head_values(s, grid, s.model()->config, choice.values, column.by_sweep, "values/")) open_head(s, pressed->first, pressed->second);
+    if (const auto pressed =
+            draw_head_values(s, grid, s.model()->config, choice.values, column.by_sweep, "values/"))
+        open_head(s, pressed->first, pressed->second);
 }
 
 /// While a sweep goes on, its progress and a way to end it; and the token that it watches.
@@ -235,7 +288,8 @@ float draw_sweep_bar(Scene& s, Rect area) {
         tokens.push_back(predicted[0].tokens[i].label);
         if (predicted[0].tokens[i].id == s.state.sweep_token) current = static_cast<int>(i);
     }
-    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current); c >= 0) {
+    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current);
+        c >= 0) {
         s.state.sweep_token = predicted[0].tokens[static_cast<size_t>(c)].id;
         s.state.sweeping = true;
     }
@@ -250,13 +304,23 @@ void draw_all_heads(Scene& s, Rect area) {
     const HeadChoice choice = choose_heads(s);
     s.state.hovered_head.reset();
     if (!s.ui.on_page()) draw_toolbar(s, area, choice);
-    const float top = s.ui.px(53) + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + s.ui.px(53), area.w, s.ui.px(48)}) : 0);
+    const float top =
+        s.ui.px(53) + (choice.column().by_sweep
+                           ? draw_sweep_bar(s, {area.x, area.y + s.ui.px(53), area.w, s.ui.px(48)})
+                           : 0);
     const Rect rest{area.x, area.y + top, area.w, area.h - top};
     switch (s.state.heads_layout) {
-        case HeadsLayout::table: draw_head_table(s, rest, choice); break;
-        case HeadsLayout::map: draw_head_map(s, rest, choice); break;
-        case HeadsLayout::values: draw_values(s, rest, choice); break;
-        default: draw_head_grid(s, rest, choice);
+        case HeadsLayout::table:
+            draw_head_table(s, rest, choice);
+            break;
+        case HeadsLayout::map:
+            draw_head_map(s, rest, choice);
+            break;
+        case HeadsLayout::values:
+            draw_values(s, rest, choice);
+            break;
+        default:
+            draw_head_grid(s, rest, choice);
     }
 }
 

@@ -8,9 +8,9 @@ namespace headlight {
 /// A column of the table of heads: a statistic of this text, or of random tokens that repeat.
 struct HeadColumn {
     std::string label, definition, unit;
-    bool ascending = false;      // small values come first
-    std::vector<float> values;   // by ModelConfig::head_index, NaN where not defined; empty until it is known
-    bool by_sweep = false;       // measured by ablating each head in turn; signed
+    bool ascending = false;     // small values come first
+    std::vector<float> values;  // by ModelConfig::head_index, NaN where not defined; empty until it is known
+    bool by_sweep = false;      // measured by ablating each head in turn; signed
 };
 
 /// Columns of the table: the statistics, then those measured on random tokens.
@@ -22,9 +22,9 @@ struct HeadChoice {
     size_t sorted_by = 0;             // one of them
     std::vector<float> values;        // of that column; NaN where it is not known yet
     std::vector<size_t> order;
-    std::vector<bool> kept;           // by ModelConfig::head_index
-    float low = 0, high = 1;          // the range of the column
-    float threshold = 1;              // values up to (or from) here are kept
+    std::vector<bool> kept;   // by ModelConfig::head_index
+    float low = 0, high = 1;  // the range of the column
+    float threshold = 1;      // values up to (or from) here are kept
     int count = 0;
 
     const HeadColumn& column() const { return columns[sorted_by]; }

@@ -1,10 +1,12 @@
-// The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens its view.
+// The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens
+// its view.
+#include "views/architecture.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/embedded.h"
 #include "model/parameters.h"
-#include "views/architecture.h"
 
 namespace headlight {
 
@@ -15,7 +17,9 @@ constexpr float kBlock = 50, kThin = 28, kGap = 10, kWide = 380;
 /// Whole words from the beginning: "attention norm" is not "attention norms of q and k".
 bool stands_for(const Block& b, const ParameterRow& row) {
     return std::any_of(b.rows.begin(), b.rows.end(), [&](const std::string& begin) {
-        return !begin.empty() && row.block.rfind(begin, 0) == 0 && (row.block.size() == begin.size() || row.block[begin.size()] == ' ' || row.block[begin.size()] == ',');
+        return !begin.empty() && row.block.rfind(begin, 0) == 0 &&
+               (row.block.size() == begin.size() || row.block[begin.size()] == ' ' ||
+                row.block[begin.size()] == ',');
     });
 }
 
@@ -39,7 +43,8 @@ float diagram_height(const Ui& ui, const Diagram& d, const std::vector<Block>& b
 }
 
 /// One block; returns whether it is pointed at.
-bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::string& path, const std::vector<ParameterRow>& table, bool possible) {
+bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::string& path,
+                const std::vector<ParameterRow>& table, bool possible) {
     Ui& ui = s.ui;
     const Hit h = ui.control(path, r);
     const bool opens = b.view && possible;
@@ -47,13 +52,21 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     ui.frame(r, h.hovered ? ui.colors->hover : ui.colors->l2, 1, size::corner);
     const int64_t count = count_of(b, table);
     const std::string parameters = count ? short_count(count) : "";
-    const float right = ui.text.draw_right(r.right() - ui.px(12), b.thin || d.scale < 0.8f ? r.middle_y() : r.y + d.unit(ui, 17), kCaptionMono, ui.colors->t2, parameters), room = r.w - right - ui.px(36);
+    const float right = ui.text.draw_right(r.right() - ui.px(12),
+                                           b.thin || d.scale < 0.8f ? r.middle_y() : r.y + d.unit(ui, 17),
+                                           kCaptionMono, ui.colors->t2, parameters),
+                room = r.w - right - ui.px(36);
     if (b.thin || d.scale < 0.8f) {
-        const float w = ui.text.draw(r.x + ui.px(12), r.middle_y(), b.thin ? kCaption : kBody, b.thin ? ui.colors->t2 : ui.colors->t1, ui.text.fitted(b.thin ? kCaption : kBody, b.name, room));
-        ui.text.draw(r.x + ui.px(22) + w, r.middle_y(), kCaptionMono, ui.colors->t3, ui.text.fitted(kCaptionMono, b.shape, std::max(0.0f, room - w - ui.px(10))));
+        const float w = ui.text.draw(r.x + ui.px(12), r.middle_y(), b.thin ? kCaption : kBody,
+                                     b.thin ? ui.colors->t2 : ui.colors->t1,
+                                     ui.text.fitted(b.thin ? kCaption : kBody, b.name, room));
+        ui.text.draw(r.x + ui.px(22) + w, r.middle_y(), kCaptionMono, ui.colors->t3,
+                     ui.text.fitted(kCaptionMono, b.shape, std::max(0.0f, room - w - ui.px(10))));
     } else {
-        ui.text.draw(r.x + ui.px(12), r.y + d.unit(ui, 17), kBody, ui.colors->t1, ui.text.fitted(kBody, b.name, room));
-        ui.text.draw(r.x + ui.px(12), r.y + d.unit(ui, 36), kCaption, ui.colors->t3, ui.text.fitted(kCaption, b.shape, r.w - ui.px(24)));
+        ui.text.draw(r.x + ui.px(12), r.y + d.unit(ui, 17), kBody, ui.colors->t1,
+                     ui.text.fitted(kBody, b.name, room));
+        ui.text.draw(r.x + ui.px(12), r.y + d.unit(ui, 36), kCaption, ui.colors->t3,
+                     ui.text.fitted(kCaption, b.shape, r.w - ui.px(24)));
     }
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
@@ -75,17 +88,23 @@ struct Anchors {
 };
 
 /// Whether the attention of a layer can stand beside the diagram: where there are several kinds.
-bool offers_maps(const Scene& s) { return s.model()->config.stacks.size() > 1 && s.state.model_config == 0 && s.sentence(); }
+bool offers_maps(const Scene& s) {
+    return s.model()->config.stacks.size() > 1 && s.state.model_config == 0 && s.sentence();
+}
 
 /// One stack, bottom to top, the residual stream on its left.
-Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, int index, const std::vector<Block>& blocks, const std::vector<ParameterRow>& table, bool possible, const Block** pointed) {
+Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, int index,
+                   const std::vector<Block>& blocks, const std::vector<ParameterRow>& table, bool possible,
+                   const Block** pointed) {
     Ui& ui = s.ui;
     const StackConfig& stack = c.stacks[static_cast<size_t>(index)];
     const float rail = area.x + ui.px(22), left = area.x + ui.px(44), gap = d.unit(ui, kGap);
     const Rect column{left, area.y, std::min(area.w - ui.px(60), ui.px(kWide)), area.h};
     float y = area.bottom() - d.unit(ui, 40);
     const bool vision = c.kind == ModelKind::vision;
-    const std::string reads = vision ? std::to_string(c.vision.patches()) + " patches and a class token" : (c.stacks.size() > 1 ? index ? "target " : "source " : "") + std::string("tokens, at most ") + std::to_string(c.context);
+    const std::string reads = vision ? std::to_string(c.vision.patches()) + " patches and a class token"
+                                     : (c.stacks.size() > 1 ? index ? "target " : "source " : "") +
+                                           std::string("tokens, at most ") + std::to_string(c.context);
     ui.text.draw(column.x, area.bottom() - d.unit(ui, 18), kCaption, ui.colors->t2, reads);
     const float rail_bottom = area.bottom() - d.unit(ui, 18);
     Anchors anchors;
@@ -98,16 +117,25 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     std::vector<Rect> on_rail;  // norms that the stream itself goes through
     for (size_t i = 0; i < blocks.size(); ++i) {
         const Block& b = blocks[i];
-        const bool enters = b.in_layer && (i == 0 || !blocks[i - 1].in_layer), leaves = b.in_layer && (i + 1 == blocks.size() || !blocks[i + 1].in_layer);
+        const bool enters = b.in_layer && (i == 0 || !blocks[i - 1].in_layer),
+                   leaves = b.in_layer && (i + 1 == blocks.size() || !blocks[i + 1].in_layer);
         if (enters) y -= gap, layer_bottom = y + gap * 0.6f;
         const float h = d.height(ui, b);
         y -= h;
         const Rect r{column.x, y, column.w, h};
-        if (draw_block(s, d, b, r, "model/" + std::to_string(index) + "/" + std::to_string(i), table, possible)) *pointed = &b;
-        const bool normed_first = i > 0 && blocks[i - 1].thin && blocks[i - 1].in_layer && c.norm_place == NormPlace::before;
-        if (b.adds) branches.push_back({r, normed_first ? Rect{r.x, r.bottom() + gap, r.w, d.height(ui, blocks[i - 1])} : r, {rail, r.y - gap / 2}});
+        if (draw_block(s, d, b, r, "model/" + std::to_string(index) + "/" + std::to_string(i), table,
+                       possible))
+            *pointed = &b;
+        const bool normed_first =
+            i > 0 && blocks[i - 1].thin && blocks[i - 1].in_layer && c.norm_place == NormPlace::before;
+        if (b.adds)
+            branches.push_back(
+                {r,
+                 normed_first ? Rect{r.x, r.bottom() + gap, r.w, d.height(ui, blocks[i - 1])} : r,
+                 {rail, r.y - gap / 2}});
         if (b.thin && b.in_layer && c.norm_place == NormPlace::after) on_rail.push_back(r);
-        if (b.adds && b.site >= 0 && offers_maps(s) && s.state.model_maps) draw_kind_number(ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
+        if (b.adds && b.site >= 0 && offers_maps(s) && s.state.model_maps)
+            draw_kind_number(ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
         if (b.from_encoder) anchors.cross = {r.x, r.middle_y()};
         if (!b.in_layer) ui.stroke({rail, r.middle_y()}, {r.x, r.middle_y()}, ui.colors->l2, ui.px(1.3f));
         y -= gap;
@@ -117,43 +145,60 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     ui.stroke({rail, rail_bottom}, {rail, rail_top}, ui.colors->l2, ui.px(2));
     const auto wire = [&](ImVec2 from, ImVec2 to) { ui.stroke(from, to, ui.colors->l2, ui.px(1.3f)); };
     for (const Branch& b : branches) {
-        const float in = b.entry.y == b.block.y ? b.block.bottom() - b.block.h * 0.25f : b.entry.middle_y(), out = b.block.y + b.block.h * 0.3f;
+        const float in = b.entry.y == b.block.y ? b.block.bottom() - b.block.h * 0.25f : b.entry.middle_y(),
+                    out = b.block.y + b.block.h * 0.3f;
         wire({rail, in}, {column.x, in});
-        if (b.entry.y != b.block.y) wire({column.x + ui.px(24), b.entry.y}, {column.x + ui.px(24), b.block.bottom()});
+        if (b.entry.y != b.block.y)
+            wire({column.x + ui.px(24), b.entry.y}, {column.x + ui.px(24), b.block.bottom()});
         wire({column.x, out}, {rail + ui.px(12), out});
         wire({rail + ui.px(12), out}, b.plus);
         draw_plus(ui, b.plus);
     }
     for (const Rect& r : on_rail) wire({rail, r.middle_y()}, {r.x, r.middle_y()});
-    const Rect layer{area.x + ui.px(4), layer_top, column.right() + ui.px(12) - area.x - ui.px(4), layer_bottom - layer_top};
+    const Rect layer{area.x + ui.px(4), layer_top, column.right() + ui.px(12) - area.x - ui.px(4),
+                     layer_bottom - layer_top};
     ui.frame(layer, ui.colors->t3, 1, size::popup_corner);
     const std::string times = "× " + std::to_string(stack.layers);
-    if (area.w - column.w > ui.px(100)) ui.text.draw(layer.right() + ui.px(10), layer.middle_y(), kTitle, ui.colors->accent_text, times);
-    else ui.text.draw_right(layer.right() - ui.px(6), layer.y - ui.px(12), kBody, ui.colors->accent_text, times);
+    if (area.w - column.w > ui.px(100))
+        ui.text.draw(layer.right() + ui.px(10), layer.middle_y(), kTitle, ui.colors->accent_text, times);
+    else
+        ui.text.draw_right(layer.right() - ui.px(6), layer.y - ui.px(12), kBody, ui.colors->accent_text,
+                           times);
     anchors.top = {rail, rail_top};
-    const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder" : vision ? "a class" : c.kind == ModelKind::encoder ? "each token, read in both directions" : "the next token";
+    const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder"
+                             : vision                                      ? "a class"
+                             : c.kind == ModelKind::encoder ? "each token, read in both directions"
+                                                            : "the next token";
     ui.text.draw(column.x, y - d.unit(ui, 6), kCaption, ui.colors->t2, says);
     return anchors;
 }
 
-void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<ParameterRow>& table, const Block* pointed) {
+void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<ParameterRow>& table,
+                const Block* pointed) {
     Ui& ui = s.ui;
     float y = area.y + ui.px(16);
     const float each = area.right() - ui.px(176), times = area.right() - ui.px(116), total = area.right();
     ui.text.draw(area.x, y, kCaption, ui.colors->t2, "parameters of");
-    if (each - ui.px(80) > area.x + ui.px(206)) ui.text.draw(area.x + ui.px(206), y, kCaption, ui.colors->t2, "shape");
+    if (each - ui.px(80) > area.x + ui.px(206))
+        ui.text.draw(area.x + ui.px(206), y, kCaption, ui.colors->t2, "shape");
     ui.text.draw_right(each, y, kCaption, ui.colors->t2, "each");
     ui.text.draw_right(times, y, kCaption, ui.colors->t2, "times");
     ui.text.draw_right(total, y, kCaption, ui.colors->t2, "in all");
     ui.fill({area.x, y + ui.px(16), area.w, ui.line()}, ui.colors->l2);
     y += ui.px(34);
-    const float row_h = std::clamp((area.h - ui.px(100)) / static_cast<float>(table.size()), ui.px(20), ui.px(28));
+    const float row_h =
+        std::clamp((area.h - ui.px(100)) / static_cast<float>(table.size()), ui.px(20), ui.px(28));
     for (const ParameterRow& row : table) {
         const bool on = pointed && stands_for(*pointed, row);
-        if (on) ui.fill({area.x - ui.px(8), y - row_h / 2, area.w + ui.px(16), row_h}, ui.colors->bg3, size::corner);
-        ui.text.draw(area.x, y, kCaption, on ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kCaption, row.block, ui.px(198)));
+        if (on)
+            ui.fill({area.x - ui.px(8), y - row_h / 2, area.w + ui.px(16), row_h}, ui.colors->bg3,
+                    size::corner);
+        ui.text.draw(area.x, y, kCaption, on ? ui.colors->t1 : ui.colors->t2,
+                     ui.text.fitted(kCaption, row.block, ui.px(198)));
         const float room = each - ui.px(80) - area.x - ui.px(206);
-        if (room > ui.px(40)) ui.text.draw(area.x + ui.px(206), y, kCaptionMono, ui.colors->t3, ui.text.fitted(kCaptionMono, row.shape, room));
+        if (room > ui.px(40))
+            ui.text.draw(area.x + ui.px(206), y, kCaptionMono, ui.colors->t3,
+                         ui.text.fitted(kCaptionMono, row.shape, room));
         ui.text.draw_right(each, y, kCaptionMono, ui.colors->t2, short_count(row.each));
         ui.text.draw_right(times, y, kCaptionMono, ui.colors->t3, std::to_string(row.count));
         ui.text.draw_right(total, y, kCaptionMono, ui.colors->t1, short_count(row.each * row.count));
@@ -163,28 +208,36 @@ void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<Par
     y += ui.px(16);
     ui.text.draw(area.x, y, kBody, ui.colors->t2, "in all");
     std::string exact = std::to_string(parameter_count(c));
-    for (int at = static_cast<int>(exact.size()) - 3; at > 0; at -= 3) exact.insert(static_cast<size_t>(at), ",");
+    for (int at = static_cast<int>(exact.size()) - 3; at > 0; at -= 3)
+        exact.insert(static_cast<size_t>(at), ",");
     ui.text.draw_right(total, y, kBodyMono, ui.colors->accent_text, exact);
 }
 
 /// GPT-3's numbers (Brown et al. 2020), which article 002 counts.
 const ModelConfig& gpt3() {
-    static const ModelConfig config = *parse_config(Json::parse(embedded_file("assets/gpt3.json")), "gpt3.json");
+    static const ModelConfig config =
+        *parse_config(Json::parse(embedded_file("assets/gpt3.json")), "gpt3.json");
     return config;
 }
 
 /// What stands beside the diagram, and of which layer and head.
 void choose_maps(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    if (const int c = ui.choice(x, y, "Beside", "model/beside", {"attention", "parameters"}, s.state.model_maps ? 0 : 1); c >= 0) s.state.model_maps = c == 0;
+    if (const int c = ui.choice(x, y, "Beside", "model/beside", {"attention", "parameters"},
+                                s.state.model_maps ? 0 : 1);
+        c >= 0)
+        s.state.model_maps = c == 0;
     if (!s.state.model_maps) return;
     const ModelConfig& c = s.model()->config;
     const AttentionSite now = c.site(s.state.site);
     std::vector<std::string> layers, heads{"mean"};
-    for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l) layers.push_back(std::to_string(l));
+    for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l)
+        layers.push_back(std::to_string(l));
     for (int h = 0; h < c.heads(s.state.site); ++h) heads.push_back(std::to_string(h));
-    if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0) s.state.site += l - now.layer;
-    if (const int h = ui.choice(x, y, "Head", "model/head", heads, s.state.model_mean ? 0 : s.state.head + 1); h >= 0) {
+    if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0)
+        s.state.site += l - now.layer;
+    if (const int h = ui.choice(x, y, "Head", "model/head", heads, s.state.model_mean ? 0 : s.state.head + 1);
+        h >= 0) {
         s.state.model_mean = h == 0;
         if (h > 0) s.state.head = h - 1;
     }
@@ -195,8 +248,15 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     const float y = area.y + ui.px(26);
     const std::string title = s.state.model_config ? "GPT-3 175B" : s.model()->name;
     float x = draw_back(s, area, "model/back", title) + ui.px(14);
-    x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, c.family_name + " · d_model " + std::to_string(c.d_model) + " · " + short_count(parameter_count(c)) + " parameters") + ui.px(32);
-    if (const int choice = ui.choice(x, y, "Count", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"}, s.state.model_config); choice >= 0) s.state.model_config = choice;
+    x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3,
+                      c.family_name + " · d_model " + std::to_string(c.d_model) + " · " +
+                          short_count(parameter_count(c)) + " parameters") +
+         ui.px(32);
+    if (const int choice =
+            ui.choice(x, y, "Count", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"},
+                      s.state.model_config);
+        choice >= 0)
+        s.state.model_config = choice;
     if (offers_maps(s)) choose_maps(s, x, y);
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
@@ -210,29 +270,44 @@ void draw_architecture(Scene& s, Rect area) {
     const auto table = parameter_table(c);
     const Rect rest{area.x + ui.px(24), area.y + ui.px(64), area.w - ui.px(48), area.h - ui.px(72)};
     const bool maps = offers_maps(s) && s.state.model_maps && rest.w > ui.px(900);
-    const float stack_w = maps ? rest.w * 0.2f : std::min(ui.px(kWide + 120), rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)), table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - ui.px(24), ui.px(maps ? 1600 : 720));
+    const float stack_w = maps ? rest.w * 0.2f
+                               : std::min(ui.px(kWide + 120), rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)),
+                table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - ui.px(24),
+                                   ui.px(maps ? 1600 : 720));
     std::vector<std::vector<Block>> stacks;
     Diagram d{1.35f};
     for (int i = 0; i < static_cast<int>(c.stacks.size()); ++i) {
         stacks.push_back(blocks_of(c, i));
-        d.scale = std::min(d.scale, rest.h / diagram_height(ui, Diagram{1}, stacks.back()));  // they fill the height, within reason
+        d.scale = std::min(
+            d.scale,
+            rest.h / diagram_height(ui, Diagram{1}, stacks.back()));  // they fill the height, within reason
     }
     d.scale = std::max(d.scale, 0.45f);
     const Block* pointed = nullptr;
     std::vector<Anchors> anchors;
     for (int i = 0; i < static_cast<int>(stacks.size()); ++i) {
         const float high = std::min(rest.h, diagram_height(ui, d, stacks[static_cast<size_t>(i)]));
-        anchors.push_back(draw_stack(s, d, {rest.x + stack_w * static_cast<float>(i), rest.bottom() - high, stack_w, high}, c, i, stacks[static_cast<size_t>(i)], table, s.state.model_config == 0, &pointed));
+        anchors.push_back(
+            draw_stack(s, d, {rest.x + stack_w * static_cast<float>(i), rest.bottom() - high, stack_w, high},
+                       c, i, stacks[static_cast<size_t>(i)], table, s.state.model_config == 0, &pointed));
     }
     if (anchors.size() == 2) {  // what the encoder leaves is what cross-attention reads
         const float middle = rest.x + stack_w - ui.px(4);
-        const std::array<ImVec2, 4> path{{{anchors[0].top.x, anchors[0].top.y - d.unit(ui, 26)}, {middle, anchors[0].top.y - d.unit(ui, 26)}, {middle, anchors[1].cross.y}, {anchors[1].cross.x, anchors[1].cross.y}}};
+        const std::array<ImVec2, 4> path{{{anchors[0].top.x, anchors[0].top.y - d.unit(ui, 26)},
+                                          {middle, anchors[0].top.y - d.unit(ui, 26)},
+                                          {middle, anchors[1].cross.y},
+                                          {anchors[1].cross.x, anchors[1].cross.y}}};
         ui.stroke(anchors[0].top, path[0], ui.colors->accent, ui.px(1.6f));
         ui.polyline(path, ui.colors->accent, ui.px(1.6f));
-        ui.polygon(std::array<ImVec2, 3>{{path[3], {path[3].x - ui.px(8), path[3].y - ui.px(4)}, {path[3].x - ui.px(8), path[3].y + ui.px(4)}}}, ui.colors->accent);
+        ui.polygon(std::array<ImVec2, 3>{{path[3],
+                                          {path[3].x - ui.px(8), path[3].y - ui.px(4)},
+                                          {path[3].x - ui.px(8), path[3].y + ui.px(4)}}},
+                   ui.colors->accent);
     }
-    if (maps) return draw_layer_maps(s, {rest.right() - table_w, rest.y + ui.px(8), table_w, rest.h - ui.px(8)});
-    if (table_w > ui.px(280)) draw_table(s, {rest.right() - table_w, rest.y, table_w, rest.h}, c, table, pointed);
+    if (maps)
+        return draw_layer_maps(s, {rest.right() - table_w, rest.y + ui.px(8), table_w, rest.h - ui.px(8)});
+    if (table_w > ui.px(280))
+        draw_table(s, {rest.right() - table_w, rest.y, table_w, rest.h}, c, table, pointed);
 }
 
 }  // namespace headlight

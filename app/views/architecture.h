@@ -12,7 +12,7 @@ struct Block {
     const char* view = nullptr;     // what a click opens
     int site = -1;                  // … on which attention block
     bool in_layer = false, thin = false;
-    bool adds = false;              // its output is added to the residual stream
+    bool adds = false;  // its output is added to the residual stream
     bool from_encoder = false;
     const char* help = "";
 };

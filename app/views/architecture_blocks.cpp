@@ -7,34 +7,48 @@ namespace {
 
 std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
 
-const char* norm_name(const ModelConfig& c) { return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm"; }
+const char* norm_name(const ModelConfig& c) {
+    return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm";
+}
 
 Block position_block(const ModelConfig& c, const StackConfig& s, const std::string& of) {
     Block b;
     b.thin = true;
     b.rows = {of + "position embedding", of + "distance bias"};
-    if (c.learned_positions) b.name = "+ learned positions", b.shape = by(c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
-    else if (c.sinusoidal) b.name = "+ sinusoidal positions", b.shape = by(c.context, c.d_model);
-    else if (c.rope.dims) b.name = "rotary positions turn q and k", b.shape = std::to_string(c.rope.dims) + " of " + std::to_string(s.d_head) + " dimensions";
-    else if (c.alibi) b.name = "ALiBi: scores fall with distance", b.shape = std::to_string(s.heads) + " slopes";
-    else if (c.buckets.count) b.name = "bias by distance in every score", b.shape = by(c.buckets.count, s.heads);
+    if (c.learned_positions)
+        b.name = "+ learned positions",
+        b.shape = by(c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
+    else if (c.sinusoidal)
+        b.name = "+ sinusoidal positions", b.shape = by(c.context, c.d_model);
+    else if (c.rope.dims)
+        b.name = "rotary positions turn q and k",
+        b.shape = std::to_string(c.rope.dims) + " of " + std::to_string(s.d_head) + " dimensions";
+    else if (c.alibi)
+        b.name = "ALiBi: scores fall with distance", b.shape = std::to_string(s.heads) + " slopes";
+    else if (c.buckets.count)
+        b.name = "bias by distance in every score", b.shape = by(c.buckets.count, s.heads);
     b.view = "positions";
     b.help = "How the model knows where a token stands. Opens its table.";
     return b;
 }
 
-Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross, int site) {
+Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross,
+                      int site) {
     Block b;
     b.name = cross ? "Cross-attention" : stack.causal ? "Masked self-attention" : "Self-attention";
-    const std::string shared = stack.kv_heads < stack.heads ? " (" + std::to_string(stack.kv_heads) + " key/value)" : "";
-    b.shape = std::to_string(stack.heads) + " heads" + shared + " · W_Q, W_K, W_V " + by(c.d_model, stack.d_head) + " each · W_O " + by(int64_t{stack.heads} * stack.d_head, c.d_model);
+    const std::string shared =
+        stack.kv_heads < stack.heads ? " (" + std::to_string(stack.kv_heads) + " key/value)" : "";
+    b.shape = std::to_string(stack.heads) + " heads" + shared + " · W_Q, W_K, W_V " +
+              by(c.d_model, stack.d_head) + " each · W_O " +
+              by(int64_t{stack.heads} * stack.d_head, c.d_model);
     const std::string what = of + (cross ? "cross-attention " : "attention ");
     b.rows = {what + "query", what + "key", what + "norms", what + "output"};
     b.view = "head";
     b.site = site;
     b.in_layer = b.adds = true;
     b.from_encoder = cross;
-    b.help = cross ? "Queries from the decoder, keys and values from the encoder. Opens its heat map." : "softmax(QKᵀ / √d) V for every head, side by side. Opens its heat map.";
+    b.help = cross ? "Queries from the decoder, keys and values from the encoder. Opens its heat map."
+                   : "softmax(QKᵀ / √d) V for every head, side by side. Opens its heat map.";
     return b;
 }
 
@@ -56,8 +70,14 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     std::vector<Block> out;
     Block embedding;
     embedding.name = s.vocab ? "Token embedding" : "Patch embedding";
-    embedding.shape = s.vocab ? by(s.vocab, c.d_embed) : by(int64_t{c.vision.channels} * c.vision.patch * c.vision.patch, c.d_model);
-    embedding.rows = {index == 0 || c.shared_embedding ? "token embedding" : "target embedding", "type embedding", "embedding projection", "patch embedding", "class token", of + "embedding norm"};
+    embedding.shape = s.vocab ? by(s.vocab, c.d_embed)
+                              : by(int64_t{c.vision.channels} * c.vision.patch * c.vision.patch, c.d_model);
+    embedding.rows = {index == 0 || c.shared_embedding ? "token embedding" : "target embedding",
+                      "type embedding",
+                      "embedding projection",
+                      "patch embedding",
+                      "class token",
+                      of + "embedding norm"};
     embedding.view = "delta";
     embedding.site = c.sites_of(index, 0).front();
     embedding.help = "Each id becomes a vector: the row of the table. Opens ΔE, where the vectors move.";
@@ -66,19 +86,24 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     const auto add = [&](Block block, const std::string& norm_row) {
         Block norm = norm_block(c, before ? "before" : "after");
         norm.rows = {norm_row};
-        if (before && !(c.parallel && c.shared_norm && block.view && std::string_view(block.view) == "lens")) out.push_back(norm);
+        if (before && !(c.parallel && c.shared_norm && block.view && std::string_view(block.view) == "lens"))
+            out.push_back(norm);
         out.push_back(std::move(block));
         if (!before) out.push_back(norm);
     };
     add(attention_block(c, of, s, false, c.sites_of(index, 0).front()), of + "attention norm");
-    if (s.cross) add(attention_block(c, of, s, true, c.sites_of(index, 0).back()), of + "cross-attention norm");
+    if (s.cross)
+        add(attention_block(c, of, s, true, c.sites_of(index, 0).back()), of + "cross-attention norm");
     Block mlp;
     mlp.name = c.gated ? "Gated MLP" : "MLP";
-    mlp.shape = by(c.d_model, s.d_mlp) + " → " + by(s.d_mlp, c.d_model) + (c.parallel ? " · beside attention" : "");
+    mlp.shape =
+        by(c.d_model, s.d_mlp) + " → " + by(s.d_mlp, c.d_model) + (c.parallel ? " · beside attention" : "");
     mlp.rows = {of + "MLP in", of + "MLP out"};
     mlp.view = index + 1 == static_cast<int>(c.stacks.size()) ? "lens" : nullptr;
     mlp.in_layer = mlp.adds = true;
-    mlp.help = "Each token by itself: wider, a nonlinearity, back. Opens Next, which shows what MLPs add to a prediction.";
+    mlp.help =
+        "Each token by itself: wider, a nonlinearity, back. Opens Next, which shows what MLPs add to a "
+        "prediction.";
     add(mlp, of + "MLP norm");
     if (c.final_norm) {
         Block norm = norm_block(c, "final");
@@ -89,7 +114,8 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     if (index + 1 < static_cast<int>(c.stacks.size())) return out;
     Block head;
     head.name = c.kind == ModelKind::vision ? "Classifier" : "Unembedding";
-    head.shape = by(c.masked_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab) + (c.tied_unembedding ? " · the token embedding again" : "");
+    head.shape = by(c.masked_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab) +
+                 (c.tied_unembedding ? " · the token embedding again" : "");
     head.rows = {"unembedding", "head", "output projection"};
     head.view = "lens";
     head.help = "A score for every token: the logits. Opens Next.";

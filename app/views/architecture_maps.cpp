@@ -11,16 +11,26 @@ namespace {
 
 const char* explained_kind(AttentionKind kind) {
     switch (kind) {
-        case AttentionKind::encoder: return "Queries, keys and values all come from the source: every word reads the whole sentence, in both directions.";
-        case AttentionKind::decoder: return "All three come from the target: a word reads itself and what was written before it. What comes later is masked.";
-        case AttentionKind::cross: return "Queries come from the target, keys and values from the source: what is being written reads what is translated.";
-        case AttentionKind::blocks: break;
+        case AttentionKind::encoder:
+            return "Queries, keys and values all come from the source: every word reads the whole sentence, "
+                   "in both directions.";
+        case AttentionKind::decoder:
+            return "All three come from the target: a word reads itself and what was written before it. What "
+                   "comes later is masked.";
+        case AttentionKind::cross:
+            return "Queries come from the target, keys and values from the source: what is being written "
+                   "reads what is translated.";
+        case AttentionKind::blocks:
+            break;
     }
     return "Queries, keys and values come from the same tokens.";
 }
 
 const char* kind_name(AttentionKind kind) {
-    return kind == AttentionKind::encoder ? "Encoder self-attention" : kind == AttentionKind::decoder ? "Masked self-attention" : kind == AttentionKind::cross ? "Cross-attention" : "Self-attention";
+    return kind == AttentionKind::encoder   ? "Encoder self-attention"
+           : kind == AttentionKind::decoder ? "Masked self-attention"
+           : kind == AttentionKind::cross   ? "Cross-attention"
+                                            : "Self-attention";
 }
 
 void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const SitePattern& p) {
@@ -28,19 +38,29 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const SitePatte
     const auto& queries = s.sentence()->query_labels(p.site);
     const auto& keys = s.sentence()->key_labels(p.site);
     const int down = label_step(cell_h, ui.px(15)), across = label_step(cell_w, ui.px(16));
-    for (int r = 0; r < p.weights.rows(); r += down) ui.text.draw_right(map.x - ui.px(6), map.y + cell_h * (static_cast<float>(r) + 0.5f), kCaptionMono, ui.colors->t2, ui.text.fitted(kCaptionMono, queries[static_cast<size_t>(r * p.step)], ui.px(62)));
-    for (int c = 0; c < p.weights.cols(); c += across) ui.text.draw(map.x + cell_w * (static_cast<float>(c) + 0.5f), map.y - ui.px(8), kCaptionMono, ui.colors->t2, ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], ui.px(70)), -0.7854f);
+    for (int r = 0; r < p.weights.rows(); r += down)
+        ui.text.draw_right(map.x - ui.px(6), map.y + cell_h * (static_cast<float>(r) + 0.5f), kCaptionMono,
+                           ui.colors->t2,
+                           ui.text.fitted(kCaptionMono, queries[static_cast<size_t>(r * p.step)], ui.px(62)));
+    for (int c = 0; c < p.weights.cols(); c += across)
+        ui.text.draw(
+            map.x + cell_w * (static_cast<float>(c) + 0.5f), map.y - ui.px(8), kCaptionMono, ui.colors->t2,
+            ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], ui.px(70)), -0.7854f);
 }
 
 void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const SitePattern& p) {
     Ui& ui = s.ui;
     const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
-    const float largest = std::max(p.weights.maxCoeff(), 1e-6f), gap = std::min(cell_w, cell_h) >= ui.px(8) ? ui.line() : 0;
+    const float largest = std::max(p.weights.maxCoeff(), 1e-6f),
+                gap = std::min(cell_w, cell_h) >= ui.px(8) ? ui.line() : 0;
     for (Index r = 0; r < p.weights.rows(); ++r)
         for (Index c = 0; c < p.weights.cols(); ++c) {
-            const Rect cell{map.x + cell_w * static_cast<float>(c), map.y + cell_h * static_cast<float>(r), cell_w - gap, cell_h - gap};
-            if (p.weights(r, c) >= 0) ui.fill(cell, color_at(colors, p.weights(r, c) / largest));
-            else if (gap > 0) ui.hatch(cell, ui.colors->hatch);
+            const Rect cell{map.x + cell_w * static_cast<float>(c), map.y + cell_h * static_cast<float>(r),
+                            cell_w - gap, cell_h - gap};
+            if (p.weights(r, c) >= 0)
+                ui.fill(cell, color_at(colors, p.weights(r, c) / largest));
+            else if (gap > 0)
+                ui.hatch(cell, ui.colors->hatch);
         }
 }
 
@@ -49,7 +69,8 @@ void draw_kind(Scene& s, Rect area, const SitePattern& p, int number) {
     Ui& ui = s.ui;
     const AttentionKind kind = s.model()->config.site(p.site).kind;
     draw_kind_number(ui, {area.x + ui.px(10), area.y + ui.px(12)}, number);
-    ui.text.draw(area.x + ui.px(28), area.y + ui.px(12), kBody, ui.colors->t1, ui.text.fitted(kBody, kind_name(kind), area.w - ui.px(34)));
+    ui.text.draw(area.x + ui.px(28), area.y + ui.px(12), kBody, ui.colors->t1,
+                 ui.text.fitted(kBody, kind_name(kind), area.w - ui.px(34)));
     const float left = area.x + ui.px(72), top = area.y + ui.px(96), room = area.right() - left - ui.px(8);
     const auto columns = static_cast<float>(p.weights.cols()), rows = static_cast<float>(p.weights.rows());
     float w = std::min(room / columns, ui.px(30)), h = std::min(w, (area.h - ui.px(96 + 110)) / rows);
@@ -63,17 +84,28 @@ void draw_kind(Scene& s, Rect area, const SitePattern& p, int number) {
     draw_cells(s, map, w, h, p);
     if (hit.hovered) {
         ui.frame({map.x - 2, map.y - 2, map.w + 4, map.h + 4}, ui.colors->hover, 2);
-        const int q = std::clamp(static_cast<int>((hit.mouse.y - map.y) / h) * p.step, 0, static_cast<int>(s.sentence()->query_labels(p.site).size()) - 1), k = std::clamp(static_cast<int>((hit.mouse.x - map.x) / w) * p.step, 0, static_cast<int>(s.sentence()->key_labels(p.site).size()) - 1);
+        const int q = std::clamp(static_cast<int>((hit.mouse.y - map.y) / h) * p.step, 0,
+                                 static_cast<int>(s.sentence()->query_labels(p.site).size()) - 1),
+                  k = std::clamp(static_cast<int>((hit.mouse.x - map.x) / w) * p.step, 0,
+                                 static_cast<int>(s.sentence()->key_labels(p.site).size()) - 1);
         const float weight = p.weights(q / p.step, k / p.step);
-        ui.tooltip(path, hit, token_at(s.sentence()->query_labels(p.site), q) + " → " + token_at(s.sentence()->key_labels(p.site), k) + ": " + (weight < 0 ? "masked" : headlight::number(weight, 3)) + ". Click opens the heat map.");
+        ui.tooltip(path, hit,
+                   token_at(s.sentence()->query_labels(p.site), q) + " → " +
+                       token_at(s.sentence()->key_labels(p.site), k) + ": " +
+                       (weight < 0 ? "masked" : headlight::number(weight, 3)) +
+                       ". Click opens the heat map.");
     }
     if (hit.clicked) {
         s.state.site = p.site;
         open_view(s.state, "head");
     }
-    const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption, ui.colors->t2, explained_kind(kind));
-    const std::string pooled = p.step > 1 ? "Each cell is the largest of " + std::to_string(p.step) + " × " + std::to_string(p.step) + ". " : "";
-    ui.text.draw(area.x, map.bottom() + ui.px(24) + below, kCaption, ui.colors->t3, pooled + "Largest weight " + headlight::number(p.weights.maxCoeff(), 3));
+    const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,
+                                             ui.colors->t2, explained_kind(kind));
+    const std::string pooled = p.step > 1 ? "Each cell is the largest of " + std::to_string(p.step) + " × " +
+                                                std::to_string(p.step) + ". "
+                                          : "";
+    ui.text.draw(area.x, map.bottom() + ui.px(24) + below, kCaption, ui.colors->t3,
+                 pooled + "Largest weight " + headlight::number(p.weights.maxCoeff(), 3));
 }
 
 }  // namespace
@@ -87,13 +119,17 @@ void draw_layer_maps(Scene& s, Rect area) {
     const auto* found = s.found<LayerPatternsWanted>();
     if (!found || !s.sentence()) return;
     const auto count = static_cast<int>(found->answer.size());
-    const float gap = s.ui.px(20), wide = (area.w - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
-    for (int i = 0; i < count; ++i) draw_kind(s, {area.x + (wide + gap) * static_cast<float>(i), area.y, wide, area.h}, found->answer[static_cast<size_t>(i)], i + 1);
+    const float gap = s.ui.px(20),
+                wide = (area.w - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
+    for (int i = 0; i < count; ++i)
+        draw_kind(s, {area.x + (wide + gap) * static_cast<float>(i), area.y, wide, area.h},
+                  found->answer[static_cast<size_t>(i)], i + 1);
 }
 
 std::vector<Question> ask_architecture(const Scene& s) {
     if (s.model()->config.stacks.size() < 2 || !s.state.model_maps) return {};
-    return {LayerPatternsWanted{s.model()->config.site(s.state.site).layer, s.state.model_mean ? -1 : s.state.head}};
+    return {LayerPatternsWanted{s.model()->config.site(s.state.site).layer,
+                                s.state.model_mean ? -1 : s.state.head}};
 }
 
 }  // namespace headlight

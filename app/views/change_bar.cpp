@@ -8,8 +8,11 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kMasks[] = {"own", "none", "causal", "padding", "window:2", "window:4", "window:8", "prefix:4", "global:1:4", "block"};
-constexpr std::pair<float, const char*> kTemperatures[] = {{1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"}, {0.5f, "0.5"}, {2.0f, "2"}, {4.0f, "4"}, {INFINITY, "∞, uniform"}};
+constexpr const char* kMasks[] = {"own",      "none",     "causal",   "padding",    "window:2",
+                                  "window:4", "window:8", "prefix:4", "global:1:4", "block"};
+constexpr std::pair<float, const char*> kTemperatures[] = {
+    {1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"},         {0.5f, "0.5"},
+    {2.0f, "2"}, {4.0f, "4"},       {INFINITY, "∞, uniform"}};
 
 /// Choices after one another, in as many lines as they need.
 class Flow {
@@ -47,7 +50,9 @@ void choose_mask(Scene& s, Flow& flow) {
 /// The change of some kinds with exactly this place, or null.
 const Change* change_at(const ViewState& state, std::initializer_list<ChangeKind> kinds, int site, int head) {
     for (const Change& c : state.intervention.changes)
-        if (c.site == site && c.head == head && c.blocks == Blocks::usual && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end()) return &c;
+        if (c.site == site && c.head == head && c.blocks == Blocks::usual &&
+            std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end())
+            return &c;
     return nullptr;
 }
 
@@ -72,12 +77,17 @@ void choose_temperature(Scene& s, Flow& flow) {
     change.site = site;
     change.head = head;
     change.value = kTemperatures[chosen].first;
-    replace_changes(s.state, {ChangeKind::temperature}, site, head, change.value == 1 ? std::nullopt : std::optional(change));
+    replace_changes(s.state, {ChangeKind::temperature}, site, head,
+                    change.value == 1 ? std::nullopt : std::optional(change));
 }
 
 void choose_ablation(Scene& s, Flow& flow) {
-    const std::vector<ChangeKind> kinds{ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze};
-    const Change* set = change_at(s.state, {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze}, s.state.site, s.state.head);
+    const std::vector<ChangeKind> kinds{ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform,
+                                        ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze};
+    const Change* set = change_at(s.state,
+                                  {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
+                                   ChangeKind::keep, ChangeKind::freeze},
+                                  s.state.site, s.state.head);
     std::vector<std::string> items{"as it is"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
@@ -102,17 +112,22 @@ void choose_ablation(Scene& s, Flow& flow) {
 
 void choose_skips(Scene& s, Flow& flow) {
     const int site = s.state.site;
-    const bool attention = change_at(s.state, {ChangeKind::skip_attention}, site, -1), mlp = change_at(s.state, {ChangeKind::skip_mlp}, site, -1);
-    const bool cross = s.model()->config.site(site).kind == AttentionKind::cross;  // the MLP belongs to self-attention's layer
+    const bool attention = change_at(s.state, {ChangeKind::skip_attention}, site, -1),
+               mlp = change_at(s.state, {ChangeKind::skip_mlp}, site, -1);
+    const bool cross = s.model()->config.site(site).kind ==
+                       AttentionKind::cross;  // the MLP belongs to self-attention's layer
     const std::string label = "Layer " + site_name(s.model()->config, site);
     std::vector<std::string> items{"as it is", "no attention"};
     if (!cross) items.insert(items.end(), {"no MLP", "neither"});
     const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
     Intervention next = s.state.intervention;
-    const auto skips = [&](const Change& c) { return c.site == site && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp); };
+    const auto skips = [&](const Change& c) {
+        return c.site == site && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp);
+    };
     next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), skips), next.changes.end());
-    for (const auto& [bit, kind] : {std::pair{1, ChangeKind::skip_attention}, std::pair{2, ChangeKind::skip_mlp}}) {
+    for (const auto& [bit, kind] :
+         {std::pair{1, ChangeKind::skip_attention}, std::pair{2, ChangeKind::skip_mlp}}) {
         if (!(chosen & bit)) continue;
         Change change;
         change.kind = kind;
@@ -129,11 +144,16 @@ float draw_change_bar(Scene& s, Rect area) {
     if (!s.state.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     Flow flow(ui, area);
     if (s.model()->config.kind != ModelKind::vision) choose_mask(s, flow);
-    if (const int c = flow.choose("Brush", "brush", {"off", "block", "allow", "block rectangle", "allow rectangle"}, static_cast<int>(s.state.brush)); c >= 0) {
+    if (const int c =
+            flow.choose("Brush", "brush", {"off", "block", "allow", "block rectangle", "allow rectangle"},
+                        static_cast<int>(s.state.brush));
+        c >= 0) {
         s.state.brush = static_cast<Brush>(c);
         if (c > 0) open_view(s.state, "head");
     }
-    if (const int c = flow.choose("on", "scope", {"all heads", "this head"}, s.state.brush_all ? 0 : 1); c >= 0) s.state.brush_all = c == 0;
+    if (const int c = flow.choose("on", "scope", {"all heads", "this head"}, s.state.brush_all ? 0 : 1);
+        c >= 0)
+        s.state.brush_all = c == 0;
     choose_temperature(s, flow);
     choose_ablation(s, flow);
     choose_skips(s, flow);

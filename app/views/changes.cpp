@@ -7,26 +7,42 @@ namespace headlight {
 
 std::string change_text(const Scene& s, const Change& c) {
     const ModelConfig& config = s.model()->config;
-    constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};  // in the order of Blocks
+    constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross",
+                                       " everywhere"};  // in the order of Blocks
     const std::string kind = kBlocks[static_cast<int>(c.blocks)];
-    const std::string head = c.site < 0 ? kind : c.head < 0 ? " in " + site_name(config, c.site) : " in " + head_name(config, c.site, c.head);
-    const auto token = [&](const std::vector<std::string>& labels, int i) { return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i); };
+    const std::string head = c.site < 0   ? kind
+                             : c.head < 0 ? " in " + site_name(config, c.site)
+                                          : " in " + head_name(config, c.site, c.head);
+    const auto token = [&](const std::vector<std::string>& labels, int i) {
+        return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i);
+    };
     const auto span = [&](const std::vector<std::string>& labels, int first, int count) {
         if (count == 1) return token(labels, first);
         if (count == kToEnd) return first == 0 ? std::string("all") : std::to_string(first) + "–";
         return std::to_string(first) + "–" + std::to_string(first + count - 1);
     };
-    const std::string pair = span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
+    const std::string pair =
+        span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
     switch (c.kind) {
-        case ChangeKind::forbid: return pair + head;
-        case ChangeKind::allow: return "+ " + pair + head;
-        case ChangeKind::score: return pair + head + " = " + decimals(c.value, 2);
-        case ChangeKind::temperature: return "temperature " + decimals(c.value, 2) + head;
-        case ChangeKind::skip_attention: return "no attention " + site_name(config, c.site);
-        case ChangeKind::skip_mlp: return "no MLP " + site_name(config, c.site);
-        case ChangeKind::freeze: return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) + "”";
-        case ChangeKind::keep: return "only" + head.substr(head.find(' ', 1)) + " in its layer";
-        default: break;
+        case ChangeKind::forbid:
+            return pair + head;
+        case ChangeKind::allow:
+            return "+ " + pair + head;
+        case ChangeKind::score:
+            return pair + head + " = " + decimals(c.value, 2);
+        case ChangeKind::temperature:
+            return "temperature " + decimals(c.value, 2) + head;
+        case ChangeKind::skip_attention:
+            return "no attention " + site_name(config, c.site);
+        case ChangeKind::skip_mlp:
+            return "no MLP " + site_name(config, c.site);
+        case ChangeKind::freeze:
+            return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) +
+                   "”";
+        case ChangeKind::keep:
+            return "only" + head.substr(head.find(' ', 1)) + " in its layer";
+        default:
+            break;
     }
     for (const ChangeRow& row : ablations())
         if (row.kind == c.kind) return head_name(config, c.site, c.head) + " " + row.name;
@@ -58,8 +74,13 @@ float draw_changes(Scene& s, Rect area) {
     const Intervention& now = s.state.intervention;
     if (s.queries() == 0 || (now == Intervention{} && !s.state.change_bar)) return 0;
     const float y = area.y + ui.px(20), right = area.right() - ui.px(24);
-    if (now == Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
-        ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Nothing is changed. Paint cells with a brush, or choose above; each change stands here and can be taken away.", right - area.x - ui.px(24)));
+    if (now ==
+        Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
+        ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3,
+                     ui.text.fitted(kCaption,
+                                    "Nothing is changed. Paint cells with a brush, or choose above; each "
+                                    "change stands here and can be taken away.",
+                                    right - area.x - ui.px(24)));
         ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
         return ui.px(40);
     }
@@ -67,14 +88,19 @@ float draw_changes(Scene& s, Rect area) {
     float x = area.x + ui.px(24);
     x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Changes") + ui.px(10);
     Intervention next = now;
-    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask " + now.mask.name())) next.mask = Mask();
+    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask " + now.mask.name()))
+        next.mask = Mask();
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
         const std::string label = change_text(s, now.changes[shown]);
         if (x + ui.text.width(kCaptionMono, label) + ui.px(36 + 80) > right - links) break;
-        if (draw_chip(ui, x, y, "change/" + std::to_string(shown), label)) next.changes.erase(next.changes.begin() + static_cast<std::ptrdiff_t>(shown));
+        if (draw_chip(ui, x, y, "change/" + std::to_string(shown), label))
+            next.changes.erase(next.changes.begin() + static_cast<std::ptrdiff_t>(shown));
     }
-    if (shown < now.changes.size()) x += ui.text.draw(x, y, kCaption, ui.colors->t2, std::to_string(now.changes.size() - shown) + " more") + ui.px(12);
+    if (shown < now.changes.size())
+        x += ui.text.draw(x, y, kCaption, ui.colors->t2,
+                          std::to_string(now.changes.size() - shown) + " more") +
+             ui.px(12);
     if (ui.link("change/all", right, y, "Remove all")) next = {};
     if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - ui.px(20), y, "Undo")) {
         undo(s.state, s.fields);
@@ -89,8 +115,10 @@ namespace {
 
 void apply(const std::optional<Edit>& edit, ViewState& state, Fields& fields) {
     if (!edit) return;
-    if (const auto* text = std::get_if<TextEdit>(&*edit)) fields.numbered(text->text).apply(*text);
-    else state.intervention = std::get<InterventionEdit>(*edit).after;
+    if (const auto* text = std::get_if<TextEdit>(&*edit))
+        fields.numbered(text->text).apply(*text);
+    else
+        state.intervention = std::get<InterventionEdit>(*edit).after;
 }
 
 }  // namespace
@@ -101,26 +129,36 @@ void redo(ViewState& state, Fields& fields) { apply(state.history.redo(), state,
 void toggle_change(ViewState& state, const Change& change) {
     Intervention next = state.intervention;
     const auto it = std::find(next.changes.begin(), next.changes.end(), change);
-    if (it == next.changes.end()) next.changes.push_back(change);
-    else next.changes.erase(it);
+    if (it == next.changes.end())
+        next.changes.push_back(change);
+    else
+        next.changes.erase(it);
     state.intervene(std::move(next));
 }
 
-void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head, const std::optional<Change>& change) {
+void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head,
+                     const std::optional<Change>& change) {
     Intervention next = state.intervention;
-    const auto replaced = [&](const Change& c) { return c.site == site && c.head == head && c.blocks == Blocks::usual && std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end(); };
-    next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), replaced), next.changes.end());
+    const auto replaced = [&](const Change& c) {
+        return c.site == site && c.head == head && c.blocks == Blocks::usual &&
+               std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end();
+    };
+    next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), replaced),
+                       next.changes.end());
     if (change) next.changes.push_back(*change);
     state.intervene(std::move(next));
 }
 
-bool paints_blocks(const ViewState& state) { return state.brush == Brush::forbid_block || state.brush == Brush::allow_block; }
+bool paints_blocks(const ViewState& state) {
+    return state.brush == Brush::forbid_block || state.brush == Brush::allow_block;
+}
 
 namespace {
 
 /// A change of the brush's kind and scope, at a cell.
 Change painted_change(const Scene& s, std::pair<int, int> cell) {
-    const bool forbid = (s.state.brush == Brush::forbid || s.state.brush == Brush::forbid_block) != s.ui.shift;
+    const bool forbid =
+        (s.state.brush == Brush::forbid || s.state.brush == Brush::forbid_block) != s.ui.shift;
     Change change;
     change.kind = forbid ? ChangeKind::forbid : ChangeKind::allow;
     const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
@@ -141,12 +179,17 @@ void paint_cell(Scene& s, std::pair<int, int> cell) {
     Intervention next = s.state.intervention;
     Change opposite = change;
     opposite.kind = forbid ? ChangeKind::allow : ChangeKind::forbid;
-    const auto same = std::find(next.changes.begin(), next.changes.end(), change), other = std::find(next.changes.begin(), next.changes.end(), opposite);
-    if (other != next.changes.end()) next.changes.erase(other);
-    else if (same == next.changes.end() && s.sentence()->trace->rule(s.site()).mask_of(s.head()).allows(cell.first, cell.second) == forbid) next.changes.push_back(change);
+    const auto same = std::find(next.changes.begin(), next.changes.end(), change),
+               other = std::find(next.changes.begin(), next.changes.end(), opposite);
+    if (other != next.changes.end())
+        next.changes.erase(other);
+    else if (same == next.changes.end() &&
+             s.sentence()->trace->rule(s.site()).mask_of(s.head()).allows(cell.first, cell.second) == forbid)
+        next.changes.push_back(change);
     const bool first = next != s.state.intervention;
     s.state.intervene(std::move(next));
-    if (!first && !s.state.same_step) s.state.painted = {-1, -1};  // nothing was done yet: the step has not begun
+    if (!first && !s.state.same_step)
+        s.state.painted = {-1, -1};  // nothing was done yet: the step has not begun
     s.state.same_step = false;
 }
 
@@ -155,7 +198,8 @@ void paint_block(Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
     change.queries = std::abs(from.first - to.first) + 1;
     change.keys = std::abs(from.second - to.second) + 1;
     const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
-    if (cross && change.query + change.queries == s.queries()) change.queries = kToEnd;  // it goes on as more rows are written
+    if (cross && change.query + change.queries == s.queries())
+        change.queries = kToEnd;  // it goes on as more rows are written
     Intervention next = s.state.intervention;
     next.changes.push_back(std::move(change));
     s.state.intervene(std::move(next));
@@ -167,16 +211,23 @@ namespace {
 void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const auto& changes = s.state.intervention.changes;
-    const auto set = std::find_if(changes.begin(), changes.end(), [&](const Change& c) { return c.kind == ChangeKind::score && c.site == s.state.site && c.head == s.state.head && std::pair{c.query, c.key} == cell; });
-    const bool known = s.answer->cell && std::pair{s.answer->cell->cell.query, s.answer->cell->cell.key} == cell;
+    const auto set = std::find_if(changes.begin(), changes.end(), [&](const Change& c) {
+        return c.kind == ChangeKind::score && c.site == s.state.site && c.head == s.state.head &&
+               std::pair{c.query, c.key} == cell;
+    });
+    const bool known =
+        s.answer->cell && std::pair{s.answer->cell->cell.query, s.answer->cell->cell.key} == cell;
     if (set == changes.end() && !known) return;
     const float now = set != changes.end() ? set->value : s.answer->cell->score;
     const Hit h = ui.control("change/score", r);
     ui.fill(r, h.pressed ? ui.colors->bg4 : h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, set != changes.end() ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     ui.text.draw(r.x + ui.px(12), r.middle_y(), kCaption, ui.colors->t2, "Score, drag ↔");
-    ui.text.draw_right(r.right() - ui.px(12), r.middle_y(), kBodyMono, set != changes.end() ? ui.colors->accent_text : ui.colors->t1, number(now, 2));
-    ui.tooltip("change/score", h, "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
+    ui.text.draw_right(r.right() - ui.px(12), r.middle_y(), kBodyMono,
+                       set != changes.end() ? ui.colors->accent_text : ui.colors->t1, number(now, 2));
+    ui.tooltip(
+        "change/score", h,
+        "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
     const float moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(2)).x / ui.scale * 0.05f : 0;
     const float step = moved != 0 ? moved : 0.5f * static_cast<float>(-ui.take_step("change/score"));
     if (!h.pressed) s.state.scored = {-1, -1};
@@ -212,12 +263,15 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     forbid.kind = ChangeKind::forbid;
     std::tie(forbid.query, forbid.key) = cell;
     const auto& changes = s.state.intervention.changes;
-    const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(), forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
-    if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)}, forbidden ? "Allow this cell" : "Mask this cell")) {
+    const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
+               forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
+    if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)},
+                  forbidden ? "Allow this cell" : "Mask this cell")) {
         toggle_change(s.state, forbid);
         s.state.locked = cell;  // the inspector goes on showing it
     }
-    if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)}, ablated ? "Bring it back" : "Ablate head")) {
+    if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
+                  ablated ? "Bring it back" : "Ablate head")) {
         toggle_change(s.state, ablate);
         s.state.locked = cell;
     }

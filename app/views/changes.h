@@ -15,8 +15,10 @@ void redo(ViewState& state, Fields& fields);
 /// Puts a change in force, or takes it away again.
 void toggle_change(ViewState& state, const Change& change);
 
-/// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken away.
-void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head, const std::optional<Change>& change);
+/// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken
+/// away.
+void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head,
+                     const std::optional<Change>& change);
 
 /// What the brush does to a cell while it is dragged over the heat map; Shift turns it round.
 void paint_cell(Scene& scene, std::pair<int, int> cell);
@@ -37,7 +39,8 @@ void draw_effects_inspector(Scene& scene, Rect area);
 /// The first rows of that, in a column; returns the next y.
 float draw_effects(Scene& scene, Rect column, float y, float bottom);
 
-/// How far a sweep is, with a way to begin and to end it; true when it has ended and its numbers can be drawn.
+/// How far a sweep is, with a way to begin and to end it; true when it has ended and its numbers can be
+/// drawn.
 bool draw_sweep_state(Scene& scene, Rect area);
 
 }  // namespace headlight

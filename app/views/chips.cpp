@@ -31,16 +31,19 @@ std::optional<std::pair<int, int>> cell_of_token(const Scene& s, const ChipRow& 
 }
 
 /// How heavily the hovered query looks at a key, of its heaviest.
-float share_of_row(const Scene& s, std::pair<int, int> cell, int key) { return s.weight(cell.first, key) / std::max(s.answer->picture->largest_of_row(cell.first), 1e-9f); }
+float share_of_row(const Scene& s, std::pair<int, int> cell, int key) {
+    return s.weight(cell.first, key) / std::max(s.answer->picture->largest_of_row(cell.first), 1e-9f);
+}
 
-/// How heavily a query looks at the hovered token, of the one that looks most; only where queries and keys are the same tokens.
+/// How heavily a query looks at the hovered token, of the one that looks most; only where queries and keys
+/// are the same tokens.
 float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
     if (s.queries() != s.keys() || cell.first >= s.keys()) return 0;
     return s.weight(query, cell.first) / std::max(s.weight(s.heaviest_query(cell.first), cell.first), 1e-9f);
 }
 
-/// One token; while something is hovered, chips take the colour of what its query looks at, and a bar under them says how
-/// heavily they look back at it. Hovering it previews its row, a click locks it.
+/// One token; while something is hovered, chips take the colour of what its query looks at, and a bar under
+/// them says how heavily they look back at it. Hovering it previews its row, a click locks it.
 float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float high) {
     Ui& ui = s.ui;
     const std::string& label = s.sentence()->labels[static_cast<size_t>(row.stack)][static_cast<size_t>(i)];
@@ -50,21 +53,33 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
     const auto cell = s.shown_cell();
     const bool query = cell && row.queries && cell->first == i, key = cell && row.keys && cell->second == i;
     const ImU32 back = query ? ui.colors->accent_fill : key ? ui.colors->bg3 : ui.colors->bg2;
-    const std::optional<float> looked_at = s.state.hovered && cell && row.keys && !query ? std::optional(share_of_row(s, *cell, i)) : std::nullopt;
+    const std::optional<float> looked_at = s.state.hovered && cell && row.keys && !query
+                                               ? std::optional(share_of_row(s, *cell, i))
+                                               : std::nullopt;
     const ImU32 color = looked_at ? color_at(colormap(s.state.colormap, ui.colors->dark), *looked_at) : back;
     ui.fill(r, looked_at && *looked_at > 0.02f ? color : back, size::corner);
-    if (const float looks = s.state.hovered && cell && row.queries ? share_of_column(s, *cell, i) : 0; looks > 0.02f) ui.fill({r.x, r.bottom() + ui.px(2), r.w * looks, ui.px(3)}, ui.colors->t2);
+    if (const float looks = s.state.hovered && cell && row.queries ? share_of_column(s, *cell, i) : 0;
+        looks > 0.02f)
+        ui.fill({r.x, r.bottom() + ui.px(2), r.w * looks, ui.px(3)}, ui.colors->t2);
     const SentenceResult& sentence = *s.sentence();
-    const bool written = sentence.written && row.stack + 1 == static_cast<int>(sentence.labels.size()) && i >= sentence.written->given;
+    const bool written = sentence.written && row.stack + 1 == static_cast<int>(sentence.labels.size()) &&
+                         i >= sentence.written->given;
     if (written) ui.fill({r.x, r.bottom() - ui.px(2), r.w, ui.px(2)}, faded(ui.colors->accent, 0.6f));
     if (key) ui.frame(r, ui.colors->t2, 1, size::corner);
     if (query) ui.frame(r, ui.colors->accent, 1, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->hover, 1, size::corner);
-    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono, query ? ui.colors->accent_text : looked_at && *looked_at > 0.02f ? ink_on(color) : ui.colors->t1, label);
+    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono,
+                 query                             ? ui.colors->accent_text
+                 : looked_at && *looked_at > 0.02f ? ink_on(color)
+                                                   : ui.colors->t1,
+                 label);
     const Sequence& sequence = s.sentence()->trace->request.inputs[static_cast<size_t>(row.stack)];
     const auto at = static_cast<size_t>(i);
-    const std::string type = sequence.types.empty() ? "" : ", token type " + std::to_string(sequence.types[at]);
-    ui.tooltip(path, h, "“" + sequence.tokens[at] + "”, id " + std::to_string(sequence.ids[at]) + ", position " + std::to_string(i) + type);
+    const std::string type =
+        sequence.types.empty() ? "" : ", token type " + std::to_string(sequence.types[at]);
+    ui.tooltip(path, h,
+               "“" + sequence.tokens[at] + "”, id " + std::to_string(sequence.ids[at]) + ", position " +
+                   std::to_string(i) + type);
     if (h.hovered && s.answer->picture) s.point_at(cell_of_token(s, row, i));
     if (h.clicked && s.answer->picture) s.state.locked = s.state.hovered;
     return r.w;
@@ -81,7 +96,8 @@ float draw_chips(Scene& s, const ChipRow& row, int& first, float left, float rig
     float x = left;
     if (first > 0) {
         const std::string back = std::to_string(first) + " before";
-        if (ui.link(path + "/back", x + ui.text.width(kCaption, back), y + high / 2, back)) first = std::max(0, first - 12);
+        if (ui.link(path + "/back", x + ui.text.width(kCaption, back), y + high / 2, back))
+            first = std::max(0, first - 12);
         x += ui.text.width(kCaption, back) + ui.px(12);
     }
     int i = first;
@@ -109,10 +125,22 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
     const int query = w.given - 1 + i;
     const bool to_come = i > sentence.step, now = cell && cell->first == query;
     if (!to_come) ui.fill(r, now ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
-    ui.frame(r, h.hovered ? ui.colors->hover : now ? ui.colors->accent : to_come ? ui.colors->l1 : ui.colors->bg2, 1, size::corner);
-    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono, now ? ui.colors->accent_text : to_come ? ui.colors->t3 : ui.colors->t1, label);
-    ui.tooltip(path, h, "“" + label + "”, p = " + decimals(w.writing.tokens[static_cast<size_t>(i)].probability, 3) + ". Click goes to the step that chose it.");
-    if (h.hovered && s.answer->picture && !to_come && query < s.queries()) s.point_at(std::pair{query, s.heaviest_key(query)});
+    ui.frame(r,
+             h.hovered ? ui.colors->hover
+             : now     ? ui.colors->accent
+             : to_come ? ui.colors->l1
+                       : ui.colors->bg2,
+             1, size::corner);
+    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono,
+                 now       ? ui.colors->accent_text
+                 : to_come ? ui.colors->t3
+                           : ui.colors->t1,
+                 label);
+    ui.tooltip(path, h,
+               "“" + label + "”, p = " + decimals(w.writing.tokens[static_cast<size_t>(i)].probability, 3) +
+                   ". Click goes to the step that chose it.");
+    if (h.hovered && s.answer->picture && !to_come && query < s.queries())
+        s.point_at(std::pair{query, s.heaviest_key(query)});
     if (h.clicked) go_to_writing_step(s, i);
     return r.w;
 }
@@ -122,26 +150,36 @@ void draw_written_chips(Scene& s, float left, float right, float y, float high) 
     int first = 0;
     for (float width = 0; first < s.sentence()->step; ++first) {  // so much that the step is in sight
         width = 0;
-        for (int i = first; i <= std::min(s.sentence()->step, n - 1); ++i) width += s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + s.ui.px(18);
+        for (int i = first; i <= std::min(s.sentence()->step, n - 1); ++i)
+            width += s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) +
+                     s.ui.px(18);
         if (width <= right - left) break;
     }
     float x = left;
-    for (int i = first; i < n && x + s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + s.ui.px(14) <= right; ++i) x += draw_written_chip(s, i, x, y, high) + s.ui.px(4);
+    for (int i = first;
+         i < n && x + s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) +
+                          s.ui.px(14) <=
+                      right;
+         ++i)
+        x += draw_written_chip(s, i, x, y, high) + s.ui.px(4);
 }
 
 }  // namespace
 
 bool shows_written(const Scene& s) {
-    return s.sentence()->written && s.sentence()->labels.size() > 1 && views()[view_for(s.state, *s.model())].lists_choices;
+    return s.sentence()->written && s.sentence()->labels.size() > 1 &&
+           views()[view_for(s.state, *s.model())].lists_choices;
 }
 
 float draw_tokens(Scene& s, float left, float right, float y, float high) {
-    if (s.sentence()->labels.size() == 1) return draw_chips(s, chip_row(s, 0), s.state.first_chip, left, right, y, high);
+    if (s.sentence()->labels.size() == 1)
+        return draw_chips(s, chip_row(s, 0), s.state.first_chip, left, right, y, high);
     Ui& ui = s.ui;
     const float middle = left + (right - left) / 2;
     draw_chips(s, chip_row(s, 0), s.state.first_chip, left, middle - ui.px(16), y, high);
     ui.hairline(middle - ui.px(6), y, middle - ui.px(6), y + high);
-    if (!shows_written(s)) return draw_chips(s, chip_row(s, 1), s.state.first_target_chip, middle, right, y, high);
+    if (!shows_written(s))
+        return draw_chips(s, chip_row(s, 1), s.state.first_target_chip, middle, right, y, high);
     draw_written_chips(s, middle, right, y, high);
     return right;
 }

@@ -5,7 +5,8 @@
 
 namespace headlight {
 
-/// Whether what the model wrote stands there in place of what its decoder read: where a view lists the choices.
+/// Whether what the model wrote stands there in place of what its decoder read: where a view lists the
+/// choices.
 bool shows_written(const Scene& scene);
 
 /// Source and target side by side, or the one sequence alone; returns where they end.

@@ -17,7 +17,8 @@ constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
 /// Head A with the pattern that it has in sentence B, or as it was.
 void draw_patch(Scene& s, float& x, float y) {
     Ui& ui = s.ui;
-    const bool possible = s.answer->other && s.answer->other->trace && s.answer->other->model == s.sentence()->model;
+    const bool possible =
+        s.answer->other && s.answer->other->trace && s.answer->other->model == s.sentence()->model;
     if (s.state.compared_what != Compared::sentences || !possible) return;
     Change patch;
     patch.kind = ChangeKind::freeze;
@@ -31,8 +32,12 @@ void draw_patch(Scene& s, float& x, float y) {
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     ui.text.draw_centred(r.middle_x(), y, kCaption, on ? ui.colors->accent_text : ui.colors->t1, label);
-    ui.tooltip("compare/patch", h, "Gives head " + head_name(s.model()->config, patch.site, patch.head) + " in A the pattern that it has in B, along the tokens that both have.");
-    if (h.clicked) replace_changes(s.state, {ChangeKind::freeze}, patch.site, patch.head, on ? std::nullopt : std::optional(patch));
+    ui.tooltip("compare/patch", h,
+               "Gives head " + head_name(s.model()->config, patch.site, patch.head) +
+                   " in A the pattern that it has in B, along the tokens that both have.");
+    if (h.clicked)
+        replace_changes(s.state, {ChangeKind::freeze}, patch.site, patch.head,
+                        on ? std::nullopt : std::optional(patch));
     x = r.right() + ui.px(18);
 }
 
@@ -54,18 +59,30 @@ void draw_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(24);
-    if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)}, static_cast<int>(s.state.compared_what)); c >= 0) {
+    if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
+                                static_cast<int>(s.state.compared_what));
+        c >= 0) {
         s.state.compared_what = static_cast<Compared>(c);
-        if (s.state.compared_what == Compared::sentences && s.fields.other.text().empty()) s.fields.other.replace(s.fields.sentence.text(), s.state.history);
+        if (s.state.compared_what == Compared::sentences && s.fields.other.text().empty())
+            s.fields.other.replace(s.fields.sentence.text(), s.state.history);
         if (s.state.compared_what == Compared::sentences) s.fields.focus(s.fields.other);
     }
-    if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)}, static_cast<int>(s.state.compared_show)); c >= 0) s.state.compared_show = static_cast<ComparedShow>(c);
+    if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)},
+                                static_cast<int>(s.state.compared_show));
+        c >= 0)
+        s.state.compared_show = static_cast<ComparedShow>(c);
     if (s.state.compared_what == Compared::models) draw_model_choice(s, x, y);
-    const bool two_texts = s.state.compared_what == Compared::sentences || s.state.compared_what == Compared::models;
+    const bool two_texts =
+        s.state.compared_what == Compared::sentences || s.state.compared_what == Compared::models;
     if (two_texts)
-        if (const int c = ui.choice(x, y, "Align", "compare/align", {"by token", "by position"}, static_cast<int>(s.state.alignment.by)); c >= 0) s.state.alignment = {static_cast<AlignBy>(c), {}};
+        if (const int c = ui.choice(x, y, "Align", "compare/align", {"by token", "by position"},
+                                    static_cast<int>(s.state.alignment.by));
+            c >= 0)
+            s.state.alignment = {static_cast<AlignBy>(c), {}};
     draw_patch(s, x, y);
-    if (two_texts && !s.state.alignment.by_hand.empty() && ui.link("compare/untie", x + ui.text.width(kCaption, "Undo ties"), y, "Undo ties")) s.state.alignment.by_hand.clear();
+    if (two_texts && !s.state.alignment.by_hand.empty() &&
+        ui.link("compare/untie", x + ui.text.width(kCaption, "Undo ties"), y, "Undo ties"))
+        s.state.alignment.by_hand.clear();
     const Rect save{area.right() - ui.px(24 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
     if (save.x > x + ui.px(70) && ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
 }
@@ -84,10 +101,15 @@ float draw_other_field(Scene& s, Rect area) {
 std::string what_is_missing(const Scene& s) {
     const WorkAnswer& a = *s.answer;
     switch (s.state.compared_what) {
-        case Compared::heads: return "";
-        case Compared::changes: return s.sentence()->unchanged ? "" : "Nothing is changed yet. Press Change above, or paint on the heat map: before and after stand here side by side.";
+        case Compared::heads:
+            return "";
+        case Compared::changes:
+            return s.sentence()->unchanged ? ""
+                                           : "Nothing is changed yet. Press Change above, or paint on the "
+                                             "heat map: before and after stand here side by side.";
         case Compared::models:
-            if (!s.ui.on_page() && s.state.other_model.empty()) return "Choose the model to compare with: Model B, above.";
+            if (!s.ui.on_page() && s.state.other_model.empty())
+                return "Choose the model to compare with: Model B, above.";
             break;
         case Compared::sentences:
             if (!s.ui.on_page() && s.fields.other.text().empty()) return "Type the sentence to compare with.";
@@ -98,7 +120,8 @@ std::string what_is_missing(const Scene& s) {
 }
 
 const PairedMap* shown_map(const Scene& s) {
-    if (s.state.compared_show == ComparedShow::delta) return s.found<DeltaPairWanted>() ? &s.found<DeltaPairWanted>()->answer.map : nullptr;
+    if (s.state.compared_show == ComparedShow::delta)
+        return s.found<DeltaPairWanted>() ? &s.found<DeltaPairWanted>()->answer.map : nullptr;
     return s.found<HeadPairWanted>() ? &s.found<HeadPairWanted>()->answer.map : nullptr;
 }
 
@@ -106,53 +129,74 @@ const PairedMap* shown_map(const Scene& s) {
 void draw_below(Scene& s, Rect area, const PairedMap& map) {
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
-    const bool pattern = s.state.compared_show == ComparedShow::pattern && found, grid = found && found->answer.each_to_itself;
+    const bool pattern = s.state.compared_show == ComparedShow::pattern && found,
+               grid = found && found->answer.each_to_itself;
     const int columns = 1 + pattern + grid;
-    const float gap = ui.px(32), w = (area.w - ui.px(48) - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    const float gap = ui.px(32), w = (area.w - ui.px(48) - gap * static_cast<float>(columns - 1)) /
+                                     static_cast<float>(columns);
     Rect at{area.x + ui.px(24), area.y, columns == 1 ? std::min(w, ui.px(520)) : w, area.h};
     draw_largest(s, at, map);
     at.x += w + gap;
     if (pattern) {
         const auto cell = s.shown_cell();
-        draw_by_token(s, at, columns > 2 ? "Query by query" : "How far apart, query by query", "Jensen–Shannon bits", found->answer.by_query, map.row_labels, cell ? place_of(map.rows, cell->first) : -1);
+        draw_by_token(s, at, columns > 2 ? "Query by query" : "How far apart, query by query",
+                      "Jensen–Shannon bits", found->answer.by_query, map.row_labels,
+                      cell ? place_of(map.rows, cell->first) : -1);
         at.x += w + gap;
     }
     if (!grid) return;
     ui.text.draw(at.x, at.y + ui.px(10), kBody, ui.colors->t1, "Distance of each head");
-    ui.tooltip("compare/distance", ui.hit("compare/distance", {at.x, at.y, at.w, ui.px(20)}), "Jensen–Shannon divergence of the head’s rows in A and in B, averaged over the queries that both have; 0 alike, 1 nothing in common.");
-    if (const auto pressed = draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config, found->answer.distances, false, "compare/head/")) std::tie(s.state.site, s.state.head) = *pressed;
+    ui.tooltip("compare/distance", ui.hit("compare/distance", {at.x, at.y, at.w, ui.px(20)}),
+               "Jensen–Shannon divergence of the head’s rows in A and in B, averaged over the queries that "
+               "both have; 0 alike, 1 nothing in common.");
+    if (const auto pressed =
+            draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config,
+                             found->answer.distances, false, "compare/head/"))
+        std::tie(s.state.site, s.state.head) = *pressed;
 }
 
 }  // namespace
 
 RunPair compared_runs(const ViewState& state) {
     constexpr Versus kVersus[] = {Versus::head, Versus::unchanged, Versus::other, Versus::other};
-    return {kVersus[static_cast<int>(state.compared_what)], state.compared_what == Compared::sentences || state.compared_what == Compared::models ? state.alignment : Alignment{}};
+    return {kVersus[static_cast<int>(state.compared_what)],
+            state.compared_what == Compared::sentences || state.compared_what == Compared::models
+                ? state.alignment
+                : Alignment{}};
 }
 
 std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
     const std::string same = "Head " + head_name(s.model()->config, w.site, w.head);
     switch (s.state.compared_what) {
-        case Compared::heads: return "Head " + head_name(s.model()->config, w.site_b, w.head_b);
-        case Compared::changes: return same + " without changes";
-        case Compared::sentences: return same + " in sentence B";
-        case Compared::models: break;
+        case Compared::heads:
+            return "Head " + head_name(s.model()->config, w.site_b, w.head_b);
+        case Compared::changes:
+            return same + " without changes";
+        case Compared::sentences:
+            return same + " in sentence B";
+        case Compared::models:
+            break;
     }
     const auto& other = s.answer->other;
     if (!other || !other->model) return "";
     const ModelConfig& c = other->model->config;
     const int site_b = std::min(w.site_b, c.sites() - 1);
-    return "Head " + head_name(c, site_b, std::min(w.head_b, c.heads(site_b) - 1)) + " of " + other->model->name;
+    return "Head " + head_name(c, site_b, std::min(w.head_b, c.heads(site_b) - 1)) + " of " +
+           other->model->name;
 }
 
 std::vector<Question> ask_compare(const Scene& s) {
     const RunPair runs = compared_runs(s.state);
     const auto& other = s.answer->other;
-    const bool heads_apart = s.state.compared_what == Compared::heads || (s.state.compared_what == Compared::models && other && other->model && !same_heads(s.model()->config, other->model->config));
+    const bool heads_apart = s.state.compared_what == Compared::heads ||
+                             (s.state.compared_what == Compared::models && other && other->model &&
+                              !same_heads(s.model()->config, other->model->config));
     const auto [site_b, head_b] = heads_apart ? s.state.compared : std::pair{s.state.site, s.state.head};
     std::vector<Question> out{HeadPairWanted{runs, s.state.site, s.state.head, site_b, head_b}};
-    if (s.state.compared_show == ComparedShow::delta) out.push_back(DeltaPairWanted{runs, s.model()->config.site(s.state.site).stack});
-    if (s.state.compared_show == ComparedShow::next) out.push_back(PredictionPairWanted{runs, s.state.locked ? s.state.locked->first : -1});
+    if (s.state.compared_show == ComparedShow::delta)
+        out.push_back(DeltaPairWanted{runs, s.model()->config.site(s.state.site).stack});
+    if (s.state.compared_show == ComparedShow::next)
+        out.push_back(PredictionPairWanted{runs, s.state.locked ? s.state.locked->first : -1});
     return out;
 }
 
@@ -166,7 +210,8 @@ void draw_compare(Scene& s, Rect area) {
     }
     const std::string missing = what_is_missing(s);
     if (!missing.empty()) {
-        ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody, s.answer->other_error.empty() ? ui.colors->t2 : ui.colors->warning, missing);
+        ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody,
+                             s.answer->other_error.empty() ? ui.colors->t2 : ui.colors->warning, missing);
         return;
     }
     if (s.state.compared_what == Compared::sentences) top += draw_ties(s, {area.x, top, area.w, 0});
@@ -179,13 +224,20 @@ void draw_compare(Scene& s, Rect area) {
     const auto* pair = s.found<HeadPairWanted>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.state)) return;
     if (map->a.size() == 0) {
-        ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody, ui.colors->t2, "The two models have different layers, so their ΔE cannot stand side by side; choose another of Show.");
+        ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody, ui.colors->t2,
+                             "The two models have different layers, so their ΔE cannot stand side by side; "
+                             "choose another of Show.");
         return;
     }
     const bool delta = s.state.compared_show == ComparedShow::delta;
     const std::string a = "Head " + head_name(s.model()->config, pair->asked.site, pair->asked.head);
-    const std::string b = s.state.compared_what == Compared::changes ? "without changes" : s.state.compared_what == Compared::sentences ? "sentence B" : s.state.compared_what == Compared::models && s.answer->other ? s.answer->other->model->name : "the same";
-    const std::array<std::string, 2> names = delta ? std::array<std::string, 2>{"‖ΔE‖ ÷ ‖E‖", b} : std::array<std::string, 2>{a, name_of_b(s, pair->asked)};
+    const std::string b = s.state.compared_what == Compared::changes     ? "without changes"
+                          : s.state.compared_what == Compared::sentences ? "sentence B"
+                          : s.state.compared_what == Compared::models && s.answer->other
+                              ? s.answer->other->model->name
+                              : "the same";
+    const std::array<std::string, 2> names = delta ? std::array<std::string, 2>{"‖ΔE‖ ÷ ‖E‖", b}
+                                                   : std::array<std::string, 2>{a, name_of_b(s, pair->asked)};
     const bool low = rest.h < ui.px(460);  // the list at the left has the distances all the same
     const float below = draw_paired_maps(s, rest, *map, names, low ? rest.h : rest.h * 0.66f);
     if (low) return;
@@ -197,21 +249,31 @@ void draw_compare_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
     if (!found || found->answer.distances.empty()) return;
-    const bool itself = found->answer.each_to_itself, models = s.state.compared_what == Compared::models && s.answer->other && s.answer->other->model;
+    const bool itself = found->answer.each_to_itself, models = s.state.compared_what == Compared::models &&
+                                                               s.answer->other && s.answer->other->model;
     const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
     const auto& values = found->answer.distances;
     if (values.size() != static_cast<size_t>(c.head_count())) return;
     const std::string of_a = head_name(s.model()->config, found->asked.site, found->asked.head);
-    const std::string title = s.state.compared_what == Compared::changes ? "Moved most by the changes" : itself ? "Heads that differ most" : models ? "Nearest to " + of_a + " in B" : "Nearest to " + of_a;
+    const std::string title = s.state.compared_what == Compared::changes ? "Moved most by the changes"
+                              : itself                                   ? "Heads that differ most"
+                              : models                                   ? "Nearest to " + of_a + " in B"
+                                                                         : "Nearest to " + of_a;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, title);
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t3, "distance");
-    RankedHeads heads{"compare/row/", order_by(values, !itself), values, itself ? std::pair{s.state.site, s.state.head} : s.state.compared, itself};
-    const auto skip = [&](size_t i) { return std::isnan(values[i]) || (s.state.compared_what == Compared::heads && i == c.head_index(found->asked.site, found->asked.head)); };
+    RankedHeads heads{"compare/row/", order_by(values, !itself), values,
+                      itself ? std::pair{s.state.site, s.state.head} : s.state.compared, itself};
+    const auto skip = [&](size_t i) {
+        return std::isnan(values[i]) || (s.state.compared_what == Compared::heads &&
+                                         i == c.head_index(found->asked.site, found->asked.head));
+    };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
     if (!pressed) return;
-    if (itself) std::tie(s.state.site, s.state.head) = *pressed;
-    else s.state.compared = *pressed;
+    if (itself)
+        std::tie(s.state.site, s.state.head) = *pressed;
+    else
+        s.state.compared = *pressed;
 }
 
 }  // namespace headlight

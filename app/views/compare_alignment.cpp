@@ -25,7 +25,9 @@ std::vector<Token> place_tokens(Ui& ui, const std::vector<std::string>& labels, 
 void tie(ViewState& state, const TokenPairs& pairs, int a, int b) {
     const bool tied = std::find(pairs.begin(), pairs.end(), TokenPair{a, b}) != pairs.end();
     auto& hand = state.alignment.by_hand;
-    hand.erase(std::remove_if(hand.begin(), hand.end(), [&](const auto& p) { return p.first == a || p.second == b; }), hand.end());
+    hand.erase(std::remove_if(hand.begin(), hand.end(),
+                              [&](const auto& p) { return p.first == a || p.second == b; }),
+               hand.end());
     hand.emplace_back(a, tied ? -1 : b);
 }
 
@@ -33,7 +35,11 @@ void draw_token(Scene& s, Rect r, const std::string& label, bool lone, bool wait
     Ui& ui = s.ui;
     ui.fill(r, waiting ? ui.colors->accent_fill : hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     if (waiting || lone) ui.frame(r, waiting ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaptionMono, waiting ? ui.colors->accent_text : lone ? ui.colors->t3 : ui.colors->t1, label);
+    ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaptionMono,
+                         waiting ? ui.colors->accent_text
+                         : lone  ? ui.colors->t3
+                                 : ui.colors->t1,
+                         label);
 }
 
 }  // namespace
@@ -45,11 +51,13 @@ float draw_ties(Scene& s, Rect area) {
     if (!found || !other || !other->trace || found->asked.runs.versus != Versus::other) return 0;
     const auto &labels_a = s.sentence()->labels[0], &labels_b = other->labels[0];
     const TokenPairs& pairs = found->answer.texts;
-    const float left = area.x + ui.px(24), right = area.right() - ui.px(24), top = area.y + ui.px(6), high = ui.px(24), below = top + ui.px(54);
+    const float left = area.x + ui.px(24), right = area.right() - ui.px(24), top = area.y + ui.px(6),
+                high = ui.px(24), below = top + ui.px(54);
     const Rect inside{left, area.y, right - left, below + high - area.y};
     const auto a = place_tokens(ui, labels_a, left), b = place_tokens(ui, labels_b, left);
     const float wide = std::max(a.back().x + a.back().w, b.back().x + b.back().w) - left;
-    s.state.lines_scroll = std::clamp(s.state.lines_scroll - ui.take_wheel(inside) * ui.px(80), 0.0f, std::max(0.0f, wide - inside.w));
+    s.state.lines_scroll = std::clamp(s.state.lines_scroll - ui.take_wheel(inside) * ui.px(80), 0.0f,
+                                      std::max(0.0f, wide - inside.w));
     const float shift = s.state.lines_scroll;
     ui.clip(inside);
     std::vector<bool> paired_b(b.size());
@@ -58,7 +66,8 @@ float draw_ties(Scene& s, Rect area) {
         paired_b[static_cast<size_t>(p.b)] = true;
         const Token &from = a[static_cast<size_t>(p.a)], &to = b[static_cast<size_t>(p.b)];
         const bool same = labels_a[static_cast<size_t>(p.a)] == labels_b[static_cast<size_t>(p.b)];
-        ui.stroke({from.x + from.w / 2 - shift, top + high}, {to.x + to.w / 2 - shift, below}, same ? ui.colors->l2 : ui.colors->accent, ui.px(same ? 1 : 1.5f));
+        ui.stroke({from.x + from.w / 2 - shift, top + high}, {to.x + to.w / 2 - shift, below},
+                  same ? ui.colors->l2 : ui.colors->accent, ui.px(same ? 1 : 1.5f));
     }
     for (const TokenPair& p : pairs) {
         if (p.a < 0) continue;

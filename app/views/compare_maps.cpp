@@ -10,8 +10,8 @@ namespace {
 
 struct Panel {
     std::string letter, name;
-    const Matrix* cells;   // as they are drawn
-    float value = 0;       // of the shown cell
+    const Matrix* cells;  // as they are drawn
+    float value = 0;      // of the shown cell
     bool is_signed = false;
     float largest = 1;
 };
@@ -23,8 +23,10 @@ struct Grid {
     int step = 1;  // rows and columns of the pair that one cell covers
 
     std::pair<int, int> at(ImVec2 mouse, const PairedMap& m) const {
-        const auto row = static_cast<int>((mouse.y - map.y) / h) * step, column = static_cast<int>((mouse.x - map.x) / w) * step;
-        return {std::clamp(row, 0, static_cast<int>(m.rows.size()) - 1), std::clamp(column, 0, static_cast<int>(m.columns.size()) - 1)};
+        const auto row = static_cast<int>((mouse.y - map.y) / h) * step,
+                   column = static_cast<int>((mouse.x - map.x) / w) * step;
+        return {std::clamp(row, 0, static_cast<int>(m.rows.size()) - 1),
+                std::clamp(column, 0, static_cast<int>(m.columns.size()) - 1)};
     }
 };
 
@@ -35,12 +37,19 @@ void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
     const float gap = roomy ? ui.line() : 0;
     for (Index r = 0; r < (*p.cells).rows(); ++r)
         for (Index c = 0; c < (*p.cells).cols(); ++c) {
-            const Rect at{g.map.x + g.w * static_cast<float>(c), g.map.y + g.h * static_cast<float>(r), g.w - gap, g.h - gap};
+            const Rect at{g.map.x + g.w * static_cast<float>(c), g.map.y + g.h * static_cast<float>(r),
+                          g.w - gap, g.h - gap};
             const float a = m.small_a(r, c), b = m.small_b(r, c), v = (*p.cells)(r, c);
-            const bool absent = p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent, masked = p.is_signed ? std::max(a, b) < 0 : v == kMasked;
-            if (absent && roomy) ui.fill({at.middle_x() - ui.line(), at.middle_y() - ui.line(), 2 * ui.line(), 2 * ui.line()}, ui.colors->l2);
-            else if (!absent && !masked) ui.fill(at, p.is_signed ? signed_color(ui.colors->dark, v / p.largest) : color_at(colors, v / p.largest));
-            else if (!absent && roomy) ui.hatch(at, ui.colors->hatch);
+            const bool absent = p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent,
+                       masked = p.is_signed ? std::max(a, b) < 0 : v == kMasked;
+            if (absent && roomy)
+                ui.fill({at.middle_x() - ui.line(), at.middle_y() - ui.line(), 2 * ui.line(), 2 * ui.line()},
+                        ui.colors->l2);
+            else if (!absent && !masked)
+                ui.fill(at, p.is_signed ? signed_color(ui.colors->dark, v / p.largest)
+                                        : color_at(colors, v / p.largest));
+            else if (!absent && roomy)
+                ui.hatch(at, ui.colors->hatch);
         }
 }
 
@@ -51,7 +60,9 @@ void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int lit) {
         const float x = g.map.x + g.w * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
         const TokenPair& pair = m.columns[static_cast<size_t>(i)];
         const ImU32 ink = i == lit ? ui.colors->t1 : pair.both() ? ui.colors->t3 : ui.colors->l2;
-        ui.text.draw(x + ui.px(2), g.map.y - ui.px(10), kCaptionMono, ink, ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], ui.px(72)), -0.7854f);
+        ui.text.draw(x + ui.px(2), g.map.y - ui.px(10), kCaptionMono, ink,
+                     ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], ui.px(72)),
+                     -0.7854f);
     }
 }
 
@@ -59,22 +70,28 @@ void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int lit, bool 
     Ui& ui = s.ui;
     const int every = label_step(g.h, ui.px(16));
     for (int i = 0; i < static_cast<int>(m.rows.size()); ++i) {
-        const float from_lit = lit < 0 ? 1e9f : std::abs(static_cast<float>(i - lit)) * g.h / static_cast<float>(g.step);
+        const float from_lit =
+            lit < 0 ? 1e9f : std::abs(static_cast<float>(i - lit)) * g.h / static_cast<float>(g.step);
         if (i != lit && (i % (every * g.step) || from_lit < ui.px(16))) continue;
         const float y = g.map.y + g.h * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
-        if (i == lit) ui.fill({g.map.x - ui.px(88), y - ui.px(9), ui.px(84), ui.px(18)}, ui.colors->accent_fill);
+        if (i == lit)
+            ui.fill({g.map.x - ui.px(88), y - ui.px(9), ui.px(84), ui.px(18)}, ui.colors->accent_fill);
         const ImU32 ink = i == lit ? ui.colors->accent_text : ui.colors->t1;
         const int number_a = m.rows[static_cast<size_t>(i)].a;
-        ui.text.draw_right(g.map.x - ui.px(10), y, kCaptionMono, ink, ui.text.fitted(kCaptionMono, m.row_labels[static_cast<size_t>(i)], ui.px(52)));
-        ui.text.draw_right(g.map.x - ui.px(70), y, kCaptionMono, i == lit ? ink : ui.colors->t3, numbered && number_a >= 0 ? std::to_string(number_a) : "");
+        ui.text.draw_right(g.map.x - ui.px(10), y, kCaptionMono, ink,
+                           ui.text.fitted(kCaptionMono, m.row_labels[static_cast<size_t>(i)], ui.px(52)));
+        ui.text.draw_right(g.map.x - ui.px(70), y, kCaptionMono, i == lit ? ink : ui.colors->t3,
+                           numbered && number_a >= 0 ? std::to_string(number_a) : "");
     }
 }
 
 void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
     Ui& ui = s.ui;
-    const float x = g.map.x + g.w * static_cast<float>(at.second / g.step), y = g.map.y + g.h * static_cast<float>(at.first / g.step), t = ui.line();
+    const float x = g.map.x + g.w * static_cast<float>(at.second / g.step),
+                y = g.map.y + g.h * static_cast<float>(at.first / g.step), t = ui.line();
     const bool hovered = s.state.compared_cell.has_value();
-    const ImU32 rows = hovered ? ui.colors->hover : ui.colors->accent, columns = hovered ? ui.colors->hover : ui.colors->t2;
+    const ImU32 rows = hovered ? ui.colors->hover : ui.colors->accent,
+                columns = hovered ? ui.colors->hover : ui.colors->t2;
     ui.fill({g.map.x, y - t, g.map.w, t}, rows);
     ui.fill({g.map.x, y + g.h - t, g.map.w, t}, rows);
     ui.fill({x - t, g.map.y, t, g.map.h}, columns);
@@ -85,13 +102,19 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
 void draw_bar(Scene& s, const Panel& p, const Grid& g) {
     Ui& ui = s.ui;
     const Rect bar{g.map.x, g.map.bottom() + ui.px(16), std::max(g.map.w, ui.px(120)), ui.px(10)};
-    ui.gradient(bar, p.is_signed ? signed_colormap(ui.colors->dark) : colormap(s.state.colormap, ui.colors->dark));
+    ui.gradient(bar,
+                p.is_signed ? signed_colormap(ui.colors->dark) : colormap(s.state.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
-    const float place = p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest, x = bar.x + bar.w * std::clamp(place, 0.0f, 1.0f), y = bar.bottom() + ui.px(12);
-    ui.polygon(std::array<ImVec2, 3>{{{x - ui.px(4), bar.y - ui.px(7)}, {x + ui.px(4), bar.y - ui.px(7)}, {x, bar.y - ui.px(1)}}}, ui.colors->accent);
+    const float place = p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest,
+                x = bar.x + bar.w * std::clamp(place, 0.0f, 1.0f), y = bar.bottom() + ui.px(12);
+    ui.polygon(
+        std::array<ImVec2, 3>{
+            {{x - ui.px(4), bar.y - ui.px(7)}, {x + ui.px(4), bar.y - ui.px(7)}, {x, bar.y - ui.px(1)}}},
+        ui.colors->accent);
     ui.text.draw(bar.x, y, kCaptionMono, ui.colors->t2, p.is_signed ? number(-p.largest, 2) : "0");
     if (p.is_signed) ui.text.draw_centred(bar.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
-    ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2, (p.is_signed ? "+" : "") + number(p.largest, 2));
+    ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2,
+                       (p.is_signed ? "+" : "") + number(p.largest, 2));
 }
 
 /// The place under the mouse, in any of the three maps.
@@ -101,7 +124,8 @@ void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool
         const Hit h = s.ui.hit("compare/map/" + std::to_string(i), grids[i].map);
         if (!h.hovered) continue;
         s.state.compared_cell = grids[i].at(h.mouse, m);
-        const TokenPair &row = m.rows[static_cast<size_t>(s.state.compared_cell->first)], &column = m.columns[static_cast<size_t>(s.state.compared_cell->second)];
+        const TokenPair &row = m.rows[static_cast<size_t>(s.state.compared_cell->first)],
+                        &column = m.columns[static_cast<size_t>(s.state.compared_cell->second)];
         if (!of_cells || row.a < 0 || column.a < 0) continue;
         s.point_at(std::pair{row.a, column.a});
         if (!h.clicked) continue;
@@ -112,32 +136,48 @@ void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool
 
 }  // namespace
 
-float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array<std::string, 2>& names, float most_high) {
+float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array<std::string, 2>& names,
+                       float most_high) {
     Ui& ui = s.ui;
     const bool square = s.state.compared_show == ComparedShow::pattern;  // else rows are layers, not tokens
-    const float left = area.x + ui.px(108), gap = ui.px(36), width = (area.right() - ui.px(24) - left - 2 * gap) / 3;
+    const float left = area.x + ui.px(108), gap = ui.px(36),
+                width = (area.right() - ui.px(24) - left - 2 * gap) / 3;
     float widest = 0;
-    for (const auto& label : m.column_labels) widest = std::max(widest, std::min(ui.text.width(kCaptionMono, label), ui.px(72)));
+    for (const auto& label : m.column_labels)
+        widest = std::max(widest, std::min(ui.text.width(kCaptionMono, label), ui.px(72)));
     const float above = ui.px(48) + widest * 0.7071f, top = area.y + above;
     const auto columns = static_cast<float>(m.small_a.cols()), rows = static_cast<float>(m.small_a.rows());
-    const float across = std::min(width / columns, ui.px(48)), down = std::min((most_high - above - ui.px(56)) / rows, ui.px(48));
+    const float across = std::min(width / columns, ui.px(48)),
+                down = std::min((most_high - above - ui.px(56)) / rows, ui.px(48));
     const auto whole = [](float cell) { return std::max(1.0f, std::floor(cell)); };
     const float w = whole(square ? std::min(across, down) : across), h = square ? w : whole(down);
     std::array<Grid, 3> grids;
-    for (size_t i = 0; i < 3; ++i) grids[i] = {{left + (width + gap) * static_cast<float>(i), top, w * columns, h * rows}, w, h, m.step};
+    for (size_t i = 0; i < 3; ++i)
+        grids[i] = {{left + (width + gap) * static_cast<float>(i), top, w * columns, h * rows}, w, h, m.step};
     answer_maps(s, m, grids, square);
     std::optional<std::pair<int, int>> lit = s.state.compared_cell;
-    if (const auto cell = s.shown_cell(); !lit && square && cell) lit = std::pair{place_of(m.rows, cell->first), place_of(m.columns, cell->second)};
-    if (lit && (lit->first < 0 || lit->second < 0 || lit->first >= static_cast<int>(m.rows.size()) || lit->second >= static_cast<int>(m.columns.size()))) lit.reset();
+    if (const auto cell = s.shown_cell(); !lit && square && cell)
+        lit = std::pair{place_of(m.rows, cell->first), place_of(m.columns, cell->second)};
+    if (lit && (lit->first < 0 || lit->second < 0 || lit->first >= static_cast<int>(m.rows.size()) ||
+                lit->second >= static_cast<int>(m.columns.size())))
+        lit.reset();
     const auto value = [&](const Matrix& of) { return lit ? of(lit->first, lit->second) : 0.0f; };
-    const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}), apart = std::max(m.small_difference.cwiseAbs().maxCoeff(), 1e-6f);
-    const Panel panels[] = {{"A", names[0], &m.small_a, std::max(0.0f, value(m.a)), false, shared}, {"B", names[1], &m.small_b, std::max(0.0f, value(m.b)), false, shared}, {"A − B", "difference", &m.small_difference, value(m.difference), true, apart}};
+    const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
+                apart = std::max(m.small_difference.cwiseAbs().maxCoeff(), 1e-6f);
+    const Panel panels[] = {{"A", names[0], &m.small_a, std::max(0.0f, value(m.a)), false, shared},
+                            {"B", names[1], &m.small_b, std::max(0.0f, value(m.b)), false, shared},
+                            {"A − B", "difference", &m.small_difference, value(m.difference), true, apart}};
     for (size_t i = 0; i < 3; ++i) {
         const Panel& p = panels[i];
         const Grid& g = grids[i];
-        const float x = ui.text.draw(g.map.x, area.y + ui.px(20), kBody, p.letter == "A" ? ui.colors->accent_text : ui.colors->t1, p.letter) + ui.px(12);
-        ui.text.draw(g.map.x + x, area.y + ui.px(20), kBody, ui.colors->t2, ui.text.fitted(kBody, p.name, width - x - ui.px(66)));
-        if (lit) ui.text.draw_right(g.map.x + width, area.y + ui.px(20), kBodyMono, ui.colors->accent_text, (p.is_signed && p.value > 0 ? "+" : "") + number(p.value, 3));
+        const float x = ui.text.draw(g.map.x, area.y + ui.px(20), kBody,
+                                     p.letter == "A" ? ui.colors->accent_text : ui.colors->t1, p.letter) +
+                        ui.px(12);
+        ui.text.draw(g.map.x + x, area.y + ui.px(20), kBody, ui.colors->t2,
+                     ui.text.fitted(kBody, p.name, width - x - ui.px(66)));
+        if (lit)
+            ui.text.draw_right(g.map.x + width, area.y + ui.px(20), kBodyMono, ui.colors->accent_text,
+                               (p.is_signed && p.value > 0 ? "+" : "") + number(p.value, 3));
         draw_cells(s, p, m, g);
         draw_column_labels(s, m, g, lit ? lit->second : -1);
         if (i == 0) draw_row_labels(s, m, g, lit ? lit->first : -1, square);
@@ -145,18 +185,24 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
         draw_bar(s, p, g);
     }
     const float bottom = top + h * rows + ui.px(50);
-    if (m.step > 1) ui.text.draw_right(area.right() - ui.px(24), bottom + ui.px(8), kCaption, ui.colors->t3, "each cell is the largest of " + std::to_string(m.step) + " × " + std::to_string(m.step));
+    if (m.step > 1)
+        ui.text.draw_right(
+            area.right() - ui.px(24), bottom + ui.px(8), kCaption, ui.colors->t3,
+            "each cell is the largest of " + std::to_string(m.step) + " × " + std::to_string(m.step));
     return bottom + ui.px(m.step > 1 ? 24 : 8);
 }
 
 void draw_largest(Scene& s, Rect area, const PairedMap& m) {
     Ui& ui = s.ui;
-    ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, m.largest.empty() ? "No difference" : "Largest differences");
-    const auto count = std::min(m.largest.size(), static_cast<size_t>(std::max(0.0f, (area.h - ui.px(30)) / ui.px(26))));
+    ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1,
+                 m.largest.empty() ? "No difference" : "Largest differences");
+    const auto count =
+        std::min(m.largest.size(), static_cast<size_t>(std::max(0.0f, (area.h - ui.px(30)) / ui.px(26))));
     const float largest = count ? std::max(std::abs(m.largest[0].value), 1e-9f) : 1;
     for (size_t i = 0; i < count; ++i) {
         const float y = area.y + ui.px(40) + ui.px(26) * static_cast<float>(i), v = m.largest[i].value;
-        const auto row = static_cast<size_t>(m.largest[i].row), column = static_cast<size_t>(m.largest[i].column);
+        const auto row = static_cast<size_t>(m.largest[i].row),
+                   column = static_cast<size_t>(m.largest[i].column);
         const Rect line{area.x - ui.px(6), y - ui.px(13), area.w + ui.px(12), ui.px(26)};
         const Hit h = ui.hit("compare/largest/" + std::to_string(i), line);
         if (h.hovered) ui.fill(line, ui.colors->bg3, size::corner);
@@ -165,21 +211,32 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
         const bool cell = s.state.compared_show == ComparedShow::pattern && query.a >= 0 && key.a >= 0;
         if (h.hovered && cell) s.point_at(std::pair{query.a, key.a});
         if (h.clicked && cell) s.state.locked = std::pair{query.a, key.a};
-        const std::string number_a = key.a >= 0 ? " " + std::to_string(key.a) : "", between = s.state.compared_show == ComparedShow::pattern ? " → " : " at ";
-        const std::string from = m.row_labels[row] + (s.state.compared_show == ComparedShow::pattern && query.a >= 0 ? " " + std::to_string(query.a) : "");
-        ui.text.draw(area.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, from + between + m.column_labels[column] + number_a, area.w * 0.5f));
-        ui.signed_bar({area.x + area.w * 0.52f, y - ui.px(5), area.w * 0.48f - ui.px(72), ui.px(10)}, v / largest);
+        const std::string number_a = key.a >= 0 ? " " + std::to_string(key.a) : "",
+                          between = s.state.compared_show == ComparedShow::pattern ? " → " : " at ";
+        const std::string from =
+            m.row_labels[row] + (s.state.compared_show == ComparedShow::pattern && query.a >= 0
+                                     ? " " + std::to_string(query.a)
+                                     : "");
+        ui.text.draw(
+            area.x, y, kBodyMono, ui.colors->t1,
+            ui.text.fitted(kBodyMono, from + between + m.column_labels[column] + number_a, area.w * 0.5f));
+        ui.signed_bar({area.x + area.w * 0.52f, y - ui.px(5), area.w * 0.48f - ui.px(72), ui.px(10)},
+                      v / largest);
         ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1, (v > 0 ? "+" : "") + number(v, 3));
     }
 }
 
-void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, const std::vector<float>& values, const std::vector<std::string>& labels, int lit) {
+void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, const std::vector<float>& values,
+                   const std::vector<std::string>& labels, int lit) {
     Ui& ui = s.ui;
     float largest = 1e-3f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
     const float room = area.w - ui.text.width(kBody, title) - ui.px(16);
     ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, title);
-    if (room > ui.px(60)) ui.text.draw_right(area.right(), area.y + ui.px(10), kCaption, ui.colors->t3, ui.text.fitted(kCaption, std::string(unit) + ", 0 to " + decimals(largest, 3), room));
+    if (room > ui.px(60))
+        ui.text.draw_right(
+            area.right(), area.y + ui.px(10), kCaption, ui.colors->t3,
+            ui.text.fitted(kCaption, std::string(unit) + ", 0 to " + decimals(largest, 3), room));
     if (values.empty() || area.h < ui.px(100)) return;
     const Rect bars{area.x, area.y + ui.px(30), area.w, area.h - ui.px(80)};
     const float w = bars.w / static_cast<float>(values.size()), gap = w >= ui.px(6) ? ui.px(2) : 0;
@@ -193,17 +250,28 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
         const Hit h = ui.hit(path, {x, bars.y, w, bars.h});
         if (known) ui.fill({x, bars.y, w - gap, bars.h}, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
         const float high = known ? bars.h * std::clamp(values[i] / largest, 0.0f, 1.0f) : 0;
-        if (known) ui.fill({x, bars.bottom() - high, w - gap, high}, on || h.hovered ? ui.colors->accent : ui.colors->t3);
-        ui.tooltip(path, h, i < labels.size() ? "“" + labels[i] + "”: " + number(values[i], 4) : number(values[i], 4));
-        if (static_cast<int>(i) % every == 0) ui.text.draw_centred(x + w / 2, bars.bottom() + ui.px(12), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
+        if (known)
+            ui.fill({x, bars.bottom() - high, w - gap, high},
+                    on || h.hovered ? ui.colors->accent : ui.colors->t3);
+        ui.tooltip(path, h,
+                   i < labels.size() ? "“" + labels[i] + "”: " + number(values[i], 4) : number(values[i], 4));
+        if (static_cast<int>(i) % every == 0)
+            ui.text.draw_centred(x + w / 2, bars.bottom() + ui.px(12), kCaptionMono,
+                                 on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
         if (!known) continue;
         sum += static_cast<double>(values[i]);
         ++count;
         if (highest < 0 || values[i] > values[static_cast<size_t>(highest)]) highest = static_cast<int>(i);
     }
     if (highest < 0) return;
-    const std::string at = static_cast<size_t>(highest) < labels.size() ? " at " + labels[static_cast<size_t>(highest)] + " " + std::to_string(highest) : "";
-    ui.text.draw(bars.x, bars.bottom() + ui.px(36), kCaptionMono, ui.colors->t2, ui.text.fitted(kCaptionMono, "mean " + number(sum / count, 3) + "   largest " + number(values[static_cast<size_t>(highest)], 3) + at, area.w));
+    const std::string at = static_cast<size_t>(highest) < labels.size()
+                               ? " at " + labels[static_cast<size_t>(highest)] + " " + std::to_string(highest)
+                               : "";
+    ui.text.draw(bars.x, bars.bottom() + ui.px(36), kCaptionMono, ui.colors->t2,
+                 ui.text.fitted(kCaptionMono,
+                                "mean " + number(sum / count, 3) + "   largest " +
+                                    number(values[static_cast<size_t>(highest)], 3) + at,
+                                area.w));
 }
 
 }  // namespace headlight

@@ -10,7 +10,8 @@ namespace {
 
 void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
-    const float token_w = ui.px(150), value_w = ui.px(78), points_w = ui.px(70), bars = (area.w - token_w - 2 * value_w - points_w - ui.px(24)) / 2;
+    const float token_w = ui.px(150), value_w = ui.px(78), points_w = ui.px(70),
+                bars = (area.w - token_w - 2 * value_w - points_w - ui.px(24)) / 2;
     const float a = area.x + token_w, b = a + bars + value_w + ui.px(12), y0 = area.y + ui.px(10);
     ui.text.draw(area.x, y0, kCaption, ui.colors->t3, "token");
     ui.text.draw(a, y0, kCaption, ui.colors->accent_text, "A");
@@ -22,7 +23,8 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     float y = y0 + ui.px(32);
     for (const ProbabilityChange& p : pair.tokens) {
         if (y + ui.px(13) > area.bottom()) break;
-        ui.text.draw(area.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, p.label, token_w - ui.px(10)));
+        ui.text.draw(area.x, y, kBodyMono, ui.colors->t1,
+                     ui.text.fitted(kBodyMono, p.label, token_w - ui.px(10)));
         ui.bar({a, y - ui.px(4), bars, ui.px(8)}, p.a / most, ui.colors->accent);
         ui.text.draw_right(a + bars + value_w - ui.px(8), y, kBodyMono, ui.colors->t1, percent(p.a));
         ui.bar({b, y - ui.px(4), bars, ui.px(8)}, p.b / most, ui.colors->t3);
@@ -38,7 +40,9 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
     const Rect inside{area.x + ui.px(24), area.y + ui.px(8), area.w - ui.px(48), area.h - ui.px(16)};
     if (pair.tokens.empty()) {
-        ui.text.draw_wrapped(inside.x, inside.y + ui.px(16), inside.w, kBody, ui.colors->t2, "One of the two predicts nothing here: an encoder needs a mask token, and some models have no head.");
+        ui.text.draw_wrapped(inside.x, inside.y + ui.px(16), inside.w, kBody, ui.colors->t2,
+                             "One of the two predicts nothing here: an encoder needs a mask token, and some "
+                             "models have no head.");
         return;
     }
     const bool diverges = !pair.divergence.empty() && inside.h > ui.px(360);
@@ -47,7 +51,10 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     if (!diverges) return;
     const float below = inside.y + high;
     ui.hairline(area.x, below, area.right(), below);
-    draw_by_token(s, {inside.x, below + ui.px(14), inside.w, inside.bottom() - below - ui.px(14)}, "How far apart the predictions are, position by position", "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels, place_of(pair.positions, pair.position_a));
+    draw_by_token(s, {inside.x, below + ui.px(14), inside.w, inside.bottom() - below - ui.px(14)},
+                  "How far apart the predictions are, position by position",
+                  "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels,
+                  place_of(pair.positions, pair.position_a));
 }
 
 }  // namespace headlight

@@ -15,15 +15,29 @@ void draw_toolbar(Scene& s, Rect area) {
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(24);
     const bool roomy = area.w > ui.px(860);  // else the choices speak for themselves
-    if (const int c = ui.choice(x, y, roomy ? "Show" : "", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine E, E + ΔE"}, static_cast<int>(s.state.delta_show)); c >= 0) s.state.delta_show = static_cast<DeltaShow>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "one scale"}, s.state.delta_per_layer ? 0 : 1); c >= 0) s.state.delta_per_layer = c == 0;
+    if (const int c =
+            ui.choice(x, y, roomy ? "Show" : "", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine E, E + ΔE"},
+                      static_cast<int>(s.state.delta_show));
+        c >= 0)
+        s.state.delta_show = static_cast<DeltaShow>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "one scale"},
+                                s.state.delta_per_layer ? 0 : 1);
+        c >= 0)
+        s.state.delta_per_layer = c == 0;
     const std::string of_head = "by key, head " + head_name(s.model()->config, s.state.site, s.state.head);
-    if (const int c = ui.choice(x, y, roomy ? "Split" : "", "delta/split", {"by head", "by key", of_head}, static_cast<int>(s.state.delta_split)); c >= 0) s.state.delta_split = static_cast<DeltaSplitBy>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Arrows" : "", "delta/arrows", {"this layer", "all layers"}, s.state.delta_paths ? 1 : 0); c >= 0) s.state.delta_paths = c == 1;
+    if (const int c = ui.choice(x, y, roomy ? "Split" : "", "delta/split", {"by head", "by key", of_head},
+                                static_cast<int>(s.state.delta_split));
+        c >= 0)
+        s.state.delta_split = static_cast<DeltaSplitBy>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Arrows" : "", "delta/arrows", {"this layer", "all layers"},
+                                s.state.delta_paths ? 1 : 0);
+        c >= 0)
+        s.state.delta_paths = c == 1;
     if (s.model()->config.kind == ModelKind::vision || x + ui.px(90) > area.right()) return;
     const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
-    ui.tooltip("delta/moles", try_it, std::string("Try: ") + kMoles + " Attention moves the three words apart.");
+    ui.tooltip("delta/moles", try_it,
+               std::string("Try: ") + kMoles + " Attention moves the three words apart.");
     if (try_it.clicked) s.fields.sentence.replace(kMoles, s.state.history);
 }
 
@@ -43,29 +57,42 @@ MapLayout arrange(Scene& s, Rect area, Index rows, Index columns) {
     Ui& ui = s.ui;
     const float room = std::min(area.w * 0.46f, ui.px(420)) - ui.px(128 + 8);
     const float w = std::clamp(std::floor(room / static_cast<float>(columns)), ui.px(4), ui.px(44));
-    const float top = area.y + ui.px(88), high = area.bottom() - top - ui.px(44), h = std::clamp(std::floor(high / static_cast<float>(rows)), ui.px(22), ui.px(40));
-    return {{area.x + ui.px(128), top, w * static_cast<float>(columns), std::min(high, h * static_cast<float>(rows))}, w, h};
+    const float top = area.y + ui.px(88), high = area.bottom() - top - ui.px(44),
+                h = std::clamp(std::floor(high / static_cast<float>(rows)), ui.px(22), ui.px(40));
+    return {{area.x + ui.px(128), top, w * static_cast<float>(columns),
+             std::min(high, h * static_cast<float>(rows))},
+            w,
+            h};
 }
 
 void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
     const bool cosine = s.state.delta_show == DeltaShow::cosine;
-    const auto place = [&](float v, float low, float high) { return high > low ? (v - low) / (high - low) : 1.0f; };
+    const auto place = [&](float v, float low, float high) {
+        return high > low ? (v - low) / (high - low) : 1.0f;
+    };
     for (Index c = 0; c < values.cols(); ++c) {
-        const float high = s.state.delta_per_layer ? values.col(c).maxCoeff() : values.maxCoeff(), low = !cosine ? 0 : s.state.delta_per_layer ? values.col(c).minCoeff() : values.minCoeff();
+        const float high = s.state.delta_per_layer ? values.col(c).maxCoeff() : values.maxCoeff(),
+                    low = !cosine                   ? 0
+                          : s.state.delta_per_layer ? values.col(c).minCoeff()
+                                                    : values.minCoeff();
         for (Index r = 0; r < values.rows(); ++r) {
             const float y = l.map.y + l.h * static_cast<float>(r) - s.state.delta_scroll;
             if (y + l.h < l.map.y || y > l.map.bottom()) continue;
-            const Rect cell{l.map.x + l.w * static_cast<float>(c), y, l.w - (l.w >= ui.px(12) ? ui.line() : 0), l.h - ui.line()};
+            const Rect cell{l.map.x + l.w * static_cast<float>(c), y,
+                            l.w - (l.w >= ui.px(12) ? ui.line() : 0), l.h - ui.line()};
             const ImU32 color = color_at(map, place(values(r, c), low, high));
             ui.fill(cell, color);
-            if (l.w >= ui.px(38)) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), number(values(r, c), values(r, c) < 10 ? 2 : 1));
+            if (l.w >= ui.px(38))
+                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
+                                     number(values(r, c), values(r, c) < 10 ? 2 : 1));
         }
     }
 }
 
-void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std::vector<std::string>& labels, int token) {
+void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std::vector<std::string>& labels,
+                 int token) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     ui.text.draw_right(l.map.x - ui.px(12), l.map.y - ui.px(22), kCaption, ui.colors->t3, "layer");
@@ -74,17 +101,22 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
         const AttentionSite site = c.site(maps.sites[i]);
         const std::string name = (site.kind == AttentionKind::cross ? "×" : "") + std::to_string(site.layer);
         if (i % step && maps.sites[i] != delta_site(s)) continue;
-        ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(i) + 0.5f), l.map.y - ui.px(22), kCaptionMono, maps.sites[i] == delta_site(s) ? ui.colors->accent_text : ui.colors->t2, name);
+        ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(i) + 0.5f), l.map.y - ui.px(22),
+                             kCaptionMono,
+                             maps.sites[i] == delta_site(s) ? ui.colors->accent_text : ui.colors->t2, name);
     }
     ui.clip({l.map.x - ui.px(128), l.map.y, ui.px(128), l.map.h});
     for (size_t i = 0; i < labels.size(); ++i) {
         const float y = l.map.y + l.h * (static_cast<float>(i) + 0.5f) - s.state.delta_scroll;
         if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
         const bool on = static_cast<int>(i) == token;
-        if (on) ui.fill({l.map.x - ui.px(108), y - l.h / 2, ui.px(104), l.h - ui.line()}, ui.colors->accent_fill);
+        if (on)
+            ui.fill({l.map.x - ui.px(108), y - l.h / 2, ui.px(104), l.h - ui.line()}, ui.colors->accent_fill);
         const std::string label = ui.text.fitted(kCaptionMono, labels[i], ui.px(64));
-        ui.text.draw_right(l.map.x - ui.px(12), y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, label);
-        ui.text.draw_right(l.map.x - ui.px(80), y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
+        ui.text.draw_right(l.map.x - ui.px(12), y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1,
+                           label);
+        ui.text.draw_right(l.map.x - ui.px(80), y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t3,
+                           std::to_string(i));
     }
     ui.unclip();
 }
@@ -93,7 +125,8 @@ void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
     s.state.hovered_site.reset();
     const Hit h = s.ui.hit("delta/map", {l.map.x - s.ui.px(108), l.map.y, l.map.w + s.ui.px(108), l.map.h});
     if (!h.hovered) return;
-    const int row = static_cast<int>((h.mouse.y - l.map.y + s.state.delta_scroll) / l.h), column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
+    const int row = static_cast<int>((h.mouse.y - l.map.y + s.state.delta_scroll) / l.h),
+              column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
     if (row < 0 || row >= maps.delta.rows()) return;
     const bool on_map = column >= 0 && column < maps.delta.cols();
     if (on_map) s.state.hovered_site = maps.sites[static_cast<size_t>(column)];
@@ -104,7 +137,8 @@ void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
 }
 
 std::string scale_note(const Scene& s) {
-    return std::string(s.state.delta_per_layer ? "Scale per layer." : "One scale.") + (s.state.delta_show == DeltaShow::cosine ? " Top of the map: not turned." : "");
+    return std::string(s.state.delta_per_layer ? "Scale per layer." : "One scale.") +
+           (s.state.delta_show == DeltaShow::cosine ? " Top of the map: not turned." : "");
 }
 
 }  // namespace
@@ -118,7 +152,9 @@ int delta_site(const Scene& s) { return s.state.hovered_site.value_or(s.state.si
 
 std::vector<Question> ask_delta(const Scene& s) {
     const int site = delta_site(s), stack = s.model()->config.site(site).stack;
-    return {DeltaMapsWanted{stack}, DeltaSplitWanted{site, delta_query(s), s.state.delta_split == DeltaSplitBy::key_of_head ? s.state.head : -1},
+    return {DeltaMapsWanted{stack},
+            DeltaSplitWanted{site, delta_query(s),
+                             s.state.delta_split == DeltaSplitBy::key_of_head ? s.state.head : -1},
             ProjectionWanted{stack, s.state.delta_paths ? -1 : site}};
 }
 
@@ -132,21 +168,26 @@ float draw_delta_map(Scene& s, Rect area) {
     const Matrix& values = shown_map(s, maps, ratio);
     const MapLayout l = arrange(s, area, values.rows(), values.cols());
     const int token = delta_query(s);
-    s.state.delta_scroll = scrolled(ui, {l.map.x, l.map.y, l.map.w + ui.px(10), l.map.h}, l.h * static_cast<float>(values.rows()), s.state.delta_scroll);
+    s.state.delta_scroll = scrolled(ui, {l.map.x, l.map.y, l.map.w + ui.px(10), l.map.h},
+                                    l.h * static_cast<float>(values.rows()), s.state.delta_scroll);
     if (s.state.delta_followed != token && !s.state.hovered) {
         s.state.delta_followed = token;
-        s.state.delta_scroll = scrolled_to(s.state.delta_scroll, l.h * static_cast<float>(token), l.h * static_cast<float>(token + 1), l.map.h);
+        s.state.delta_scroll = scrolled_to(s.state.delta_scroll, l.h * static_cast<float>(token),
+                                           l.h * static_cast<float>(token + 1), l.map.h);
     }
     answer_map(s, l, maps);
     ui.clip(l.map);
     draw_cells(s, l, values);
     const auto column = std::find(maps.sites.begin(), maps.sites.end(), delta_site(s));
     if (column != maps.sites.end())
-        ui.frame({l.map.x + l.w * static_cast<float>(column - maps.sites.begin()) - ui.px(1), l.map.y + l.h * static_cast<float>(token) - s.state.delta_scroll - ui.px(1), l.w + ui.px(1), l.h + ui.px(1)},
+        ui.frame({l.map.x + l.w * static_cast<float>(column - maps.sites.begin()) - ui.px(1),
+                  l.map.y + l.h * static_cast<float>(token) - s.state.delta_scroll - ui.px(1), l.w + ui.px(1),
+                  l.h + ui.px(1)},
                  s.state.hovered ? ui.colors->hover : ui.colors->accent, s.state.hovered ? 2 : 3);
     ui.unclip();
     draw_labels(s, l, maps, labels, token);
-    ui.text.draw(l.map.x - ui.px(104), l.map.bottom() + ui.px(20), kCaption, ui.colors->t3, ui.text.fitted(kCaption, scale_note(s), l.map.w + ui.px(104 + 24)));
+    ui.text.draw(l.map.x - ui.px(104), l.map.bottom() + ui.px(20), kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption, scale_note(s), l.map.w + ui.px(104 + 24)));
     return l.map.right();
 }
 

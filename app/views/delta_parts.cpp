@@ -29,17 +29,22 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_roo
     }
     for (size_t i = 0; i < shown; ++i) {
         const float y = area.y + pitch * (static_cast<float>(i) + 0.5f);
-        ui.text.draw(area.x, y, kBodyMono, bars[i].this_one ? ui.colors->accent_text : ui.colors->t2, ui.text.fitted(kBodyMono, bars[i].name, name_room - ui.px(8)));
+        ui.text.draw(area.x, y, kBodyMono, bars[i].this_one ? ui.colors->accent_text : ui.colors->t2,
+                     ui.text.fitted(kBodyMono, bars[i].name, name_room - ui.px(8)));
         const Rect track{area.x + name_room, y - ui.px(5), area.w - name_room - ui.px(72), ui.px(10)};
         if (negative) {
             ui.signed_bar(track, bars[i].value / largest);
         } else {
-            ui.fill({track.x, track.y, std::max(ui.line(), track.w * bars[i].value / largest), track.h}, ui.colors->plus);
+            ui.fill({track.x, track.y, std::max(ui.line(), track.w * bars[i].value / largest), track.h},
+                    ui.colors->plus);
             ui.fill({track.x, track.y - ui.px(5), ui.line(), track.h + ui.px(10)}, ui.colors->l2);
         }
-        ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1, (with_sign && bars[i].value > 0 ? "+" : "") + number(bars[i].value, 2));
+        ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1,
+                           (with_sign && bars[i].value > 0 ? "+" : "") + number(bars[i].value, 2));
     }
-    if (shown < bars.size()) ui.text.draw_right(area.right(), area.bottom() + ui.px(10), kCaption, ui.colors->t3, std::to_string(bars.size() - shown) + " more");
+    if (shown < bars.size())
+        ui.text.draw_right(area.right(), area.bottom() + ui.px(10), kCaption, ui.colors->t3,
+                           std::to_string(bars.size() - shown) + " more");
 }
 
 std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {
@@ -47,7 +52,8 @@ std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found)
     const auto& parts = found.answer.heads;
     for (size_t h = 0; h < parts.size(); ++h) {
         const bool bias = static_cast<int>(h) == s.model()->config.heads(found.asked.site);
-        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.site, static_cast<int>(h)), parts[h].along, !bias && static_cast<int>(h) == s.state.head});
+        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.site, static_cast<int>(h)),
+                        parts[h].along, !bias && static_cast<int>(h) == s.state.head});
     }
     return bars;
 }
@@ -57,7 +63,8 @@ std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) 
     const auto& parts = found.answer.keys;
     std::vector<size_t> order(parts.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return parts[a].norm > parts[b].norm; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return parts[a].norm > parts[b].norm; });
     const auto& labels = s.sentence()->key_labels(found.asked.site);
     std::vector<Bar> bars;
     for (const size_t k : order) bars.push_back({token_at(labels, static_cast<int>(k)), parts[k].norm});
@@ -76,7 +83,8 @@ void draw_delta_parts(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitWanted>();
     if (!found) return;
-    const std::string layer = "Layer " + site_name(s.model()->config, found->asked.site), token = token_at(s.sentence()->query_labels(found->asked.site), found->asked.query);
+    const std::string layer = "Layer " + site_name(s.model()->config, found->asked.site),
+                      token = token_at(s.sentence()->query_labels(found->asked.site), found->asked.query);
     const bool by_head = s.state.delta_split == DeltaSplitBy::head;
     const Rect bars{area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)};
     if (by_head) {
@@ -85,11 +93,18 @@ void draw_delta_parts(Scene& s, Rect area) {
         draw_heading(ui, area, layer + " at " + token + ", by head", "Σ " + decimals(sum, 2));
         draw_bars(s, bars, head_bars(s, *found), ui.px(96), true);
     } else {
-        draw_heading(ui, area, (found->asked.head < 0 ? layer : "Head " + head_name(s.model()->config, found->asked.site, found->asked.head)) + " at " + token + ", by key", "");
+        draw_heading(ui, area,
+                     (found->asked.head < 0
+                          ? layer
+                          : "Head " + head_name(s.model()->config, found->asked.site, found->asked.head)) +
+                         " at " + token + ", by key",
+                     "");
         draw_bars(s, bars, key_bars(s, *found), ui.px(108), false);
     }
-    const std::string note = by_head ? "Length along the layer’s ΔE" : "‖weight · v · W_O‖ (Kobayashi et al. 2020)";
-    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3, ui.text.fitted(kCaption, note, area.w));
+    const std::string note =
+        by_head ? "Length along the layer’s ΔE" : "‖weight · v · W_O‖ (Kobayashi et al. 2020)";
+    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption, note, area.w));
 }
 
 void draw_tokens_moved(Scene& s, Rect area) {
@@ -99,14 +114,19 @@ void draw_tokens_moved(Scene& s, Rect area) {
     draw_heading(ui, area, "Tokens it moves", "logit");
     const DeltaSplit& split = found->answer;
     if (split.raised.empty()) {
-        ui.text.draw_wrapped(area.x, area.y + ui.px(30), area.w, kCaption, ui.colors->t3, "No straight path leads from here to the predictions: another norm stands behind it, or another stack.");
+        ui.text.draw_wrapped(area.x, area.y + ui.px(30), area.w, kCaption, ui.colors->t3,
+                             "No straight path leads from here to the predictions: another norm stands "
+                             "behind it, or another stack.");
         return;
     }
     std::vector<Bar> bars;
-    for (size_t i = 0; i < 4; ++i) bars.push_back({prediction_label(*s.model(), split.raised[i].id), split.raised[i].logit});
-    for (size_t i = 4; i-- > 0;) bars.push_back({prediction_label(*s.model(), split.lowered[i].id), split.lowered[i].logit});
+    for (size_t i = 0; i < 4; ++i)
+        bars.push_back({prediction_label(*s.model(), split.raised[i].id), split.raised[i].logit});
+    for (size_t i = 4; i-- > 0;)
+        bars.push_back({prediction_label(*s.model(), split.lowered[i].id), split.lowered[i].logit});
     draw_bars(s, {area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)}, bars, ui.px(96), true);
-    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Through the final norm, read as logits", area.w));
+    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption, "Through the final norm, read as logits", area.w));
 }
 
 namespace {
@@ -116,15 +136,19 @@ struct Plot {
     ImVec2 low, high;
     ImVec2 at(const Matrix& points, Index i) const {
         const float margin = 0.06f, w = frame.w * (1 - 2 * margin), h = frame.h * (1 - 2 * margin);
-        return {frame.x + frame.w * margin + w * (points(i, 0) - low.x) / std::max(high.x - low.x, 1e-9f), frame.bottom() - frame.h * margin - h * (points(i, 1) - low.y) / std::max(high.y - low.y, 1e-9f)};
+        return {
+            frame.x + frame.w * margin + w * (points(i, 0) - low.x) / std::max(high.x - low.x, 1e-9f),
+            frame.bottom() - frame.h * margin - h * (points(i, 1) - low.y) / std::max(high.y - low.y, 1e-9f)};
     }
 };
 
 Plot make_plot(Rect frame, const Projection& p) {
     Plot plot{frame, {1e30f, 1e30f}, {-1e30f, -1e30f}};
     for (const Matrix& step : p.steps) {
-        plot.low = {std::min(plot.low.x, step.col(0).minCoeff()), std::min(plot.low.y, step.col(1).minCoeff())};
-        plot.high = {std::max(plot.high.x, step.col(0).maxCoeff()), std::max(plot.high.y, step.col(1).maxCoeff())};
+        plot.low = {std::min(plot.low.x, step.col(0).minCoeff()),
+                    std::min(plot.low.y, step.col(1).minCoeff())};
+        plot.high = {std::max(plot.high.x, step.col(0).maxCoeff()),
+                     std::max(plot.high.y, step.col(1).maxCoeff())};
     }
     return plot;
 }
@@ -134,7 +158,11 @@ void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
     const float dx = to.x - from.x, dy = to.y - from.y, length = std::sqrt(dx * dx + dy * dy);
     if (!head || length < ui.px(3)) return;
     const float ux = dx / length, uy = dy / length, size = ui.px(6);
-    ui.polygon(std::array<ImVec2, 3>{{to, {to.x - size * ux - size * 0.5f * uy, to.y - size * uy + size * 0.5f * ux}, {to.x - size * ux + size * 0.5f * uy, to.y - size * uy - size * 0.5f * ux}}}, color);
+    ui.polygon(
+        std::array<ImVec2, 3>{{to,
+                               {to.x - size * ux - size * 0.5f * uy, to.y - size * uy + size * 0.5f * ux},
+                               {to.x - size * ux + size * 0.5f * uy, to.y - size * uy - size * 0.5f * ux}}},
+        color);
 }
 
 /// The tokens that move farthest from the first step to the last, at most so many.
@@ -143,7 +171,8 @@ std::vector<Index> farthest_moved(const Projection& p, size_t most) {
     std::iota(order.begin(), order.end(), Index{0});
     if (order.size() <= most) return order;
     const Vector moved = (p.steps.back() - p.steps.front()).rowwise().squaredNorm();
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(), [&](Index a, Index b) { return moved[a] > moved[b]; });
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                     [&](Index a, Index b) { return moved[a] > moved[b]; });
     order.resize(most);
     return order;
 }
@@ -170,12 +199,18 @@ void draw_projection(Scene& s, Rect area) {
     const auto* found = s.found<ProjectionWanted>();
     if (!found || area.h < ui.px(80)) return;
     const Projection& p = found->answer;
-    const std::string where = found->asked.site < 0 ? "The residual stream through all layers" : "Embeddings before and after attention, layer " + site_name(s.model()->config, found->asked.site);
+    const std::string where = found->asked.site < 0 ? "The residual stream through all layers"
+                                                    : "Embeddings before and after attention, layer " +
+                                                          site_name(s.model()->config, found->asked.site);
     draw_heading(ui, area, where, "2-D projection keeps " + decimals(100 * p.kept, 0) + " %");
     const Rect frame{area.x, area.y + ui.px(26), area.w, area.h - ui.px(26 + 32)};
     ui.fill(frame, ui.colors->bg0);
-    for (int i = 1; i < 6; ++i) ui.hairline(frame.x + frame.w * static_cast<float>(i) / 6, frame.y, frame.x + frame.w * static_cast<float>(i) / 6, frame.bottom());
-    for (int i = 1; i < 5; ++i) ui.hairline(frame.x, frame.y + frame.h * static_cast<float>(i) / 5, frame.right(), frame.y + frame.h * static_cast<float>(i) / 5);
+    for (int i = 1; i < 6; ++i)
+        ui.hairline(frame.x + frame.w * static_cast<float>(i) / 6, frame.y,
+                    frame.x + frame.w * static_cast<float>(i) / 6, frame.bottom());
+    for (int i = 1; i < 5; ++i)
+        ui.hairline(frame.x, frame.y + frame.h * static_cast<float>(i) / 5, frame.right(),
+                    frame.y + frame.h * static_cast<float>(i) / 5);
     ui.frame(frame, ui.colors->l1);
     const Plot plot = make_plot(frame, p);
     const auto& labels = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
@@ -189,13 +224,21 @@ void draw_projection(Scene& s, Rect area) {
     LabelPlacer placer(frame);
     ui.clip(frame);
     const auto draw_token = [&](Index i, bool on) {
-        const ImU32 color = on ? ui.colors->accent : p.steps.size() > 2 || p.steps[0].rows() > 200 ? faded(ui.colors->t3, 0.4f) : ui.colors->t2;
-        const bool many = p.steps[0].rows() > 200 && !on;  // points in place of discs, lines in place of arrows
-        for (size_t step = 0; step + 1 < p.steps.size(); ++step) draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color, !many && step + 2 == p.steps.size());
+        const ImU32 color = on                                              ? ui.colors->accent
+                            : p.steps.size() > 2 || p.steps[0].rows() > 200 ? faded(ui.colors->t3, 0.4f)
+                                                                            : ui.colors->t2;
+        const bool many =
+            p.steps[0].rows() > 200 && !on;  // points in place of discs, lines in place of arrows
+        for (size_t step = 0; step + 1 < p.steps.size(); ++step)
+            draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color,
+                       !many && step + 2 == p.steps.size());
         const ImVec2 from = plot.at(p.steps[0], i);
-        if (many) ui.fill({from.x - ui.px(1.5f), from.y - ui.px(1.5f), ui.px(3), ui.px(3)}, color);
-        else ui.disc(from, ui.px(on ? 4 : 2.2f), color);
-        placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i), token_at(labels, static_cast<int>(i)), on ? ui.colors->accent_text : ui.colors->t2, on);
+        if (many)
+            ui.fill({from.x - ui.px(1.5f), from.y - ui.px(1.5f), ui.px(3), ui.px(3)}, color);
+        else
+            ui.disc(from, ui.px(on ? 4 : 2.2f), color);
+        placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i),
+                    token_at(labels, static_cast<int>(i)), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
     if (focus < p.steps[0].rows()) draw_token(focus, true);
     const auto drawn = farthest_moved(p, ui.most_lines);
@@ -203,7 +246,13 @@ void draw_projection(Scene& s, Rect area) {
         if (i != focus) draw_token(i, false);
     ui.unclip();
     const bool all = static_cast<Index>(drawn.size()) == p.steps[0].rows();
-    ui.text.draw(area.x, frame.bottom() + ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.") : "The " + std::to_string(drawn.size()) + " tokens that move farthest.", area.w));
+    ui.text.draw(
+        area.x, frame.bottom() + ui.px(18), kCaption, ui.colors->t3,
+        ui.text.fitted(
+            kCaption,
+            all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.")
+                : "The " + std::to_string(drawn.size()) + " tokens that move farthest.",
+            area.w));
 }
 
 }  // namespace headlight

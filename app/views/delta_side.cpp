@@ -12,10 +12,19 @@ void draw_delta_list(Scene& s, Rect area) {
     if (!found) return;
     const ModelConfig& c = s.model()->config;
     const auto& values = found->answer.norm_by_head;
-    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, ui.text.fitted(kCaption, "‖ΔE‖ of each head at " + token_at(s.sentence()->query_labels(found->asked.site), found->asked.query), area.w));
+    ui.text.draw(
+        area.x, area.y + ui.px(22), kCaption, ui.colors->t3,
+        ui.text.fitted(kCaption,
+                       "‖ΔE‖ of each head at " +
+                           token_at(s.sentence()->query_labels(found->asked.site), found->asked.query),
+                       area.w));
     RankedHeads heads{"delta/head/", order_by(values, false), values, std::pair{s.state.site, s.state.head}};
-    heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), [&](size_t i) { return std::isnan(values[i]); }), heads.order.end());
-    if (const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads)) std::tie(s.state.site, s.state.head) = *pressed;
+    heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(),
+                                     [&](size_t i) { return std::isnan(values[i]); }),
+                      heads.order.end());
+    if (const auto pressed =
+            draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads))
+        std::tie(s.state.site, s.state.head) = *pressed;
 }
 
 namespace {
@@ -25,14 +34,20 @@ float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split
     Ui& ui = s.ui;
     ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Next token, read after each layer");
     ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "p");
-    const size_t first = split.after_layer.size() > 9 ? std::min(split.after_layer.size() - 8, static_cast<size_t>(std::max(0, layer - 2)) + 1) : 1;
+    const size_t first =
+        split.after_layer.size() > 9
+            ? std::min(split.after_layer.size() - 8, static_cast<size_t>(std::max(0, layer - 2)) + 1)
+            : 1;
     for (size_t i = first; i < std::min(split.after_layer.size(), first + 8); ++i) {
         y += ui.px(26);
         const bool on = static_cast<int>(i) == layer + 1;
         const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
         ui.text.draw(column.x, y, kBodyMono, ui.colors->t3, std::to_string(i - 1));
-        ui.text.draw(column.x + ui.px(26), y, kBodyMono, ink, ui.text.fitted(kBodyMono, prediction_label(*s.model(), split.after_layer[i].id), ui.px(76)));
-        ui.bar({column.x + ui.px(110), y - ui.px(4), column.w - ui.px(110 + 60), ui.px(8)}, split.after_layer[i].probability, on ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw(
+            column.x + ui.px(26), y, kBodyMono, ink,
+            ui.text.fitted(kBodyMono, prediction_label(*s.model(), split.after_layer[i].id), ui.px(76)));
+        ui.bar({column.x + ui.px(110), y - ui.px(4), column.w - ui.px(110 + 60), ui.px(8)},
+               split.after_layer[i].probability, on ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(column.right(), y, kBodyMono, ink, number(split.after_layer[i].probability, 3));
     }
     return y + ui.px(24);
@@ -40,7 +55,8 @@ float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split
 
 void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWanted>& found) {
     Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "What each head of layer " + site_name(s.model()->config, found.asked.site) + " raises");
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3,
+                 "What each head of layer " + site_name(s.model()->config, found.asked.site) + " raises");
     y += ui.px(30);
     for (size_t h = 0; h < found.answer.head_raises.size(); ++h, y += ui.px(34)) {
         std::vector<std::string> tokens;
@@ -56,23 +72,29 @@ void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWant
 
 void draw_delta_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const auto *maps = s.found<DeltaMapsWanted>();
+    const auto* maps = s.found<DeltaMapsWanted>();
     const auto* found = s.found<DeltaSplitWanted>();
     if (!maps || !found || !s.shown_cell()) return;
     const ModelConfig& c = s.model()->config;
-    const int site = delta_site(s), token = std::min<int>(delta_query(s), static_cast<int>(maps->answer.delta.rows()) - 1);
+    const int site = delta_site(s),
+              token = std::min<int>(delta_query(s), static_cast<int>(maps->answer.delta.rows()) - 1);
     const auto place = std::find(maps->answer.sites.begin(), maps->answer.sites.end(), site);
     if (place == maps->answer.sites.end()) return;
-    float y = draw_inspector_title(s, area, token_at(s.sentence()->labels[static_cast<size_t>(maps->asked.stack)], token), "layer " + site_name(c, site));
+    float y = draw_inspector_title(
+        s, area, token_at(s.sentence()->labels[static_cast<size_t>(maps->asked.stack)], token),
+        "layer " + site_name(c, site));
     const float pad = ui.px(size::inspector_pad);
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h}, save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
+        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
     const auto at = static_cast<Index>(place - maps->answer.sites.begin());
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
     ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
     y = draw_pair(ui, column, y, "‖E‖ before", number(before, 2));
     y = draw_pair(ui, column, y, "‖ΔE‖", number(delta, 2), s.state.delta_show == DeltaShow::norm);
-    y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3), s.state.delta_show == DeltaShow::ratio);
-    y = draw_pair(ui, column, y, "cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3), s.state.delta_show == DeltaShow::cosine);
+    y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3),
+                  s.state.delta_show == DeltaShow::ratio);
+    y = draw_pair(ui, column, y, "cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3),
+                  s.state.delta_show == DeltaShow::cosine);
     ui.hairline(column.x, y, column.right(), y);
     y += ui.px(22);
     if (!found->answer.after_layer.empty()) {

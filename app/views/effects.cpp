@@ -24,19 +24,29 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
     Ui& ui = s.ui;
     const auto* found = s.found<StagesWanted>();
     const auto& changes = s.sentence()->intervention.changes;
-    if (!found || found->answer.probability.size() < 2 || found->answer.first + found->answer.probability.size() != changes.size() + 1) return y;
+    if (!found || found->answer.probability.size() < 2 ||
+        found->answer.first + found->answer.probability.size() != changes.size() + 1)
+        return y;
     const Stages& stages = found->answer;
     ui.hairline(column.x, y, column.right(), y);
     y += ui.px(22);
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + ", as each change was made", column.w));
+    ui.text.draw(
+        column.x, y, kCaption, ui.colors->t3,
+        ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + ", as each change was made",
+                       column.w));
     for (size_t i = 0; i < stages.probability.size() && y + ui.px(40) < bottom; ++i) {
         y += ui.px(26);
         const bool last = i + 1 == stages.probability.size();
-        const std::string before = stages.first == 0 ? s.sentence()->intervention.mask.is_own() ? "no change" : "mask" : std::to_string(stages.first) + (stages.first == 1 ? " change" : " changes");
-        const std::string label = i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
+        const std::string before =
+            stages.first == 0 ? s.sentence()->intervention.mask.is_own() ? "no change" : "mask"
+                              : std::to_string(stages.first) + (stages.first == 1 ? " change" : " changes");
+        const std::string label =
+            i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
         ui.text.draw(column.x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, label, column.w * 0.46f));
-        ui.bar({column.x + column.w * 0.5f, y - ui.px(4), column.w * 0.5f - ui.px(72), ui.px(8)}, stages.probability[i], last ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(column.right(), y, kBodyMono, last ? ui.colors->accent_text : ui.colors->t1, percent(stages.probability[i]));
+        ui.bar({column.x + column.w * 0.5f, y - ui.px(4), column.w * 0.5f - ui.px(72), ui.px(8)},
+               stages.probability[i], last ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw_right(column.right(), y, kBodyMono, last ? ui.colors->accent_text : ui.colors->t1,
+                           percent(stages.probability[i]));
     }
     return y + ui.px(24);
 }
@@ -51,16 +61,23 @@ std::vector<Question> ask_about_changes(const Scene& s) {
     return out;
 }
 
-bool shows_effects(const Scene& s) { return !s.sentence()->effects.empty() && (s.state.brush != Brush::off || !s.state.focused()); }
+bool shows_effects(const Scene& s) {
+    return !s.sentence()->effects.empty() && (s.state.brush != Brush::off || !s.state.focused());
+}
 
 void draw_effects_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const float pad = ui.px(size::inspector_pad);
     const bool vision = s.model()->config.kind == ModelKind::vision;
-    ui.text.draw(area.x + pad, area.y + ui.px(26), kTitle, ui.colors->t1, vision ? "Class" : s.model()->config.kind == ModelKind::encoder ? "Masked token" : "Next token");
+    ui.text.draw(area.x + pad, area.y + ui.px(26), kTitle, ui.colors->t1,
+                 vision                                         ? "Class"
+                 : s.model()->config.kind == ModelKind::encoder ? "Masked token"
+                                                                : "Next token");
     ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text, "changed");
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h}, save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)}, compare{column.x, save.y - ui.px(8 + size::button), column.w, ui.px(size::button)};
+    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
+        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)},
+        compare{column.x, save.y - ui.px(8 + size::button), column.w, ui.px(size::button)};
     ui.clip({area.x, area.y, area.w, compare.y - ui.px(8) - area.y});
     draw_headline(s, column, area.y + ui.px(78), s.sentence()->effects[0]);
     ui.hairline(column.x, area.y + ui.px(136), column.right(), area.y + ui.px(136));
@@ -103,14 +120,18 @@ bool draw_sweep_state(Scene& s, Rect area) {
     if (sweep && sweep->ended()) return true;
     const float y = area.y + ui.px(14);
     if (!s.state.sweeping) {
-        if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, ui.px(220)), ui.px(size::button)}, "Ablate each head in turn")) s.state.sweeping = true;
+        if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, ui.px(220)), ui.px(size::button)},
+                      "Ablate each head in turn"))
+            s.state.sweeping = true;
         return false;
     }
     const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
-    ui.text.draw(area.x, y, kCaption, ui.colors->t2, "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
+    ui.text.draw(area.x, y, kCaption, ui.colors->t2,
+                 "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
     const float right = area.x + std::min(area.w, ui.px(320));
     if (ui.link("sweep/cancel", right, y, "Cancel")) s.state.sweeping = false;
-    ui.bar({area.x, y + ui.px(16), right - area.x, ui.px(6)}, static_cast<float>(done) / static_cast<float>(heads), ui.colors->accent);
+    ui.bar({area.x, y + ui.px(16), right - area.x, ui.px(6)},
+           static_cast<float>(done) / static_cast<float>(heads), ui.colors->accent);
     return false;
 }
 

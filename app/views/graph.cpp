@@ -21,10 +21,12 @@ int graph_token(const Scene& s) {
 }
 
 struct GraphLayout {
-    Rect area;             // of the nodes
-    float pitch, scroll;   // down
-    int levels;            // embeddings and layers
-    float x(int level) const { return area.x + area.w * static_cast<float>(level) / static_cast<float>(levels - 1); }
+    Rect area;            // of the nodes
+    float pitch, scroll;  // down
+    int levels;           // embeddings and layers
+    float x(int level) const {
+        return area.x + area.w * static_cast<float>(level) / static_cast<float>(levels - 1);
+    }
     float y(int token) const { return area.y + pitch * (static_cast<float>(token) + 0.5f) - scroll; }
     bool sees(float y) const { return y >= area.y - 1 && y <= area.bottom() + 1; }
 };
@@ -35,10 +37,12 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     g.area = {area.x + ui.px(256), area.y + ui.px(72), area.w - ui.px(256 + 132), area.h - ui.px(72 + 44)};
     g.levels = levels;
     g.pitch = std::clamp(g.area.h / static_cast<float>(tokens), ui.px(kRowLeast), ui.px(kRowMost));
-    s.state.graph_scroll = scrolled(ui, {area.x, g.area.y, area.w - ui.px(8), g.area.h}, g.pitch * static_cast<float>(tokens), s.state.graph_scroll);
+    s.state.graph_scroll = scrolled(ui, {area.x, g.area.y, area.w - ui.px(8), g.area.h},
+                                    g.pitch * static_cast<float>(tokens), s.state.graph_scroll);
     if (const int token = graph_token(s); s.state.graph_followed != token && !s.state.hovered) {
         s.state.graph_followed = token;
-        s.state.graph_scroll = scrolled_to(s.state.graph_scroll, g.pitch * static_cast<float>(token), g.pitch * static_cast<float>(token + 1), g.area.h);
+        s.state.graph_scroll = scrolled_to(s.state.graph_scroll, g.pitch * static_cast<float>(token),
+                                           g.pitch * static_cast<float>(token + 1), g.area.h);
     }
     g.scroll = s.state.graph_scroll;
     return g;
@@ -47,16 +51,20 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Draw", "graph/share", s.state.graph_share);
-    if (const int c = ui.choice(x, y, "Origins by", "graph/origins", {"rollout", "flow"}, s.state.graph_flow ? 1 : 0); c >= 0) s.state.graph_flow = c == 1;
+    if (const int c =
+            ui.choice(x, y, "Origins by", "graph/origins", {"rollout", "flow"}, s.state.graph_flow ? 1 : 0);
+        c >= 0)
+        s.state.graph_flow = c == 1;
 }
 
-/// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½ identity.
+/// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½
+/// identity.
 float carried(const Origins* origins, int layer, int query, const Link& link) {
     if (!origins || layer + 1 >= origins->reached.rows()) return 0;
     return 0.5f * origins->reached(layer + 1, query) * link.weight;
 }
 
-constexpr float kStrong = 0.004f;       // parts from here on are drawn in amber
+constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
 
 /// The weight under which faint edges are left out: the heaviest in sight are drawn.
 float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
@@ -82,20 +90,29 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origin
             const float y1 = g.y(static_cast<int>(q));
             for (const Link& link : graph.links[l][q]) {
                 const float y0 = g.y(link.key);
-                const bool faint = link.weight < faintest && carried(origins, static_cast<int>(l), static_cast<int>(q), link) <= kStrong;
+                const bool faint = link.weight < faintest && carried(origins, static_cast<int>(l),
+                                                                     static_cast<int>(q), link) <= kStrong;
                 if (faint || (!g.sees(y0) && !g.sees(y1))) continue;
                 const ImVec2 from{g.x(static_cast<int>(l)), y0}, to{g.x(static_cast<int>(l) + 1), y1};
                 const float part = carried(origins, static_cast<int>(l), static_cast<int>(q), link);
-                if (part > kStrong) strong.push_back({from, to, part});
-                else ui.stroke(from, to, faded(ui.colors->t3, 0.06f + 0.18f * link.weight), std::max(ui.px(0.6f), ui.px(2) * link.weight));
+                if (part > kStrong)
+                    strong.push_back({from, to, part});
+                else
+                    ui.stroke(from, to, faded(ui.colors->t3, 0.06f + 0.18f * link.weight),
+                              std::max(ui.px(0.6f), ui.px(2) * link.weight));
             }
         }
-    for (const Strong& e : strong) ui.stroke(e.from, e.to, faded(ui.colors->accent, 0.25f + 0.75f * std::min(1.0f, e.part * 4)), std::max(ui.px(0.8f), ui.px(14) * e.part));
+    for (const Strong& e : strong)
+        ui.stroke(e.from, e.to, faded(ui.colors->accent, 0.25f + 0.75f * std::min(1.0f, e.part * 4)),
+                  std::max(ui.px(0.8f), ui.px(14) * e.part));
     if (origins)  // what stays: the residual stream
         for (int l = 0; l + 1 < g.levels; ++l)
             for (Index i = 0; i < origins->reached.cols(); ++i) {
                 const float stays = 0.5f * origins->reached(l + 1, i), y = g.y(static_cast<int>(i));
-                if (stays > 0.004f && g.sees(y)) ui.stroke({g.x(l), y}, {g.x(l + 1), y}, faded(ui.colors->t2, 0.25f + 0.75f * std::min(1.0f, stays * 4)), std::max(ui.px(0.8f), ui.px(14) * stays));
+                if (stays > 0.004f && g.sees(y))
+                    ui.stroke({g.x(l), y}, {g.x(l + 1), y},
+                              faded(ui.colors->t2, 0.25f + 0.75f * std::min(1.0f, stays * 4)),
+                              std::max(ui.px(0.8f), ui.px(14) * stays));
             }
     ui.unclip();
 }
@@ -105,11 +122,18 @@ void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Origins* origi
     ui.clip({g.area.x - ui.px(12), g.area.y, g.area.w + ui.px(24), g.area.h});
     for (int l = 0; l < g.levels; ++l)
         for (int i = 0; i < tokens; ++i) {
-            const float y = g.y(i), mass = origins && i < origins->reached.cols() && l < origins->reached.rows() ? origins->reached(l, i) : 0;
+            const float y = g.y(i),
+                        mass = origins && i < origins->reached.cols() && l < origins->reached.rows()
+                                   ? origins->reached(l, i)
+                                   : 0;
             if (!g.sees(y)) continue;
-            const float radius = std::min({ui.px(2) + ui.px(12) * std::sqrt(mass), g.pitch * 0.48f, std::max(ui.px(2), (g.x(1) - g.x(0)) * 0.42f)});
-            if (mass > kStrong) ui.disc({g.x(l), y}, radius, ui.colors->accent);
-            else ui.fill({g.x(l) - ui.px(2), y - ui.px(2), ui.px(4), ui.px(4)}, ui.colors->l2);  // hundreds of them
+            const float radius = std::min({ui.px(2) + ui.px(12) * std::sqrt(mass), g.pitch * 0.48f,
+                                           std::max(ui.px(2), (g.x(1) - g.x(0)) * 0.42f)});
+            if (mass > kStrong)
+                ui.disc({g.x(l), y}, radius, ui.colors->accent);
+            else
+                ui.fill({g.x(l) - ui.px(2), y - ui.px(2), ui.px(4), ui.px(4)},
+                        ui.colors->l2);  // hundreds of them
         }
     ui.unclip();
 }
@@ -120,7 +144,11 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
     const int token = graph_token(s);
     const bool flow = s.state.graph_flow && origins && !origins->answer.flow.empty();
     float largest = 1e-6f;
-    const auto share = [&](size_t i) { return !origins || static_cast<Index>(i) >= origins->answer.reached.cols() ? 0.0f : flow ? origins->answer.flow[i] : origins->answer.reached(0, static_cast<Index>(i)); };
+    const auto share = [&](size_t i) {
+        return !origins || static_cast<Index>(i) >= origins->answer.reached.cols() ? 0.0f
+               : flow                                                              ? origins->answer.flow[i]
+                      : origins->answer.reached(0, static_cast<Index>(i));
+    };
     for (size_t i = 0; i < labels.size(); ++i) largest = std::max(largest, share(i));
     ui.clip({area.x, g.area.y, area.w, g.area.h});
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -128,7 +156,8 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
         if (!g.sees(y)) continue;
         const std::string path = "graph/token/" + std::to_string(i);
         const bool on = static_cast<int>(i) == token;
-        const Rect right{g.area.right() + ui.px(20), y - g.pitch / 2, ui.px(110), g.pitch}, left{area.x + ui.px(16), y - g.pitch / 2, ui.px(226), g.pitch};
+        const Rect right{g.area.right() + ui.px(20), y - g.pitch / 2, ui.px(110), g.pitch},
+            left{area.x + ui.px(16), y - g.pitch / 2, ui.px(226), g.pitch};
         for (const auto& [side, r] : {std::pair{path, left}, std::pair{path + "/top", right}}) {
             const Hit h = ui.hit(side, r);
             if (!h.hovered || s.model()->config.site(s.site()).stack != graph_stack(s)) continue;
@@ -137,11 +166,16 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
         }
         const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
         ui.text.draw_right(area.x + ui.px(42), y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        ui.text.draw(area.x + ui.px(50), y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, labels[i], ui.px(76)));
-        ui.bar({area.x + ui.px(132), y - ui.px(4), ui.px(44), ui.px(8)}, share(i) / largest, ui.colors->accent);
+        ui.text.draw(area.x + ui.px(50), y, kBodyMono, ui.colors->t1,
+                     ui.text.fitted(kBodyMono, labels[i], ui.px(76)));
+        ui.bar({area.x + ui.px(132), y - ui.px(4), ui.px(44), ui.px(8)}, share(i) / largest,
+               ui.colors->accent);
         ui.text.draw_right(area.x + ui.px(224), y, kCaptionMono, ui.colors->t2, number(share(i), 3));
         if (on) {
-            const Rect box{right.x - ui.px(4), y - std::min(g.pitch, ui.px(26)) / 2, ui.text.width(kBodyMono, ui.text.fitted(kBodyMono, labels[i], ui.px(84))) + ui.px(16), std::min(g.pitch, ui.px(26))};
+            const Rect box{
+                right.x - ui.px(4), y - std::min(g.pitch, ui.px(26)) / 2,
+                ui.text.width(kBodyMono, ui.text.fitted(kBodyMono, labels[i], ui.px(84))) + ui.px(16),
+                std::min(g.pitch, ui.px(26))};
             ui.fill(box, ui.colors->accent_fill, size::corner);
             ui.frame(box, ui.colors->accent, 1, size::corner);
         }
@@ -156,7 +190,11 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
     ui.text.draw_right(area.x + ui.px(216), y, kCaption, ui.colors->t3, flow ? "flow" : "rollout");
     const int step = label_step(apart, ui.px(44));
     for (int l = 0; l < g.levels; ++l)
-        if (l == 0 || l + 1 == g.levels || l % step == 0) ui.text.draw_centred(g.x(l), y, kCaption, ui.colors->t3, l == 0 ? "input" : apart > ui.px(80) ? "after " + std::to_string(l - 1) : std::to_string(l - 1));
+        if (l == 0 || l + 1 == g.levels || l % step == 0)
+            ui.text.draw_centred(g.x(l), y, kCaption, ui.colors->t3,
+                                 l == 0              ? "input"
+                                 : apart > ui.px(80) ? "after " + std::to_string(l - 1)
+                                                     : std::to_string(l - 1));
 }
 
 }  // namespace
@@ -164,7 +202,8 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
 std::vector<Question> ask_graph(const Scene& s) {
     Carriers carriers = s.state.carriers;
     carriers.stack = graph_stack(s);
-    return {GraphWanted{carriers, s.state.graph_share}, OriginsWanted{carriers, graph_token(s), s.state.graph_flow}};
+    return {GraphWanted{carriers, s.state.graph_share},
+            OriginsWanted{carriers, graph_token(s), s.state.graph_flow}};
 }
 
 void draw_graph(Scene& s, Rect area) {
@@ -174,17 +213,23 @@ void draw_graph(Scene& s, Rect area) {
     draw_toolbar(s, area.x + ui.px(24), area.y + ui.px(24));
     if (!graph || !s.answer->picture || graph->asked.carriers.stack != graph_stack(s)) return;
     if (origins && origins->asked.carriers.stack != graph_stack(s)) origins = nullptr;
-    const int tokens = static_cast<int>(s.sentence()->labels[static_cast<size_t>(graph_stack(s))].size()), levels = static_cast<int>(graph->answer.sites.size()) + 1;
+    const int tokens = static_cast<int>(s.sentence()->labels[static_cast<size_t>(graph_stack(s))].size()),
+              levels = static_cast<int>(graph->answer.sites.size()) + 1;
     const GraphLayout g = arrange(s, area, tokens, levels);
     const bool too_long = s.state.graph_flow && origins && origins->answer.flow.empty();
     draw_levels(s, g, area, s.state.graph_flow && !too_long);
     draw_edges(s, g, graph->answer, origins ? &origins->answer : nullptr);
     draw_nodes(s, g, tokens, origins ? &origins->answer : nullptr);
     draw_tokens(s, g, area, origins);
-    const std::string token = token_at(s.sentence()->labels[static_cast<size_t>(graph_stack(s))], graph_token(s));
-    const std::string note = too_long ? "Flow is found for at most " + std::to_string(kMostFlowTokens) + " tokens; this is the rollout."
-                                      : "What " + token + " is made of: each layer passes on half its attention and half itself (Abnar and Zuidema 2020).";
-    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(20), kCaption, ui.colors->t3, ui.text.fitted(kCaption, note, area.w - ui.px(48)));
+    const std::string token =
+        token_at(s.sentence()->labels[static_cast<size_t>(graph_stack(s))], graph_token(s));
+    const std::string note = too_long ? "Flow is found for at most " + std::to_string(kMostFlowTokens) +
+                                            " tokens; this is the rollout."
+                                      : "What " + token +
+                                            " is made of: each layer passes on half its attention and half "
+                                            "itself (Abnar and Zuidema 2020).";
+    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(20), kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption, note, area.w - ui.px(48)));
 }
 
 void draw_graph_list(Scene& s, Rect area) {
@@ -195,34 +240,44 @@ void draw_graph_list(Scene& s, Rect area) {
     auto& out = s.state.carriers.left_out;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads that carry");
     if (ui.link("graph/all", area.right() - ui.px(100), area.y + ui.px(22), "All")) out.clear();
-    if (ui.link("graph/selected", area.right(), area.y + ui.px(22), "Only " + head_name(c, s.state.site, s.state.head))) {
+    if (ui.link("graph/selected", area.right(), area.y + ui.px(22),
+                "Only " + head_name(c, s.state.site, s.state.head))) {
         for (const int site : sites)
             for (int h = 0; h < c.heads(site); ++h) out.insert({site, h});
         out.erase({s.state.site, s.state.head});
     }
     const float w = ui.px(26), names = ui.px(30), pitch = ui.px(30);
-    const int across = std::max(1, static_cast<int>((area.w - names) / w)), lines = (heads + across - 1) / across;
+    const int across = std::max(1, static_cast<int>((area.w - names) / w)),
+              lines = (heads + across - 1) / across;
     const Rect rows{area.x - ui.px(4), area.y + ui.px(42), area.w + ui.px(12), area.h - ui.px(42 + 52)};
-    s.state.graph_list_scroll = scrolled(ui, rows, pitch * static_cast<float>(lines) * static_cast<float>(sites.size()), s.state.graph_list_scroll);
+    s.state.graph_list_scroll =
+        scrolled(ui, rows, pitch * static_cast<float>(lines) * static_cast<float>(sites.size()),
+                 s.state.graph_list_scroll);
     ui.clip(rows);
     for (size_t l = 0; l < sites.size(); ++l)
         for (int h = 0; h < heads; ++h) {
-            const float y = rows.y + pitch * (static_cast<float>(lines) * static_cast<float>(l) + static_cast<float>(h / across) + 0.5f) - s.state.graph_list_scroll;
+            const float y = rows.y +
+                            pitch * (static_cast<float>(lines) * static_cast<float>(l) +
+                                     static_cast<float>(h / across) + 0.5f) -
+                            s.state.graph_list_scroll;
             if (y + pitch < rows.y || y - pitch > rows.bottom()) continue;
             if (h == 0) ui.text.draw(area.x, y, kCaptionMono, ui.colors->t3, std::to_string(l));
-            const Rect r{area.x + names + w * static_cast<float>(h % across), y - ui.px(12), w - ui.px(3), ui.px(24)};
+            const Rect r{area.x + names + w * static_cast<float>(h % across), y - ui.px(12), w - ui.px(3),
+                         ui.px(24)};
             const std::pair<int, int> head{sites[l], h};
             const bool on = !out.count(head);
             const std::string path = "graph/head/" + head_name(c, sites[l], h);
             const Hit hit = ui.control(path, r);
             ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg1, size::corner);
             ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
-            ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3, std::to_string(h));
+            ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3,
+                                 std::to_string(h));
             if (hit.hovered) s.state.hovered_head = head;
             if (hit.clicked && !out.insert(head).second) out.erase(head);
         }
     ui.unclip();
-    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(46), area.w, kCaption, ui.colors->t3, "Click switches a head. A layer without heads passes everything straight on.");
+    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(46), area.w, kCaption, ui.colors->t3,
+                         "Click switches a head. A layer without heads passes everything straight on.");
 }
 
 void draw_graph_inspector(Scene& s, Rect area) {
@@ -231,24 +286,33 @@ void draw_graph_inspector(Scene& s, Rect area) {
     if (!found || found->asked.carriers.stack != graph_stack(s)) return;
     const auto& labels = s.sentence()->labels[static_cast<size_t>(graph_stack(s))];
     const bool flow = !found->answer.flow.empty() && s.state.graph_flow;
-    float y = draw_inspector_title(s, area, token_at(labels, std::min(found->asked.token, static_cast<int>(labels.size()) - 1)), "comes from");
+    float y = draw_inspector_title(
+        s, area, token_at(labels, std::min(found->asked.token, static_cast<int>(labels.size()) - 1)),
+        "comes from");
     const float pad = ui.px(size::inspector_pad);
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h}, save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, flow ? "Largest flow, as a share" : "Rollout onto the input");
+    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
+        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3,
+                 flow ? "Largest flow, as a share" : "Rollout onto the input");
     Vector shares = found->answer.reached.row(0).transpose();
     if (flow) shares = Eigen::Map<const Vector>(found->answer.flow.data(), shares.size());
-    const auto order = ranked_ids(shares, static_cast<int>(std::max(1.0f, (save.y - y - ui.px(150)) / ui.px(26))));
+    const auto order =
+        ranked_ids(shares, static_cast<int>(std::max(1.0f, (save.y - y - ui.px(150)) / ui.px(26))));
     for (const int i : order) {
         y += ui.px(26);
         ui.text.draw_right(column.x + ui.px(24), y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        ui.text.draw(column.x + ui.px(32), y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(80)));
-        ui.bar({column.x + ui.px(120), y - ui.px(4), column.w - ui.px(120 + 60), ui.px(8)}, shares[i] / std::max(shares[order[0]], 1e-9f), ui.colors->accent);
+        ui.text.draw(column.x + ui.px(32), y, kBodyMono, ui.colors->t1,
+                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(80)));
+        ui.bar({column.x + ui.px(120), y - ui.px(4), column.w - ui.px(120 + 60), ui.px(8)},
+               shares[i] / std::max(shares[order[0]], 1e-9f), ui.colors->accent);
         ui.text.draw_right(column.right(), y, kBodyMono, ui.colors->t2, number(shares[i], 3));
     }
     y += ui.px(20);
     ui.hairline(column.x, y, column.right(), y);
-    const char* says = flow ? "Attention flow: the most that can run from an input token to this one when each edge carries at most its weight."
-                            : "Attention rollout: the layers’ mean patterns, each mixed half and half with the residual stream, multiplied. The shares sum to 1.";
+    const char* says = flow ? "Attention flow: the most that can run from an input token to this one when "
+                              "each edge carries at most its weight."
+                            : "Attention rollout: the layers’ mean patterns, each mixed half and half with "
+                              "the residual stream, multiplied. The shares sum to 1.";
     ui.text.draw_wrapped(column.x, y + ui.px(10), column.w, kCaption, ui.colors->t3, says);
     if (ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
 }

@@ -9,16 +9,19 @@ namespace headlight {
 namespace {
 
 struct ThumbLayout {
-    Rect area;                     // what is seen
+    Rect area;  // what is seen
     int across = 1, rows = 1;
     ImVec2 pitch;
     float side = 0, scroll = 0, scroll_x = 0;
     bool by_layer = false, captions = false;
     Rect slot(size_t i) const {
-        const float x = area.x + pitch.x * static_cast<float>(static_cast<int>(i) % across) - scroll_x, y = area.y + pitch.y * static_cast<float>(static_cast<int>(i) / across) - scroll;
+        const float x = area.x + pitch.x * static_cast<float>(static_cast<int>(i) % across) - scroll_x,
+                    y = area.y + pitch.y * static_cast<float>(static_cast<int>(i) / across) - scroll;
         return {x, y, side, side};
     }
-    bool sees(Rect r) const { return r.bottom() >= area.y && r.y <= area.bottom() && r.right() >= area.x && r.x <= area.right(); }
+    bool sees(Rect r) const {
+        return r.bottom() >= area.y && r.y <= area.bottom() && r.right() >= area.x && r.x <= area.right();
+    }
 };
 
 /// The largest thumbnails with which all heads are seen at once, within limits; then the zoom.
@@ -29,14 +32,20 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     l.by_layer = s.state.heads_layout == HeadsLayout::by_layer;
     float names = 0;
     if (l.by_layer)
-        for (int site = 0; site < c.sites(); ++site) names = std::max(names, ui.text.width(kCaptionMono, site_name(c, site)) + ui.px(12));
-    l.area = {area.x + ui.px(20) + names, area.y + ui.px(l.by_layer ? 30 : 12), area.w - ui.px(40) - names, area.h - ui.px(l.by_layer ? 40 : 20)};
+        for (int site = 0; site < c.sites(); ++site)
+            names = std::max(names, ui.text.width(kCaptionMono, site_name(c, site)) + ui.px(12));
+    l.area = {area.x + ui.px(20) + names, area.y + ui.px(l.by_layer ? 30 : 12), area.w - ui.px(40) - names,
+              area.h - ui.px(l.by_layer ? 40 : 20)};
     const float least = ui.px(l.by_layer ? 26 : 56), most = ui.px(420);
     const auto fits = [&](float pitch) {
         const float caption = pitch >= ui.px(56) ? ui.px(20) : ui.px(4);
         const int across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
-        const int rows = l.by_layer ? c.sites() : static_cast<int>((heads + static_cast<size_t>(across) - 1) / static_cast<size_t>(across));
-        return pitch * static_cast<float>(across) <= l.area.w + 1 && (pitch - ui.px(8) + caption) * static_cast<float>(rows) <= l.area.h;
+        const int rows =
+            l.by_layer
+                ? c.sites()
+                : static_cast<int>((heads + static_cast<size_t>(across) - 1) / static_cast<size_t>(across));
+        return pitch * static_cast<float>(across) <= l.area.w + 1 &&
+               (pitch - ui.px(8) + caption) * static_cast<float>(rows) <= l.area.h;
     };
     float pitch = most;
     while (pitch > least && !fits(pitch)) pitch -= 1;
@@ -45,7 +54,10 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     const float gap = pitch >= ui.px(40) ? ui.px(8) : ui.px(3);
     l.side = pitch - gap;
     l.across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
-    l.rows = l.by_layer ? c.sites() : static_cast<int>((heads + static_cast<size_t>(l.across) - 1) / static_cast<size_t>(l.across));
+    l.rows =
+        l.by_layer
+            ? c.sites()
+            : static_cast<int>((heads + static_cast<size_t>(l.across) - 1) / static_cast<size_t>(l.across));
     l.pitch = {pitch, l.side + (l.captions ? ui.px(20) : gap)};
     return l;
 }
@@ -53,11 +65,14 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
 void scroll(Scene& s, ThumbLayout& l) {
     Ui& ui = s.ui;
     if (ui.ctrl)
-        if (const float turn = ui.take_wheel(l.area); turn != 0) s.state.heads_zoom = std::clamp(s.state.heads_zoom * std::pow(1.15f, turn), 0.25f, 12.0f);
+        if (const float turn = ui.take_wheel(l.area); turn != 0)
+            s.state.heads_zoom = std::clamp(s.state.heads_zoom * std::pow(1.15f, turn), 0.25f, 12.0f);
     const float wide = l.pitch.x * static_cast<float>(l.across) - l.area.w;
     if (ui.shift) s.state.heads_scroll_x -= ui.take_wheel(l.area) * ui.px(60);
-    s.state.heads_scroll_x = std::clamp(s.state.heads_scroll_x - ui.wheel_x * ui.px(60), 0.0f, std::max(0.0f, wide));
-    s.state.heads_scroll = scrolled(ui, {l.area.x, l.area.y, l.area.w + ui.px(16), l.area.h}, l.pitch.y * static_cast<float>(l.rows), s.state.heads_scroll);
+    s.state.heads_scroll_x =
+        std::clamp(s.state.heads_scroll_x - ui.wheel_x * ui.px(60), 0.0f, std::max(0.0f, wide));
+    s.state.heads_scroll = scrolled(ui, {l.area.x, l.area.y, l.area.w + ui.px(16), l.area.h},
+                                    l.pitch.y * static_cast<float>(l.rows), s.state.heads_scroll);
     l.scroll = std::round(s.state.heads_scroll);
     l.scroll_x = std::round(s.state.heads_scroll_x);
 }
@@ -80,7 +95,8 @@ std::vector<Slot> slots_of(const ThumbLayout& l, const ModelConfig& c, const Hea
 }
 
 float largest_of(const Scene& s, size_t head) {
-    return s.state.heads_scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff()) : s.pictures.largest;
+    return s.state.heads_scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff())
+                                    : s.pictures.largest;
 }
 
 void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
@@ -90,23 +106,30 @@ void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
         for (const HeadSummary& h : s.sentence()->heads) largest = std::max(largest, h.thumbnail.maxCoeff());
         for (const Slot& slot : slots) {
             const HeadSummary& h = s.sentence()->heads[slot.number];
-            ui.draw_thumbnail(l.slot(slot.place), h.thumbnail, s.state.heads_scale == 0 ? h.thumbnail.maxCoeff() : largest, s.state.colormap, s.state.queries, s.state.heads_scale == 2, choice.kept[slot.number] ? 0 : 0.55f);
+            ui.draw_thumbnail(l.slot(slot.place), h.thumbnail,
+                              s.state.heads_scale == 0 ? h.thumbnail.maxCoeff() : largest, s.state.colormap,
+                              s.state.queries, s.state.heads_scale == 2,
+                              choice.kept[slot.number] ? 0 : 0.55f);
         }
         return;
     }
     if (!s.pictures.atlas) return;
     GridDraw d;
-    d.style = {s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+    d.style = {
+        s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
     d.atlas = s.pictures.atlas.id();
     d.t = s.pictures.t;
     d.heads = s.model()->config.max_heads();
     d.across = l.across;
     d.linear = s.state.heads_scale == 2;
     d.slots.assign(slots.back().place + 1, GridSlot{-1, 0, 1});
-    for (const Slot& slot : slots) d.slots[slot.place] = {static_cast<int>(slot.number), choice.kept[slot.number] ? 0 : 0.55f, largest_of(s, slot.number)};
+    for (const Slot& slot : slots)
+        d.slots[slot.place] = {static_cast<int>(slot.number), choice.kept[slot.number] ? 0 : 0.55f,
+                               largest_of(s, slot.number)};
     d.pitch = l.pitch;
     d.side = l.side;
-    d.rect = {l.area.x - l.scroll_x, l.area.y - l.scroll, l.pitch.x * static_cast<float>(l.across), l.pitch.y * static_cast<float>(l.rows)};
+    d.rect = {l.area.x - l.scroll_x, l.area.y - l.scroll, l.pitch.x * static_cast<float>(l.across),
+              l.pitch.y * static_cast<float>(l.rows)};
     ui.heat->draw(*ui.list, d);
 }
 
@@ -118,11 +141,20 @@ void draw_captions(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
         if (!l.captions || !l.sees(r)) continue;
         const auto [site, head] = slot.head;
         const bool selected = site == s.state.site && head == s.state.head, kept = choice.kept[slot.number];
-        const std::string name = head_name(c, site, head), label = head_label(s, site, head), value = number(choice.values[slot.number], 2);
+        const std::string name = head_name(c, site, head), label = head_label(s, site, head),
+                          value = number(choice.values[slot.number], 2);
         const float y = r.bottom() + ui.px(9), value_w = ui.text.width(kCaptionMono, value);
-        const float w = ui.text.draw(r.x, y, kCaptionMono, selected ? ui.colors->accent_text : kept ? ui.colors->t1 : ui.colors->t3, ui.text.fitted(kCaptionMono, name, r.w));
-        if (!label.empty() && w + ui.px(20) < r.w) ui.text.draw(r.x + w + ui.px(6), y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, label, r.w - w - ui.px(10)));
-        else if (w + value_w + ui.px(6) <= r.w) ui.text.draw_right(r.right(), y, kCaptionMono, selected ? ui.colors->accent_text : ui.colors->t3, value);
+        const float w = ui.text.draw(r.x, y, kCaptionMono,
+                                     selected ? ui.colors->accent_text
+                                     : kept   ? ui.colors->t1
+                                              : ui.colors->t3,
+                                     ui.text.fitted(kCaptionMono, name, r.w));
+        if (!label.empty() && w + ui.px(20) < r.w)
+            ui.text.draw(r.x + w + ui.px(6), y, kCaption, ui.colors->t2,
+                         ui.text.fitted(kCaption, label, r.w - w - ui.px(10)));
+        else if (w + value_w + ui.px(6) <= r.w)
+            ui.text.draw_right(r.right(), y, kCaptionMono, selected ? ui.colors->accent_text : ui.colors->t3,
+                               value);
     }
 }
 
@@ -133,10 +165,15 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
     const ModelConfig& c = s.model()->config;
     const int step = label_step(l.pitch.x, ui.px(26)), step_down = label_step(l.pitch.y, ui.px(18));
     ui.clip({l.area.x - ui.px(4), area.y, l.area.w + ui.px(8), ui.px(30)});
-    for (int h = 0; h < l.across; h += step) ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + ui.px(16), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
+    for (int h = 0; h < l.across; h += step)
+        ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + ui.px(16), kCaptionMono,
+                             h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
-    for (int site = 0; site < c.sites(); site += step_down) ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(site * l.across)).middle_y(), kCaptionMono, site == s.state.site ? ui.colors->accent_text : ui.colors->t2, site_name(c, site));
+    for (int site = 0; site < c.sites(); site += step_down)
+        ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(site * l.across)).middle_y(),
+                     kCaptionMono, site == s.state.site ? ui.colors->accent_text : ui.colors->t2,
+                     site_name(c, site));
     ui.unclip();
 }
 
@@ -148,9 +185,12 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
         if (const Rect r = l.slot(slot.place); l.sees(r)) ui.name("heads/" + head_name(c, slot.head), r);
     const Hit h = ui.hit("heads/grid", l.area);
     if (!h.hovered || s.state.labelling) return nullptr;
-    const int column = static_cast<int>((h.mouse.x - l.area.x + l.scroll_x) / l.pitch.x), row = static_cast<int>((h.mouse.y - l.area.y + l.scroll) / l.pitch.y);
+    const int column = static_cast<int>((h.mouse.x - l.area.x + l.scroll_x) / l.pitch.x),
+              row = static_cast<int>((h.mouse.y - l.area.y + l.scroll) / l.pitch.y);
     if (column < 0 || column >= l.across || row < 0) return nullptr;
-    const auto slot = std::find_if(slots.begin(), slots.end(), [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
+    const auto slot = std::find_if(
+        slots.begin(), slots.end(),
+        [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
     if (slot == slots.end()) return nullptr;
     const auto [site, head] = slot->head;
     s.state.hovered_head = std::pair{site, head};
@@ -176,9 +216,12 @@ void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
     ui.clip({l.area.x - ui.px(3), l.area.y - ui.px(3), l.area.w + ui.px(6), l.area.h + ui.px(6)});
     draw_pictures(s, l, choice, slots);
     draw_captions(s, l, choice, slots);
-    const auto outline = [&](Rect r, ImU32 color, float width) { ui.frame({r.x - ui.px(2), r.y - ui.px(2), r.w + ui.px(4), r.h + ui.px(4)}, color, width); };
+    const auto outline = [&](Rect r, ImU32 color, float width) {
+        ui.frame({r.x - ui.px(2), r.y - ui.px(2), r.w + ui.px(4), r.h + ui.px(4)}, color, width);
+    };
     for (const Slot& slot : slots)
-        if (slot.head == AttentionHead{s.state.site, s.state.head}) outline(l.slot(slot.place), ui.colors->accent, 2);
+        if (slot.head == AttentionHead{s.state.site, s.state.head})
+            outline(l.slot(slot.place), ui.colors->accent, 2);
     if (pointed) outline(l.slot(pointed->place), ui.colors->hover, 2);
     ui.unclip();
     draw_axes(s, l, area);

@@ -11,7 +11,7 @@ namespace {
 struct GridLayout {
     float left, top, pitch, thumb, shown_w, shown_h;
     int layers, heads;  // heads: the most that a layer has
-    int shared;  // query heads that read one key/value head
+    int shared;         // query heads that read one key/value head
 };
 
 void select_head(ViewState& state, int layer, int head) {
@@ -32,7 +32,8 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
     if (g.shared == 1) return;
     for (int first = 0; first < g.heads; first += g.shared) {
-        const float x = g.left + g.pitch * static_cast<float>(first) - s.state.grid_scroll_x, w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - ui.px(23);
+        const float x = g.left + g.pitch * static_cast<float>(first) - s.state.grid_scroll_x,
+                    w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - ui.px(23);
         const bool mine = s.state.head / g.shared == first / g.shared;
         const ImU32 color = mine ? ui.colors->accent : ui.colors->t3;
         ui.fill({x, y, w, ui.line()}, color);
@@ -40,7 +41,9 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
         const Rect r{x, y - ui.px(4), w, ui.px(10)};
         if (r.x < clip.x || r.right() > clip.x + g.shown_w + ui.px(4)) continue;
         const std::string path = "group/" + std::to_string(first / g.shared);
-        ui.tooltip(path, ui.hit(path, r), "Query heads " + std::to_string(first) + " … " + std::to_string(first + g.shared - 1) + " share key/value head " + std::to_string(first / g.shared) + ".");
+        ui.tooltip(path, ui.hit(path, r),
+                   "Query heads " + std::to_string(first) + " … " + std::to_string(first + g.shared - 1) +
+                       " share key/value head " + std::to_string(first / g.shared) + ".");
     }
 }
 
@@ -50,7 +53,8 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     for (int h = 0; h < g.heads; ++h) {
         const float x = g.left + g.pitch * static_cast<float>(h) + g.thumb / 2 - s.state.grid_scroll_x;
         if (g.pitch < ui.px(20) && h % 2) continue;
-        ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono, h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
+        ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono,
+                             h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
     }
     draw_groups(s, g, {g.left, clip.y, 0, 0});
     ui.unclip();
@@ -58,7 +62,8 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     for (int l = 0; l < g.layers; ++l) {
         const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.state.grid_scroll;
         if (g.pitch < ui.px(16) && l % 2) continue;
-        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.site ? ui.colors->accent_text : ui.colors->t2, row_label(s.model()->config, l));
+        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.site ? ui.colors->accent_text : ui.colors->t2,
+                     row_label(s.model()->config, l));
     }
     ui.unclip();
 }
@@ -70,13 +75,16 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     const Rect moved{grid.x - s.state.grid_scroll_x, grid.y - s.state.grid_scroll, grid.w, grid.h};
     if (s.sentence() && s.pictures.atlas) {
         GridDraw d;
-        d.style = {s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+        d.style = {
+            s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch),
+            6};
         d.atlas = s.pictures.atlas.id();
         d.t = s.pictures.t;
         d.heads = d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
-            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.site, at.head)) : -1, 0, s.pictures.largest});
+            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.site, at.head)) : -1, 0,
+                               s.pictures.largest});
         }
         d.pitch = {g.pitch, g.pitch};
         d.side = g.thumb;
@@ -85,20 +93,29 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     } else {
         for (int i = 0; i < c.head_count(); ++i) {
             const auto [site, head] = c.head_at(static_cast<size_t>(i));
-            const Rect cell{moved.x + g.pitch * static_cast<float>(head), moved.y + g.pitch * static_cast<float>(site), g.thumb, g.thumb};
+            const Rect cell{moved.x + g.pitch * static_cast<float>(head),
+                            moved.y + g.pitch * static_cast<float>(site), g.thumb, g.thumb};
             ui.fill(cell, ui.colors->bg0);
             ui.frame(cell, ui.colors->l1);
         }
     }
     const auto outline = [&](int layer, int head, ImU32 color, float width) {
         const float grow = ui.px(2);
-        ui.frame({moved.x + g.pitch * static_cast<float>(head) - grow, moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow}, color, width);
+        ui.frame(
+            {moved.x + g.pitch * static_cast<float>(head) - grow,
+             moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow},
+            color, width);
     };
-    if (views()[view_for(s.state, *s.model())].second_head && s.state.compared_what == Compared::heads) outline(s.state.compared.first, s.state.compared.second, ui.colors->t1, 1);
-    if (s.state.hovered_head) outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
+    if (views()[view_for(s.state, *s.model())].second_head && s.state.compared_what == Compared::heads)
+        outline(s.state.compared.first, s.state.compared.second, ui.colors->t1, 1);
+    if (s.state.hovered_head)
+        outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
     if (views()[view_for(s.state, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
-        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow, g.pitch * static_cast<float>(c.heads(s.state.site) - 1) + g.thumb + 2 * grow, g.thumb + 2 * grow}, ui.colors->accent, 2);
+        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow,
+                  g.pitch * static_cast<float>(c.heads(s.state.site) - 1) + g.thumb + 2 * grow,
+                  g.thumb + 2 * grow},
+                 ui.colors->accent, 2);
     } else {
         outline(s.state.site, s.state.head, ui.colors->accent, 2);
     }
@@ -119,15 +136,18 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     const Hit h = ui.hit("grid", {grid.x, grid.y, g.shown_w, g.shown_h});
     for (int l = 0; l < g.layers; ++l)
         for (int head = 0; head < s.model()->config.heads(l); ++head) {
-            const float x = grid.x + g.pitch * static_cast<float>(head) - s.state.grid_scroll_x, y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
-            const bool seen = y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1 && x >= grid.x - 1 && x + g.thumb <= grid.x + g.shown_w + 1;
+            const float x = grid.x + g.pitch * static_cast<float>(head) - s.state.grid_scroll_x,
+                        y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
+            const bool seen = y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1 && x >= grid.x - 1 &&
+                              x + g.thumb <= grid.x + g.shown_w + 1;
             if (seen) ui.name("grid/" + head_name(s.model()->config, l, head), {x, y, g.thumb, g.thumb});
         }
     s.state.hovered_head.reset();
     if (!h.hovered) return;
     s.state.grid_scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
     s.state.grid_scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
-    const int head = static_cast<int>((h.mouse.x - grid.x + s.state.grid_scroll_x) / g.pitch), layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
+    const int head = static_cast<int>((h.mouse.x - grid.x + s.state.grid_scroll_x) / g.pitch),
+              layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
     if (!s.model()->config.has_head({layer, head})) return;
     s.state.hovered_head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
@@ -141,7 +161,8 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     if (s.sentence()) {
         const auto& stats = s.sentence()->heads[s.model()->config.head_index(layer, head)].statistics;
         std::string tip = "Head " + head_name(s.model()->config, layer, head);
-        for (size_t i = 0; i < 4; ++i) tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
+        for (size_t i = 0; i < 4; ++i)
+            tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
         ui.tooltip("grid/" + head_name(s.model()->config, layer, head), h, tip);
     }
 }
@@ -157,18 +178,24 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
     std::vector<RankChoice> out;
     for (size_t i = 0; i < kStatistics; ++i) out.push_back({static_cast<int>(i), head_statistics()[i].label});
     if (const auto cell = s.shown_cell()) {
-        const auto label = [&](const std::vector<std::string>& labels, int i) { return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], ui.px(56)) + " " + std::to_string(i); };
-        out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " + label(s.key_labels(), cell->second)});
+        const auto label = [&](const std::vector<std::string>& labels, int i) {
+            return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], ui.px(56)) + " " +
+                   std::to_string(i);
+        };
+        out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
+                                        label(s.key_labels(), cell->second)});
     }
     if (s.sentence()->unchanged) out.push_back({kRankByMoved, "moved by the changes"});
-    if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
+    if (!s.sentence()->predictions.empty())
+        out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
     return out;
 }
 
 /// The rank in force: the chosen one where it says something, else the first statistic.
 int rank_of(const Scene& s) {
     const auto choices = rank_choices(s);
-    const auto it = std::find_if(choices.begin(), choices.end(), [&](const RankChoice& c) { return c.rank == s.state.rank; });
+    const auto it = std::find_if(choices.begin(), choices.end(),
+                                 [&](const RankChoice& c) { return c.rank == s.state.rank; });
     return it == choices.end() ? 0 : it->rank;
 }
 
@@ -192,20 +219,28 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
     }
     ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
     float width = 0;
-    if (const int chosen = ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40)); chosen >= 0) {
+    if (const int chosen =
+            ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40));
+        chosen >= 0) {
         s.state.rank = choices[static_cast<size_t>(chosen)].rank;
         s.state.sweeping = s.state.sweeping || s.state.rank == kRankBySweep;
     }
     const int rank = rank_of(s);
-    const char* help = rank >= 0 ? head_statistics()[static_cast<size_t>(rank)].definition : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and after the changes, averaged over the queries; 0 to 1 bit."
-                                   : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)." : "Weight of the shown cell in each head.";
+    const char* help = rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
+                       : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
+                                                "after the changes, averaged over the queries; 0 to 1 bit."
+                       : rank == kRankBySweep
+                           ? "Change of the token’s probability when the head is ablated (its z is 0)."
+                           : "Weight of the shown cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - ui.px(14), ui.px(36), ui.px(28)}), help);
 }
 
 void draw_ranked_heads(Scene& s, Rect area) {
     const int rank = rank_of(s);
     if (rank == kRankBySweep && !draw_sweep_state(s, area)) return;
-    RankedHeads heads{"ranked/", {}, rank_values(s, rank), std::pair{s.state.site, s.state.head}, true, rank == kRankBySweep};
+    RankedHeads heads{
+        "ranked/",           {}, rank_values(s, rank), std::pair{s.state.site, s.state.head}, true,
+        rank == kRankBySweep};
     std::vector<float> strength = heads.values;
     if (rank == kRankBySweep)
         for (float& v : strength) v = std::abs(v);
@@ -228,23 +263,29 @@ void draw_head_list(Scene& s, Rect area) {
     g.heads = c.max_heads();
     g.shared = c.heads(0) / c.kv_heads(0);
     float names = ui.px(24);
-    for (int l = 0; l < g.layers; ++l) names = std::max(names, ui.text.width(kCaptionMono, row_label(c, l)) + ui.px(8));
+    for (int l = 0; l < g.layers; ++l)
+        names = std::max(names, ui.text.width(kCaptionMono, row_label(c, l)) + ui.px(8));
     g.pitch = std::max(ui.px(14), std::floor((area.w - names - ui.px(32)) / static_cast<float>(g.heads)));
-    if (c.stacks.size() > 1) g.pitch = std::min(g.pitch, ui.px(36));  // three kinds of attention stand under each other
+    if (c.stacks.size() > 1)
+        g.pitch = std::min(g.pitch, ui.px(36));  // three kinds of attention stand under each other
     g.thumb = g.pitch - ui.px(3);
     g.left = area.x + pad + names;
     g.top = area.y + ui.px(60);
     const float most = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
     g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(most / g.pitch) * g.pitch);
-    const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads), g.pitch * static_cast<float>(g.layers)};
+    const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads),
+                    g.pitch * static_cast<float>(g.layers)};
     g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);
     follow_selection(s.state, g);
     s.state.grid_scroll = std::clamp(s.state.grid_scroll, 0.0f, grid.h - g.shown_h);
     s.state.grid_scroll_x = std::clamp(s.state.grid_scroll_x, 0.0f, grid.w - g.shown_w);
 
-    if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads")) open_view(s.state, "heads");
+    if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads"))
+        open_view(s.state, "heads");
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
-    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3, std::to_string(g.layers) + " × " + per_stack(c, &StackConfig::heads) + (g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : ""));
+    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3,
+                 std::to_string(g.layers) + " × " + per_stack(c, &StackConfig::heads) +
+                     (g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : ""));
     ui.clip(area);
     draw_grid_labels(s, g, {area.x + pad, g.top, names, g.shown_h});
     answer_grid(s, g, grid);

@@ -22,10 +22,19 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
         const Rect r{t.x(i), y - ui.px(16), t.column - ui.px(8), ui.px(32)};
         const Hit h = ui.control(path, r);
         const bool on = s.state.heads_sort == static_cast<int>(i);
-        ui.text.draw_right(r.right(), y, kCaption, on ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kCaption, columns[i].label, r.w - ui.px(14)));
+        ui.text.draw_right(r.right(), y, kCaption,
+                           on          ? ui.colors->accent_text
+                           : h.hovered ? ui.colors->t1
+                                       : ui.colors->t2,
+                           ui.text.fitted(kCaption, columns[i].label, r.w - ui.px(14)));
         if (on) {
-            const float x = r.right() - std::min(ui.text.width(kCaption, columns[i].label), r.w - ui.px(14)) - ui.px(9), up = columns[i].ascending != s.state.heads_turned ? 1.0f : -1.0f;
-            ui.polyline(std::array<ImVec2, 3>{{{x - ui.px(3.5f), y + up * ui.px(2)}, {x, y - up * ui.px(2)}, {x + ui.px(3.5f), y + up * ui.px(2)}}}, ui.colors->accent_text, ui.px(1.3f));
+            const float x = r.right() - std::min(ui.text.width(kCaption, columns[i].label), r.w - ui.px(14)) -
+                            ui.px(9),
+                        up = columns[i].ascending != s.state.heads_turned ? 1.0f : -1.0f;
+            ui.polyline(std::array<ImVec2, 3>{{{x - ui.px(3.5f), y + up * ui.px(2)},
+                                               {x, y - up * ui.px(2)},
+                                               {x + ui.px(3.5f), y + up * ui.px(2)}}},
+                        ui.colors->accent_text, ui.px(1.3f));
         }
         ui.tooltip(path, h, columns[i].definition);
         if (!h.clicked) continue;
@@ -42,8 +51,11 @@ void draw_value(Ui& ui, Rect cell, const HeadColumn& column, size_t head, float 
     const Rect track{cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)};
     if (v < 0 && cell.w > ui.px(100)) {
         ui.bar(track, -v / largest, ui.colors->minus);
-    } else if (!std::isnan(v) && cell.w > ui.px(100)) ui.bar({cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)}, v / largest, on ? ui.colors->accent : ui.colors->t3);
-    ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, on ? ui.colors->t1 : ui.colors->t2, number(v, column.unit.empty() ? 3 : 2));
+    } else if (!std::isnan(v) && cell.w > ui.px(100))
+        ui.bar({cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)},
+               v / largest, on ? ui.colors->accent : ui.colors->t3);
+    ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, on ? ui.colors->t1 : ui.colors->t2,
+                       number(v, column.unit.empty() ? 3 : 2));
 }
 
 }  // namespace
@@ -64,21 +76,30 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
         for (const float v : column.values)
             if (!std::isnan(v)) largest.back() = std::max(largest.back(), std::abs(v));
     }
-    s.state.heads_scroll = scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + ui.px(16), t.rows.h}, t.pitch * static_cast<float>(choice.order.size()), s.state.heads_scroll);
+    s.state.heads_scroll = scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + ui.px(16), t.rows.h},
+                                    t.pitch * static_cast<float>(choice.order.size()), s.state.heads_scroll);
     ui.clip({area.x, t.rows.y, area.w, t.rows.h});
     for (size_t i = 0; i < choice.order.size(); ++i) {
         const size_t index = choice.order[i];
-        const Rect r{t.rows.x - ui.px(8), t.rows.y + t.pitch * static_cast<float>(i) - s.state.heads_scroll, t.rows.w + ui.px(8), t.pitch};
+        const Rect r{t.rows.x - ui.px(8), t.rows.y + t.pitch * static_cast<float>(i) - s.state.heads_scroll,
+                     t.rows.w + ui.px(8), t.pitch};
         if (r.bottom() < t.rows.y || r.y > t.rows.bottom()) continue;
         const auto [site, head] = c.head_at(index);
         const std::string name = head_name(c, site, head), label = head_label(s, site, head);
         const Hit h = ui.hit("heads/row/" + name, r);
         const bool selected = site == s.state.site && head == s.state.head;
-        if (selected || h.hovered) ui.fill(r, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
-        const ImU32 ink = !choice.kept[index] ? ui.colors->t3 : selected ? ui.colors->accent_text : ui.colors->t1;
+        if (selected || h.hovered)
+            ui.fill(r, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
+        const ImU32 ink = !choice.kept[index] ? ui.colors->t3
+                          : selected          ? ui.colors->accent_text
+                                              : ui.colors->t1;
         const float w = ui.text.draw(t.rows.x, r.middle_y(), kBodyMono, ink, name);
-        if (!label.empty()) ui.text.draw(t.rows.x + w + ui.px(10), r.middle_y(), kCaption, ui.colors->t2, ui.text.fitted(kCaption, label, t.name - w - ui.px(16)));
-        for (size_t k = 0; k < columns.size(); ++k) draw_value(ui, {t.x(k), r.y, t.column - ui.px(8), r.h}, columns[k], index, largest[k], s.state.heads_sort == static_cast<int>(k) && choice.kept[index]);
+        if (!label.empty())
+            ui.text.draw(t.rows.x + w + ui.px(10), r.middle_y(), kCaption, ui.colors->t2,
+                         ui.text.fitted(kCaption, label, t.name - w - ui.px(16)));
+        for (size_t k = 0; k < columns.size(); ++k)
+            draw_value(ui, {t.x(k), r.y, t.column - ui.px(8), r.h}, columns[k], index, largest[k],
+                       s.state.heads_sort == static_cast<int>(k) && choice.kept[index]);
         if (h.hovered) s.state.hovered_head = std::pair{site, head};
         if (h.clicked) open_head(s, site, head);
     }
@@ -96,7 +117,8 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.frame(frame, ui.colors->l1);
     const auto low = points.colwise().minCoeff().eval(), high = points.colwise().maxCoeff().eval();
     const auto at = [&](Index i) {
-        const float x = (points(i, 0) - low[0]) / std::max(high[0] - low[0], 1e-9f), y = (points(i, 1) - low[1]) / std::max(high[1] - low[1], 1e-9f);
+        const float x = (points(i, 0) - low[0]) / std::max(high[0] - low[0], 1e-9f),
+                    y = (points(i, 1) - low[1]) / std::max(high[1] - low[1], 1e-9f);
         return ImVec2{frame.x + frame.w * (0.04f + 0.92f * x), frame.bottom() - frame.h * (0.05f + 0.9f * y)};
     };
     const Hit h = ui.hit("heads/map", frame);
@@ -111,16 +133,23 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     const Colormap& map = colormap("viridis", true);
     for (Index i = 0; i < points.rows(); ++i) {
         const auto [site, head] = c.head_at(static_cast<size_t>(i));
-        const bool selected = site == s.state.site && head == s.state.head, kept = choice.kept[static_cast<size_t>(i)];
-        const ImU32 color = color_at(map, 0.15f + 0.85f * static_cast<float>(site) / static_cast<float>(std::max(1, c.sites() - 1)));
+        const bool selected = site == s.state.site && head == s.state.head,
+                   kept = choice.kept[static_cast<size_t>(i)];
+        const ImU32 color = color_at(
+            map, 0.15f + 0.85f * static_cast<float>(site) / static_cast<float>(std::max(1, c.sites() - 1)));
         const ImVec2 p = at(i);
         ui.disc(p, ui.px(5), faded(color, kept ? 1.0f : 0.25f));
         if (selected) ui.ring(p, ui.px(8), ui.colors->accent, ui.px(2));
         if (i == pointed) ui.ring(p, ui.px(8), ui.colors->hover, ui.px(2));
-        if (kept) placer.draw(ui, p, p, head_name(c, site, head), selected ? ui.colors->accent_text : ui.colors->t2, selected || i == pointed);
+        if (kept)
+            placer.draw(ui, p, p, head_name(c, site, head), selected ? ui.colors->accent_text : ui.colors->t2,
+                        selected || i == pointed);
     }
     const float y = frame.bottom() + ui.px(20);
-    ui.text.draw(frame.x, y, kCaption, ui.colors->t3, "Heads with like patterns lie near each other (Hellinger distances of the patterns; this plane keeps " + decimals(100 * found->answer.kept, 0) + " % of the variance).");
+    ui.text.draw(frame.x, y, kCaption, ui.colors->t3,
+                 "Heads with like patterns lie near each other (Hellinger distances of the patterns; this "
+                 "plane keeps " +
+                     decimals(100 * found->answer.kept, 0) + " % of the variance).");
     const float right = frame.right();
     ui.text.draw_right(right, y, kCaption, ui.colors->t3, "last layer");
     ui.gradient({right - ui.px(156), y - ui.px(4), ui.px(80), ui.px(8)}, map);

@@ -1,4 +1,5 @@
-// One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel enlarges.
+// One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
+// enlarges.
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -19,21 +20,41 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(24);
     const bool roomy = area.w > ui.px(820);  // else the choices speak for themselves
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "scale", {"linear", "log", "row"}, static_cast<int>(s.state.scale)); c >= 0) s.state.scale = static_cast<Scale>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "scale", {"linear", "log", "row"},
+                                static_cast<int>(s.state.scale));
+        c >= 0)
+        s.state.scale = static_cast<Scale>(c);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
-    const int current = static_cast<int>(std::find(maps.begin(), maps.end(), s.state.colormap) - maps.begin());
-    if (const int c = ui.choice(x, y, roomy ? "Colours" : "", "colors", maps, current); c >= 0) s.state.colormap = maps[static_cast<size_t>(c)];
-    if (const int c = ui.choice(x, y, roomy ? "Queries" : "", "queries", {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"}, static_cast<int>(s.state.queries)); c >= 0) s.state.queries = static_cast<Axis>(c);
-    if (const int c = ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.state.marks)); c >= 0) s.state.marks = static_cast<Marks>(c);
-    if (const int c = ui.choice(x, y, roomy ? "First key" : "", "sink", {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"}, s.state.drop_sink ? 1 : 0); c >= 0) s.state.drop_sink = c == 1;
-    if (!l.whole() && !ui.on_page() && ui.link("map/fit", std::min(x + ui.px(70), area.right() - ui.px(12)), y, "Show all")) s.state.map_zoom = 1;
+    const int current =
+        static_cast<int>(std::find(maps.begin(), maps.end(), s.state.colormap) - maps.begin());
+    if (const int c = ui.choice(x, y, roomy ? "Colours" : "", "colors", maps, current); c >= 0)
+        s.state.colormap = maps[static_cast<size_t>(c)];
+    if (const int c =
+            ui.choice(x, y, roomy ? "Queries" : "", "queries",
+                      {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
+                      static_cast<int>(s.state.queries));
+        c >= 0)
+        s.state.queries = static_cast<Axis>(c);
+    if (const int c = ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.state.marks));
+        c >= 0)
+        s.state.marks = static_cast<Marks>(c);
+    if (const int c =
+            ui.choice(x, y, roomy ? "First key" : "", "sink",
+                      {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"},
+                      s.state.drop_sink ? 1 : 0);
+        c >= 0)
+        s.state.drop_sink = c == 1;
+    if (!l.whole() && !ui.on_page() &&
+        ui.link("map/fit", std::min(x + ui.px(70), area.right() - ui.px(12)), y, "Show all"))
+        s.state.map_zoom = 1;
 }
 
 void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool locked) {
     Ui& ui = s.ui;
     const bool rows = s.state.queries == Axis::rows;
     const int across = rows ? cell.second : cell.first, down = rows ? cell.first : cell.second;
-    const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover, key_line = locked ? ui.colors->t2 : ui.colors->hover;
+    const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover,
+                key_line = locked ? ui.colors->t2 : ui.colors->hover;
     const float size = std::max(l.cell, 1.0f), x = l.x(across), y = l.y(down), t = ui.line();
     const auto horizontal = [&](float at, ImU32 c) { ui.fill({l.map.x, at, l.map.w, t}, c); };
     const auto vertical = [&](float at, ImU32 c) { ui.fill({at, l.map.y, t, l.map.h}, c); };
@@ -42,14 +63,18 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
     horizontal(y + size - t, rows ? query_line : key_line);
     vertical(x - t, rows ? key_line : query_line);
     vertical(x + size - t, rows ? key_line : query_line);
-    if (l.cell >= ui.px(5)) ui.frame({x - t, y - t, size + t, size + t}, locked ? ui.colors->accent : ui.colors->hover, locked ? 3 : 2);
-    if (locked && l.cell >= ui.px(12)) ui.frame({x + ui.px(2), y + ui.px(2), size - ui.px(5), size - ui.px(5)}, ui.colors->well, 1);
+    if (l.cell >= ui.px(5))
+        ui.frame({x - t, y - t, size + t, size + t}, locked ? ui.colors->accent : ui.colors->hover,
+                 locked ? 3 : 2);
+    if (locked && l.cell >= ui.px(12))
+        ui.frame({x + ui.px(2), y + ui.px(2), size - ui.px(5), size - ui.px(5)}, ui.colors->well, 1);
     ui.unclip();
 }
 
 /// Rows (or columns) of cells that are seen.
 std::pair<int, int> seen(float offset, float room, float cell, int count) {
-    return {std::clamp(static_cast<int>(offset / cell), 0, count), std::clamp(static_cast<int>((offset + room) / cell) + 1, 0, count)};
+    return {std::clamp(static_cast<int>(offset / cell), 0, count),
+            std::clamp(static_cast<int>((offset + room) / cell) + 1, 0, count)};
 }
 
 void draw_values(Scene& s, const MapLayout& l) {
@@ -64,15 +89,19 @@ void draw_values(Scene& s, const MapLayout& l) {
         for (int c = left; c < right; ++c) {
             const int q = rows ? r : c, k = rows ? c : r;
             if (w(q, k) < 0.10f) continue;
-            const float place = scale_position(s.state.scale, w(q, k), s.answer->picture->largest, s.answer->picture->row_largest(0, q));
+            const float place = scale_position(s.state.scale, w(q, k), s.answer->picture->largest,
+                                               s.answer->picture->row_largest(0, q));
             const bool dot = s.state.marks == Marks::dots;
-            ui.text.draw_centred(l.x(c) + l.cell / 2, l.y(r) + l.cell / 2, kCaptionMono, dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)), decimals(w(q, k), 2));
+            ui.text.draw_centred(l.x(c) + l.cell / 2, l.y(r) + l.cell / 2, kCaptionMono,
+                                 dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
+                                 decimals(w(q, k), 2));
         }
     ui.unclip();
 }
 
 std::pair<int, int> cell_at(const Scene& s, const MapLayout& l, ImVec2 at) {
-    const int across = std::clamp(static_cast<int>((at.x - l.map.x + l.x0) / l.cell), 0, l.across - 1), down = std::clamp(static_cast<int>((at.y - l.map.y + l.y0) / l.cell), 0, l.down - 1);
+    const int across = std::clamp(static_cast<int>((at.x - l.map.x + l.x0) / l.cell), 0, l.across - 1),
+              down = std::clamp(static_cast<int>((at.y - l.map.y + l.y0) / l.cell), 0, l.down - 1);
     return s.state.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
 }
 
@@ -82,8 +111,10 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
     if (!paints_blocks(s.state)) {
-        if (!h.pressed) s.state.painted = {-1, -1};
-        else if (inside) paint_cell(s, cell);
+        if (!h.pressed)
+            s.state.painted = {-1, -1};
+        else if (inside)
+            paint_cell(s, cell);
         return;
     }
     auto& from = s.state.block_from;
@@ -100,7 +131,9 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
 void draw_fully_masked(Scene& s, const MapLayout& l) {
     const bool rows = s.state.queries == Axis::rows;
     s.ui.clip(l.map);
-    for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.head())) s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h}, s.ui.colors->warning, 1);
+    for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.head()))
+        s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h},
+                   s.ui.colors->warning, 1);
     s.ui.unclip();
 }
 
@@ -149,14 +182,18 @@ void draw_cells(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
     ui.clip(l.map);
-    const int across = (l.across + p.step - 1) / p.step, down = (l.down + p.step - 1) / p.step;  // entries of the picture
+    const int across = (l.across + p.step - 1) / p.step,
+              down = (l.down + p.step - 1) / p.step;  // entries of the picture
     const float entry = l.cell * static_cast<float>(p.step);
-    const Rect whole{l.map.x - l.x0, l.map.y - l.y0, entry * static_cast<float>(across), entry * static_cast<float>(down)};
+    const Rect whole{l.map.x - l.x0, l.map.y - l.y0, entry * static_cast<float>(across),
+                     entry * static_cast<float>(down)};
     if (ui.on_page()) {
-        ui.draw_weights(whole, p.levels[0], p.largest, s.state.colormap, s.state.scale, s.state.queries, s.state.marks == Marks::dots);
+        ui.draw_weights(whole, p.levels[0], p.largest, s.state.colormap, s.state.scale, s.state.queries,
+                        s.state.marks == Marks::dots);
     } else {
         HeatmapDraw d;
-        d.style = {s.colors, p.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), ui.px(6)};
+        d.style = {s.colors, p.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch),
+                   ui.px(6)};
         d.values = s.pictures.values.id();
         d.row_largest = s.pictures.row_largest.id();
         d.across = across;
@@ -175,9 +212,14 @@ void draw_painted(Scene& s, const MapLayout& l) {
     const bool rows = s.state.queries == Axis::rows;
     ui.clip(l.map);
     for (const Change& c : s.sentence()->intervention.changes) {
-        if (!c.paints() || !c.concerns(s.model()->config, s.site(), s.head()) || !s.holds({c.query, c.key}) || l.cell < 4) continue;
-        const auto queries = static_cast<float>(std::min(c.queries, s.queries() - c.query)), keys = static_cast<float>(std::min(c.keys, s.keys() - c.key));
-        const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key), l.cell * (rows ? keys : queries) - ui.line(), l.cell * (rows ? queries : keys) - ui.line()};
+        if (!c.paints() || !c.concerns(s.model()->config, s.site(), s.head()) || !s.holds({c.query, c.key}) ||
+            l.cell < 4)
+            continue;
+        const auto queries = static_cast<float>(std::min(c.queries, s.queries() - c.query)),
+                   keys = static_cast<float>(std::min(c.keys, s.keys() - c.key));
+        const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
+                        l.cell * (rows ? keys : queries) - ui.line(),
+                        l.cell * (rows ? queries : keys) - ui.line()};
         if (c.kind == ChangeKind::forbid) {
             ui.fill(cell, ui.colors->accent_fill);
             if (l.cell >= ui.px(8)) ui.hatch(cell, ui.colors->accent);
@@ -189,7 +231,9 @@ void draw_painted(Scene& s, const MapLayout& l) {
 
 }  // namespace
 
-const std::vector<std::string>& map_labels(const Scene& s, bool down) { return down == (s.state.queries == Axis::rows) ? s.query_labels() : s.key_labels(); }
+const std::vector<std::string>& map_labels(const Scene& s, bool down) {
+    return down == (s.state.queries == Axis::rows) ? s.query_labels() : s.key_labels();
+}
 
 MapLayout arrange_map(Scene& s, Rect area) {
     Ui& ui = s.ui;
@@ -197,11 +241,13 @@ MapLayout arrange_map(Scene& s, Rect area) {
     l.down = static_cast<int>(map_labels(s, true).size());
     l.across = static_cast<int>(map_labels(s, false).size());
     float widest = 0, above = ui.px(146 - size::view_header);
-    for (const auto& label : map_labels(s, false)) widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
+    for (const auto& label : map_labels(s, false))
+        widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
     const auto room = [&](float top) { return ImVec2{area.w - ui.px(264), area.h - top - ui.px(42)}; };
     const auto cell_for = [&](float top) {
         const ImVec2 r = room(top);
-        const float fits = std::min({r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), ui.px(kLargestCell)});
+        const float fits = std::min(
+            {r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), ui.px(kLargestCell)});
         const float cell = std::min(fits * s.state.map_zoom, std::max(fits, ui.px(kLargestCell)));
         if (cell < 1) return 1 / std::ceil(1 / cell);  // a pixel covers whole cells
         return cell >= 4 ? std::floor(cell) : cell;    // small cells would lose too much to rounding
@@ -211,13 +257,16 @@ MapLayout arrange_map(Scene& s, Rect area) {
     if (l.turned) above = std::max(ui.px(84) + widest * 0.7071f, ui.px(98));
     l.cell = cell_for(above);
     l.step_down = label_step(l.cell, ui.px(16));
-    l.step_across = label_step(l.cell, ui.px(l.turned ? 24 : 16));  // turned lines stand closer than their feet
+    l.step_across =
+        label_step(l.cell, ui.px(l.turned ? 24 : 16));  // turned lines stand closer than their feet
     const float w = l.cell * static_cast<float>(l.across), h = l.cell * static_cast<float>(l.down);
     l.map = {area.x + ui.px(128), area.y + above, std::min(w, room(above).x), std::min(h, room(above).y)};
-    if (const auto cell = s.state.locked; cell && s.holds(*cell) && s.state.map_followed != *cell) {  // moved by key: brought into view
+    if (const auto cell = s.state.locked;
+        cell && s.holds(*cell) && s.state.map_followed != *cell) {  // moved by key: brought into view
         s.state.map_followed = *cell;
         const bool rows = s.state.queries == Axis::rows;
-        const float column = l.cell * static_cast<float>(rows ? cell->second : cell->first), row = l.cell * static_cast<float>(rows ? cell->first : cell->second);
+        const float column = l.cell * static_cast<float>(rows ? cell->second : cell->first),
+                    row = l.cell * static_cast<float>(rows ? cell->first : cell->second);
         s.state.map_x = scrolled_to(s.state.map_x, column, column + l.cell, l.map.w);
         s.state.map_y = scrolled_to(s.state.map_y, row, row + l.cell, l.map.h);
     }
@@ -235,8 +284,10 @@ void draw_heat_map(Scene& s, Rect area) {
         answer_map(s, l);
     }
     if (!l.turned) {
-        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(33), kCaption, ui.colors->t3, s.state.queries == Axis::rows ? "key →" : "query →");
-        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(14), kCaption, ui.colors->t3, s.state.queries == Axis::rows ? "query ↓" : "key ↓");
+        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(33), kCaption, ui.colors->t3,
+                     s.state.queries == Axis::rows ? "key →" : "query →");
+        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(14), kCaption, ui.colors->t3,
+                     s.state.queries == Axis::rows ? "query ↓" : "key ↓");
     }
     draw_cells(s, l);
     draw_painted(s, l);
@@ -245,8 +296,10 @@ void draw_heat_map(Scene& s, Rect area) {
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44) && s.answer->picture->step == 1) draw_values(s, l);
     draw_map_labels(s, l, cell);
-    if (s.state.locked && s.holds(*s.state.locked) && s.state.locked != s.state.hovered) draw_cross(s, l, *s.state.locked, true);
-    if (s.state.hovered && s.holds(*s.state.hovered)) draw_cross(s, l, *s.state.hovered, s.state.locked == s.state.hovered);
+    if (s.state.locked && s.holds(*s.state.locked) && s.state.locked != s.state.hovered)
+        draw_cross(s, l, *s.state.locked, true);
+    if (s.state.hovered && s.holds(*s.state.hovered))
+        draw_cross(s, l, *s.state.hovered, s.state.locked == s.state.hovered);
     draw_color_scale(s, l, cell);
     draw_map_caption(s, l, area);
 }

@@ -7,15 +7,17 @@ namespace headlight {
 
 /// Where the cells of a head are: as many as fit, or a part of them enlarged.
 struct MapLayout {
-    Rect map;             // what is seen
+    Rect map;  // what is seen
     float cell = 0;
-    float x0 = 0, y0 = 0; // pixels hidden left of it and above
-    bool turned = false;  // labels above lean
+    float x0 = 0, y0 = 0;  // pixels hidden left of it and above
+    bool turned = false;   // labels above lean
     int down = 0, across = 0, step_across = 1, step_down = 1;
     float x(int column) const { return map.x + cell * static_cast<float>(column) - x0; }
     float y(int row) const { return map.y + cell * static_cast<float>(row) - y0; }
     float bar_height(const Ui& ui) const { return std::max(map.h, ui.px(120)); }
-    bool whole() const { return cell * static_cast<float>(across) <= map.w + 1 && cell * static_cast<float>(down) <= map.h + 1; }
+    bool whole() const {
+        return cell * static_cast<float>(across) <= map.w + 1 && cell * static_cast<float>(down) <= map.h + 1;
+    }
 };
 
 /// Tokens along one side of the picture: queries or keys, as the person turned it.

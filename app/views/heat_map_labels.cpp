@@ -12,11 +12,13 @@ namespace {
 void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
     Ui& ui = s.ui;
     const bool query_axis = down == (s.state.queries == Axis::rows);
-    const ImU32 ink = on && query_axis ? ui.colors->accent_text : ui.colors->t1, faint = on && query_axis ? ui.colors->accent_text : ui.colors->t3;
+    const ImU32 ink = on && query_axis ? ui.colors->accent_text : ui.colors->t1,
+                faint = on && query_axis ? ui.colors->accent_text : ui.colors->t3;
     const ImU32 back = query_axis ? ui.colors->accent_fill : ui.colors->bg3;
     const float x = l.x(i) + l.cell / 2, y = l.y(i) + l.cell / 2;
     if (down ? y < l.map.y - 1 || y > l.map.bottom() + 1 : x < l.map.x - 1 || x > l.map.right() + 1) return;
-    const std::string label = shorten_middle(map_labels(s, down)[static_cast<size_t>(i)], 14), index = std::to_string(i);
+    const std::string label = shorten_middle(map_labels(s, down)[static_cast<size_t>(i)], 14),
+                      index = std::to_string(i);
     if (down) {
         const float right = l.map.x - ui.px(12), room = ui.px(128 - 24 - 12 - 34);
         const std::string text = ui.text.fitted(kCaptionMono, label, room);
@@ -26,14 +28,18 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
             ui.fill({l.map.x - ui.px(88), y - high / 2, ui.px(84), high}, back);
         }
         ui.text.draw_right(right, y, kCaptionMono, ink, text);
-        ui.text.draw_right(right - std::max(room - ui.px(24), ui.text.width(kCaptionMono, text)) - ui.px(6), y, kCaptionMono, faint, index);
+        ui.text.draw_right(right - std::max(room - ui.px(24), ui.text.width(kCaptionMono, text)) - ui.px(6),
+                           y, kCaptionMono, faint, index);
         return;
     }
     if (l.turned) {
         if (on) {
             const float w = ui.text.width(kCaptionMono, label) + ui.px(10), h = ui.px(18), c = 0.7071f;
             const ImVec2 o{x, l.map.y - ui.px(10)}, u{w * c, -w * c}, v{h / 2 * c, h / 2 * c};
-            const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y}, {o.x + u.x - v.x, o.y + u.y - v.y}, {o.x + u.x + v.x, o.y + u.y + v.y}, {o.x + v.x, o.y + v.y}}};
+            const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y},
+                                             {o.x + u.x - v.x, o.y + u.y - v.y},
+                                             {o.x + u.x + v.x, o.y + u.y + v.y},
+                                             {o.x + v.x, o.y + v.y}}};
             ui.polygon(box, ui.colors->bg1);
             ui.polygon(box, back);
         }
@@ -52,7 +58,9 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
 void draw_axis(Scene& s, const MapLayout& l, bool down, int lit) {
     const float apart = s.ui.px(down || !l.turned ? 19 : 26);
     for (int i = 0; i < (down ? l.down : l.across); i += down ? l.step_down : l.step_across)
-        if (lit < 0 || (i != lit && std::abs(static_cast<float>(i - lit)) * l.cell >= apart) || (l.step_down == 1 && i != lit)) draw_axis_label(s, l, i, down, false);
+        if (lit < 0 || (i != lit && std::abs(static_cast<float>(i - lit)) * l.cell >= apart) ||
+            (l.step_down == 1 && i != lit))
+            draw_axis_label(s, l, i, down, false);
     if (lit >= 0) draw_axis_label(s, l, lit, down, true);
 }
 
@@ -70,17 +78,29 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
     const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), l.bar_height(ui)};
     ui.gradient(bar, colormap(s.state.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
-    const char* label = s.state.scale == Scale::row ? "of row’s largest" : s.state.scale == Scale::log ? "weight, log" : "weight";
+    const char* label = s.state.scale == Scale::row   ? "of row’s largest"
+                        : s.state.scale == Scale::log ? "weight, log"
+                                                      : "weight";
     ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3, label);
     for (int i = 0; i <= 4; ++i) {
         const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.state.scale == Scale::row ? share : s.state.scale == Scale::log ? kLogFloor * std::pow(p.largest / kLogFloor, share) : p.largest * share;
+        const double value = s.state.scale == Scale::row ? share
+                             : s.state.scale == Scale::log
+                                 ? kLogFloor * std::pow(p.largest / kLogFloor, share)
+                                 : p.largest * share;
         ui.fill({bar.right(), std::floor(y), ui.px(5), ui.line()}, ui.colors->l2);
-        ui.text.draw(bar.right() + ui.px(10), y, kCaptionMono, ui.colors->t2, decimals(value, value > 0 && value < 0.01 ? 4 : p.largest < 0.2f ? 3 : 2));
+        ui.text.draw(bar.right() + ui.px(10), y, kCaptionMono, ui.colors->t2,
+                     decimals(value, value > 0 && value < 0.01 ? 4
+                                     : p.largest < 0.2f        ? 3
+                                                               : 2));
     }
     if (!cell) return;
-    const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second), p.largest, p.largest_of_row(cell->first));
-    ui.polygon(std::array<ImVec2, 3>{{{bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}}}, ui.colors->accent);
+    const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second),
+                                                          p.largest, p.largest_of_row(cell->first));
+    ui.polygon(
+        std::array<ImVec2, 3>{
+            {{bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}}},
+        ui.colors->accent);
 }
 
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
@@ -89,19 +109,37 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     const bool masked = s.sentence()->trace->rule(s.site()).mask_of(s.head()).hides_any();
     const std::string nothing = fully_masked_note(*s.sentence()->trace, s.site(), s.head());
     const int step = s.answer->picture->step;
-    const std::string pooled = step == 1 ? "" : " Too long to show each weight: an entry is the largest of " + std::to_string(step) + " × " + std::to_string(step) + ".";
-    const std::string sums = s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";
-    const std::string left = sums + (s.state.queries == Axis::rows ? "row" : "column") + (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
-                             (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted." : !masked ? "" : l.cell >= 12 ? " Hatched: masked." : " Plain: masked.") + nothing + pooled;
+    const std::string pooled = step == 1 ? ""
+                                         : " Too long to show each weight: an entry is the largest of " +
+                                               std::to_string(step) + " × " + std::to_string(step) + ".";
+    const std::string sums =
+        s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";
+    const std::string left =
+        sums + (s.state.queries == Axis::rows ? "row" : "column") +
+        (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
+        (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted."
+         : !masked                   ? ""
+         : l.cell >= 12              ? " Hatched: masked."
+                                     : " Plain: masked.") +
+        nothing + pooled;
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
     const int covered = static_cast<int>(std::ceil(1 / l.cell));
-    const std::string part = l.whole() ? ", every cell shown" : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " + std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";
-    const std::string right = l.cell >= 1 ? size + part : size + ", each pixel is the largest of " + std::to_string(covered) + " × " + std::to_string(covered);
-    const float end = std::max(l.map.right(), std::min(area.right() - ui.px(24), l.map.x + ui.text.width(kCaption, left + right) + ui.px(40)));
+    const std::string part =
+        l.whole() ? ", every cell shown"
+                  : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " +
+                        std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";
+    const std::string right = l.cell >= 1 ? size + part
+                                          : size + ", each pixel is the largest of " +
+                                                std::to_string(covered) + " × " + std::to_string(covered);
+    const float end = std::max(
+        l.map.right(),
+        std::min(area.right() - ui.px(24), l.map.x + ui.text.width(kCaption, left + right) + ui.px(40)));
     ui.text.draw(l.map.x, y, kCaption, ui.colors->t3, left);
     const bool one_line = l.map.x + ui.text.width(kCaption, left + right) + ui.px(20) <= end;
-    if (one_line) ui.text.draw_right(end, y, kCaption, ui.colors->t3, right);
-    else ui.text.draw(l.map.x, y + ui.px(17), kCaption, ui.colors->t3, right);
+    if (one_line)
+        ui.text.draw_right(end, y, kCaption, ui.colors->t3, right);
+    else
+        ui.text.draw(l.map.x, y + ui.px(17), kCaption, ui.colors->t3, right);
 }
 
 }  // namespace headlight

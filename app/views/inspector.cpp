@@ -15,7 +15,8 @@ struct Column {
 
     void pair(const std::string& label, const std::string& value, float step, bool big = false) {
         ui.text.draw(left, y, kBody, ui.colors->t2, label);
-        ui.text.draw_right(right, y, big ? kTitleMono : kBodyMono, big ? ui.colors->accent_text : ui.colors->t1, value);
+        ui.text.draw_right(right, y, big ? kTitleMono : kBodyMono,
+                           big ? ui.colors->accent_text : ui.colors->t1, value);
         y += ui.px(step * tight);
     }
     void rule() {
@@ -28,33 +29,49 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26), pad = ui.px(size::inspector_pad);
     const char* state = why_shown(s, cell.first);
-    const std::string query = s.query_labels()[static_cast<size_t>(cell.first)], key = s.key_labels()[static_cast<size_t>(cell.second)], i = std::to_string(cell.first), j = std::to_string(cell.second);
-    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - ui.px(60);
+    const std::string query = s.query_labels()[static_cast<size_t>(cell.first)],
+                      key = s.key_labels()[static_cast<size_t>(cell.second)], i = std::to_string(cell.first),
+                      j = std::to_string(cell.second);
+    const float room =
+        area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - ui.px(60);
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
     float x = area.x + pad;
-    x += ui.text.draw(x, y, font, ui.colors->accent_text, ui.text.fitted(font, query, room - std::min(room / 2, ui.text.width(font, key)))) + ui.px(2);
+    x += ui.text.draw(x, y, font, ui.colors->accent_text,
+                      ui.text.fitted(font, query, room - std::min(room / 2, ui.text.width(font, key)))) +
+         ui.px(2);
     x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->accent_text, i) + ui.px(10);
     x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + ui.px(10);
-    x += ui.text.draw(x, y, font, ui.colors->t1, ui.text.fitted(font, key, room - std::min(room / 2, ui.text.width(font, query)))) + ui.px(2);
+    x += ui.text.draw(x, y, font, ui.colors->t1,
+                      ui.text.fitted(font, key, room - std::min(room / 2, ui.text.width(font, query)))) +
+         ui.px(2);
     ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, j);
-    ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption, s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
+    ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption,
+                       s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
 }
 
 void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
-    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Where " + s.query_labels()[static_cast<size_t>(query)] + " " + std::to_string(query) + " looks", c.right - c.left - ui.px(60)));
+    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption,
+                                "Where " + s.query_labels()[static_cast<size_t>(query)] + " " +
+                                    std::to_string(query) + " looks",
+                                c.right - c.left - ui.px(60)));
     ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
     c.y += ui.px(26 * c.tight);
-    const float index_right = c.left + ui.px(22), name_room = ui.px(64), bar_left = index_right + ui.px(8) + name_room, bar_right = c.right - ui.px(62);
+    const float index_right = c.left + ui.px(22), name_room = ui.px(64),
+                bar_left = index_right + ui.px(8) + name_room, bar_right = c.right - ui.px(62);
     const float top = r.row.empty() ? 1 : std::max(r.row[0].probability, 1e-6f);
     for (const Prediction& p : r.row) {
         const bool this_one = p.id == r.cell.key;
         ui.text.draw_right(index_right, c.y, kCaptionMono, ui.colors->t3, std::to_string(p.id));
-        ui.text.draw(index_right + ui.px(8), c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2, ui.text.fitted(kBodyMono, labels[static_cast<size_t>(p.id)], name_room - ui.px(4)));
-        ui.bar({bar_left, c.y - ui.px(4), bar_right - bar_left, ui.px(8)}, p.probability / top, this_one ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(c.right, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2, number(p.probability, 3));
+        ui.text.draw(index_right + ui.px(8), c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2,
+                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(p.id)], name_room - ui.px(4)));
+        ui.bar({bar_left, c.y - ui.px(4), bar_right - bar_left, ui.px(8)}, p.probability / top,
+               this_one ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw_right(c.right, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2,
+                           number(p.probability, 3));
         c.y += ui.px(26 * c.tight);
     }
     c.y += ui.px(2);
@@ -81,11 +98,14 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
     c.y += ui.px(26 * c.tight);
     c.pair("‖ΔE‖", number(r.delta_norm, 2), 24);
     const Rect share{c.left, c.y - ui.px(12), c.right - c.left, ui.px(24)};
-    ui.tooltip("inspector/share", ui.hit("inspector/share", share), "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
+    ui.tooltip("inspector/share", ui.hit("inspector/share", share),
+               "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
     c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %", 32);
     if (r.raises.empty() && r.delta_norm == 0) return;
     if (r.raises.empty()) {
-        c.y += ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3, "No straight path leads from here to the predictions, so no tokens are raised or lowered by it alone.");
+        c.y += ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3,
+                                    "No straight path leads from here to the predictions, so no tokens are "
+                                    "raised or lowered by it alone.");
         return;
     }
     draw_token_chips(s, c, "raises", r.raises, ui.colors->plus);
@@ -98,10 +118,15 @@ void draw_score(Scene& s, Column& c, const CellReport& r) {
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.site);
     const bool root = m.scale == 0 && !m.scale_by_layer;
     c.pair("q·k", number(r.dot, 2), 24);
-    if (rule.scale != 1) c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.site)) : "× " + decimals(rule.scale, 3), number(r.scaled, 2), 24);
-    if (rule.cap > 0) c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2), 24);
+    if (rule.scale != 1)
+        c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.site)) : "× " + decimals(rule.scale, 3),
+               number(r.scaled, 2), 24);
+    if (rule.cap > 0)
+        c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2), 24);
     if (rule.has_bias()) c.pair("with position bias", number(r.score, 2), 24);
-    if (rule.kv_heads < rule.heads) c.pair("key/value head", std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads), 24);
+    if (rule.kv_heads < rule.heads)
+        c.pair("key/value head",
+               std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads), 24);
 }
 
 }  // namespace
@@ -114,29 +139,38 @@ void draw_inspector(Scene& s, Rect area) {
     if (cell && shows_effects(s)) return draw_effects_inspector(s, area);
     if (!cell) {
         ui.text.draw(area.x + pad, area.y + ui.px(24), kTitle, ui.colors->t3, "Inspector");
-        ui.text.draw_wrapped(area.x + pad, area.y + ui.px(64), area.w - 2 * pad, kBody, ui.colors->t2, "Point at a token or a cell to read its numbers.");
+        ui.text.draw_wrapped(area.x + pad, area.y + ui.px(64), area.w - 2 * pad, kBody, ui.colors->t2,
+                             "Point at a token or a cell to read its numbers.");
         return;
     }
     const CellReport* r = s.answer->cell.get();
-    if (r && s.holds({r->cell.query, r->cell.key})) cell = {r->cell.query, r->cell.key};  // for an instant the one before: every number is of one cell
+    if (r && s.holds({r->cell.query, r->cell.key}))
+        cell = {r->cell.query, r->cell.key};  // for an instant the one before: every number is of one cell
     draw_title(s, area, *cell);
     const Rect save{area.x + pad, area.bottom() - ui.px(48), area.w - 2 * pad, ui.px(size::button)};
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
     const bool weights = s.sentence()->trace->has_weights();
-    const float buttons = weights ? draw_change_buttons(s, column, save.y - ui.px(10), *cell) : save.y - ui.px(10);
+    const float buttons =
+        weights ? draw_change_buttons(s, column, save.y - ui.px(10), *cell) : save.y - ui.px(10);
     ui.clip({area.x, area.y, area.w, buttons - area.y});
     Column c{ui, area.x + pad, area.right() - pad, area.y + ui.px(74), area.h < ui.px(700) ? 0.84f : 1};
     const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
-    c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight", masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
+    c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight",
+           masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (r) {
         if (s.sentence()->trace->has_scores(r->cell.site)) draw_score(s, c, *r);
         c.pair("mask", r->allowed ? "allowed" : "masked", 24);
-        c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.keys()) : "—", 28);
+        c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.keys()) : "—",
+               28);
         c.rule();
         draw_row(s, c, *r, cell->first);
         c.rule();
-        if (weights) draw_delta(s, c, *r);
-        else ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3, "A trace holds what was computed, not the model's weights: ΔE, predictions and changes need the model.");
+        if (weights)
+            draw_delta(s, c, *r);
+        else
+            ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3,
+                                 "A trace holds what was computed, not the model's weights: ΔE, predictions "
+                                 "and changes need the model.");
         if (!s.sentence()->effects.empty()) {
             c.rule();
             draw_effects(s, column, c.y, buttons);

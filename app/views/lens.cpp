@@ -1,8 +1,8 @@
 // Next tokens: what the model would say after each layer, and which heads and MLPs make it say so.
+#include "views/lens.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "views/lens.h"
 
 namespace headlight {
 
@@ -10,11 +10,11 @@ namespace {
 
 constexpr float kColumn = 76, kRow = 28, kNames = 88;
 
-
 /// The position whose prediction is explained: the focused query where it belongs to the stack that predicts.
 int lens_position(const Scene& s) {
     const auto cell = s.shown_cell();
-    const bool of_output = s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+    const bool of_output =
+        s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
     return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
 }
 
@@ -40,9 +40,12 @@ Grid arrange(Scene& s, Rect area, int rows) {
     g.w = std::min(room / static_cast<float>(s.state.lens_columns), ui.px(120));
     const float high = std::min(area.h, g.h * static_cast<float>(rows));
     g.cells = {area.x + ui.px(kNames), area.y, g.w * static_cast<float>(s.state.lens_columns), high};
-    if (ui.shift || ui.wheel_x != 0) s.state.lens_first -= static_cast<int>(std::lround(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x)) * 2;
+    if (ui.shift || ui.wheel_x != 0)
+        s.state.lens_first -=
+            static_cast<int>(std::lround(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x)) * 2;
     s.state.lens_first = std::clamp(s.state.lens_first, 0, n - s.state.lens_columns);
-    s.state.lens_scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + ui.px(10), g.cells.h}, g.h * static_cast<float>(rows), s.state.lens_scroll);
+    s.state.lens_scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + ui.px(10), g.cells.h},
+                                   g.h * static_cast<float>(rows), s.state.lens_scroll);
     g.first = s.state.lens_first;
     g.columns = s.state.lens_columns;
     return g;
@@ -56,13 +59,18 @@ void draw_grid_labels(Scene& s, const Grid& g, int position) {
         const bool on = at == position;
         const Rect r{g.cells.x + g.w * static_cast<float>(i), g.cells.y - ui.px(44), g.w, ui.px(40)};
         if (on) ui.fill({r.x, r.y, r.w - ui.line(), r.h}, ui.colors->accent_fill);
-        ui.text.draw_centred(r.middle_x(), r.y + ui.px(11), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t3, std::to_string(at));
-        ui.text.draw_centred(r.middle_x(), r.y + ui.px(29), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kCaptionMono, labels[static_cast<size_t>(at)], g.w - ui.px(6)));
+        ui.text.draw_centred(r.middle_x(), r.y + ui.px(11), kCaptionMono,
+                             on ? ui.colors->accent_text : ui.colors->t3, std::to_string(at));
+        ui.text.draw_centred(r.middle_x(), r.y + ui.px(29), kCaptionMono,
+                             on ? ui.colors->accent_text : ui.colors->t1,
+                             ui.text.fitted(kCaptionMono, labels[static_cast<size_t>(at)], g.w - ui.px(6)));
     }
     ui.clip({g.cells.x - ui.px(kNames), g.cells.y, ui.px(kNames), g.cells.h});
     for (int r = 0; r < g.rows; ++r) {
         const std::string name = r == 0 ? "embeddings" : "layer " + std::to_string(r - 1);
-        ui.text.draw_right(g.cells.x - ui.px(10), g.cells.y + g.h * (static_cast<float>(r) + 0.5f) - s.state.lens_scroll, kCaption, ui.colors->t3, name);
+        ui.text.draw_right(g.cells.x - ui.px(10),
+                           g.cells.y + g.h * (static_cast<float>(r) + 0.5f) - s.state.lens_scroll, kCaption,
+                           ui.colors->t3, name);
     }
     ui.unclip();
 }
@@ -82,11 +90,15 @@ void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
             const Rect cell{g.cells.x + g.w * static_cast<float>(i), y, g.w - ui.line(), g.h - ui.line()};
             const ImU32 color = color_at(map, p.probability);
             ui.fill(cell, color);
-            ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), ui.text.fitted(kCaptionMono, prediction_label(*s.model(), p.id), g.w - ui.px(8)));
+            ui.text.draw_centred(
+                cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
+                ui.text.fitted(kCaptionMono, prediction_label(*s.model(), p.id), g.w - ui.px(8)));
         }
     }
     if (position >= g.first && position < g.first + g.columns)
-        ui.frame({g.cells.x + g.w * static_cast<float>(position - g.first) - ui.px(1), g.cells.y - s.state.lens_scroll, g.w + ui.px(1), g.h * static_cast<float>(g.rows)}, s.state.hovered ? ui.colors->hover : ui.colors->accent, 2);
+        ui.frame({g.cells.x + g.w * static_cast<float>(position - g.first) - ui.px(1),
+                  g.cells.y - s.state.lens_scroll, g.w + ui.px(1), g.h * static_cast<float>(g.rows)},
+                 s.state.hovered ? ui.colors->hover : ui.colors->accent, 2);
     ui.unclip();
 }
 
@@ -96,19 +108,26 @@ void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
     if (!h.hovered) return;
     const int at = g.first + static_cast<int>((h.mouse.x - g.cells.x) / g.w);
     if (at >= g.first + g.columns) return;
-    const bool queries = s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+    const bool queries =
+        s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
     if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
     if (queries && h.clicked) lock_token(s, at);
-    const int row = static_cast<int>((h.mouse.y - g.cells.y + s.state.lens_scroll) / g.h), column = at - lens.first;
-    if (h.mouse.y < g.cells.y || row >= g.rows || column < 0 || column >= static_cast<int>(lens.top[0].size())) return;
+    const int row = static_cast<int>((h.mouse.y - g.cells.y + s.state.lens_scroll) / g.h),
+              column = at - lens.first;
+    if (h.mouse.y < g.cells.y || row >= g.rows || column < 0 ||
+        column >= static_cast<int>(lens.top[0].size()))
+        return;
     const Prediction& p = lens.top[static_cast<size_t>(row)][static_cast<size_t>(column)];
-    ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h, (row ? "After layer " + std::to_string(row - 1) : std::string("From the embeddings")) + " at " + token_at(output_labels(s), at) + ": " + prediction_label(*s.model(), p.id) + ", " + percent(p.probability));
+    ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h,
+               (row ? "After layer " + std::to_string(row - 1) : std::string("From the embeddings")) +
+                   " at " + token_at(output_labels(s), at) + ": " + prediction_label(*s.model(), p.id) +
+                   ", " + percent(p.probability));
 }
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
     std::vector<int> sites;
-    Matrix values;       // [sites, heads + 2]; NaN: nothing there
+    Matrix values;  // [sites, heads + 2]; NaN: nothing there
     int heads = 0;
     std::vector<std::pair<std::string, float>> ends;
 };
@@ -117,18 +136,35 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
     const ModelConfig& c = s.model()->config;
     Attributed out;
     for (const LogitPart& p : a.parts)
-        if (p.kind == LogitPart::Kind::head && (out.sites.empty() || out.sites.back() != p.site)) out.sites.push_back(p.site);
-    const auto row_of = [&](int site) { return std::find(out.sites.begin(), out.sites.end(), site) - out.sites.begin(); };
+        if (p.kind == LogitPart::Kind::head && (out.sites.empty() || out.sites.back() != p.site))
+            out.sites.push_back(p.site);
+    const auto row_of = [&](int site) {
+        return std::find(out.sites.begin(), out.sites.end(), site) - out.sites.begin();
+    };
     out.heads = c.stacks.back().heads;
-    out.values = Matrix::Constant(static_cast<Index>(out.sites.size()), out.heads + 2, std::numeric_limits<float>::quiet_NaN());
+    out.values = Matrix::Constant(static_cast<Index>(out.sites.size()), out.heads + 2,
+                                  std::numeric_limits<float>::quiet_NaN());
     for (const LogitPart& p : a.parts) {
         switch (p.kind) {
-            case LogitPart::Kind::head: out.values(row_of(p.site), p.head) = p.logit; break;
-            case LogitPart::Kind::attention_bias: out.values(row_of(p.site), out.heads) = p.logit; break;
-            case LogitPart::Kind::mlp: out.values(row_of(c.sites_of(static_cast<int>(c.stacks.size()) - 1, p.site).back()), out.heads + 1) = p.logit; break;
-            case LogitPart::Kind::embedding: out.ends.emplace_back("embedding", p.logit); break;
-            case LogitPart::Kind::norm_bias: out.ends.emplace_back("final norm’s bias", p.logit); break;
-            case LogitPart::Kind::unembedding_bias: out.ends.emplace_back("unembedding’s bias", p.logit); break;
+            case LogitPart::Kind::head:
+                out.values(row_of(p.site), p.head) = p.logit;
+                break;
+            case LogitPart::Kind::attention_bias:
+                out.values(row_of(p.site), out.heads) = p.logit;
+                break;
+            case LogitPart::Kind::mlp:
+                out.values(row_of(c.sites_of(static_cast<int>(c.stacks.size()) - 1, p.site).back()),
+                           out.heads + 1) = p.logit;
+                break;
+            case LogitPart::Kind::embedding:
+                out.ends.emplace_back("embedding", p.logit);
+                break;
+            case LogitPart::Kind::norm_bias:
+                out.ends.emplace_back("final norm’s bias", p.logit);
+                break;
+            case LogitPart::Kind::unembedding_bias:
+                out.ends.emplace_back("unembedding’s bias", p.logit);
+                break;
         }
     }
     return out;
@@ -138,37 +174,59 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const auto columns = static_cast<int>(parts.values.cols());
-    const float left = area.x + ui.px(kNames), w = std::min((area.w - ui.px(kNames + 48) - ui.px(16)) / static_cast<float>(columns), ui.px(64)), h = std::clamp((area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.sites.size())), ui.px(3), ui.px(32));
+    const float left = area.x + ui.px(kNames),
+                w = std::min((area.w - ui.px(kNames + 48) - ui.px(16)) / static_cast<float>(columns),
+                             ui.px(64)),
+                h = std::clamp(
+                    (area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.sites.size())),
+                    ui.px(3), ui.px(32));
     const auto named = static_cast<size_t>(label_step(h, ui.px(16)));
     float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
-    const auto x_of = [&](int column) { return left + w * static_cast<float>(column) + (column >= parts.heads ? ui.px(8) : 0) + (column > parts.heads ? ui.px(8) : 0); };
+    const auto x_of = [&](int column) {
+        return left + w * static_cast<float>(column) + (column >= parts.heads ? ui.px(8) : 0) +
+               (column > parts.heads ? ui.px(8) : 0);
+    };
     const bool biased = !parts.values.col(parts.heads).array().isNaN().all();
     for (int column = 0; column < columns; ++column) {
         if (column == parts.heads && !biased) continue;
         if (column < parts.heads && column % label_step(w, ui.px(20))) continue;
         if (column >= parts.heads && w < ui.px(32)) {  // two words above two narrow columns
-            if (column == parts.heads) ui.text.draw_right(x_of(column) + w, area.y + ui.px(10), kCaption, ui.colors->t2, "bias");
-            else ui.text.draw(x_of(column), area.y + ui.px(10), kCaption, ui.colors->t2, "MLP");
+            if (column == parts.heads)
+                ui.text.draw_right(x_of(column) + w, area.y + ui.px(10), kCaption, ui.colors->t2, "bias");
+            else
+                ui.text.draw(x_of(column), area.y + ui.px(10), kCaption, ui.colors->t2, "MLP");
             continue;
         }
-        ui.text.draw_centred(x_of(column) + w / 2, area.y + ui.px(10), column < parts.heads ? kCaptionMono : kCaption, ui.colors->t2, column < parts.heads ? std::to_string(column) : column == parts.heads ? "bias" : "MLP");
+        ui.text.draw_centred(x_of(column) + w / 2, area.y + ui.px(10),
+                             column < parts.heads ? kCaptionMono : kCaption, ui.colors->t2,
+                             column < parts.heads    ? std::to_string(column)
+                             : column == parts.heads ? "bias"
+                                                     : "MLP");
     }
     for (size_t r = 0; r < parts.sites.size(); ++r) {
         const float y = area.y + ui.px(24) + h * static_cast<float>(r);
         if (y + h > area.bottom()) break;
-        if (r % named == 0) ui.text.draw_right(left - ui.px(10), y + h / 2, kCaption, ui.colors->t3, "layer " + site_name(c, parts.sites[r]));
+        if (r % named == 0)
+            ui.text.draw_right(left - ui.px(10), y + h / 2, kCaption, ui.colors->t3,
+                               "layer " + site_name(c, parts.sites[r]));
         for (int column = 0; column < columns; ++column) {
             const float v = parts.values(static_cast<Index>(r), column);
             if (std::isnan(v)) continue;
             const Rect cell{x_of(column), y, w - ui.line(), h - ui.line()};
             const ImU32 color = signed_color(ui.colors->dark, v / largest);
             ui.fill(cell, color);
-            if (w >= ui.px(44) && h >= ui.px(18)) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), number(v, 2));
-            const std::string path = "lens/part/" + std::to_string(parts.sites[r]) + "." + std::to_string(column);
+            if (w >= ui.px(44) && h >= ui.px(18))
+                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
+                                     number(v, 2));
+            const std::string path =
+                "lens/part/" + std::to_string(parts.sites[r]) + "." + std::to_string(column);
             const Hit hit = ui.hit(path, cell);
-            const std::string name = column < parts.heads ? "Head " + head_name(c, parts.sites[r], column) : (column == parts.heads ? "Output bias of layer " : "MLP of layer ") + site_name(c, parts.sites[r]);
+            const std::string name =
+                column < parts.heads ? "Head " + head_name(c, parts.sites[r], column)
+                                     : (column == parts.heads ? "Output bias of layer " : "MLP of layer ") +
+                                           site_name(c, parts.sites[r]);
             ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
             if (!hit.hovered) continue;
             ui.frame(cell, ui.colors->hover, 2);
@@ -188,11 +246,16 @@ void draw_attribution(Scene& s, Rect area) {
     const Attribution& a = found->answer;
     const float pad = ui.px(24);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const std::string title = "Where the logit of “" + prediction_label(*s.model(), a.token) + "” comes from, at " + token_at(output_labels(s), found->asked.position);
-    ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1, ui.text.fitted(kBody, title, area.w - ui.px(220)));
-    ui.text.draw_right(area.right() - pad, area.y + ui.px(24), kCaptionMono, ui.colors->t3, "Σ " + number(a.logit, 2) + " = logit");
+    const std::string title = "Where the logit of “" + prediction_label(*s.model(), a.token) +
+                              "” comes from, at " + token_at(output_labels(s), found->asked.position);
+    ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1,
+                 ui.text.fitted(kBody, title, area.w - ui.px(220)));
+    ui.text.draw_right(area.right() - pad, area.y + ui.px(24), kCaptionMono, ui.colors->t3,
+                       "Σ " + number(a.logit, 2) + " = logit");
     if (a.parts.empty()) {
-        ui.text.draw_wrapped(area.x + pad, area.y + ui.px(44), area.w - 2 * pad, kCaption, ui.colors->t3, "This model normalises after each block, or has another layer before its predictions, so a logit is no plain sum of what heads and MLPs add.");
+        ui.text.draw_wrapped(area.x + pad, area.y + ui.px(44), area.w - 2 * pad, kCaption, ui.colors->t3,
+                             "This model normalises after each block, or has another layer before its "
+                             "predictions, so a logit is no plain sum of what heads and MLPs add.");
         return;
     }
     const Attributed parts = lay_out(s, a);
@@ -200,7 +263,11 @@ void draw_attribution(Scene& s, Rect area) {
     std::string ends = "Besides:";
     for (const auto& [name, value] : parts.ends)
         ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
-    ui.text.draw(area.x + pad, area.bottom() - ui.px(18), kCaption, ui.colors->t3, ui.text.fitted(kCaption, ends + ".  Direct logit attribution (Elhage et al. 2021), the final norm’s scale held.", area.w - 2 * pad));
+    ui.text.draw(
+        area.x + pad, area.bottom() - ui.px(18), kCaption, ui.colors->t3,
+        ui.text.fitted(
+            kCaption, ends + ".  Direct logit attribution (Elhage et al. 2021), the final norm’s scale held.",
+            area.w - 2 * pad));
 }
 
 }  // namespace
@@ -208,7 +275,8 @@ void draw_attribution(Scene& s, Rect area) {
 std::vector<Question> ask_lens(const Scene& s) {
     constexpr int kListed = 16;
     const int position = lens_position(s), token = s.state.explained.value_or(-1);
-    return {LensWanted{s.state.lens_first, s.state.lens_columns}, AttributionWanted{position, token, kListed}};
+    return {LensWanted{s.state.lens_first, s.state.lens_columns},
+            AttributionWanted{position, token, kListed}};
 }
 
 void draw_lens(Scene& s, Rect area) {
@@ -217,9 +285,16 @@ void draw_lens(Scene& s, Rect area) {
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
     const int rows = static_cast<int>(lens.top.size()), position = lens_position(s);
-    ui.text.draw(area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2, ui.text.fitted(kCaption, "What the model would say next if it stopped after each layer. The stronger the colour, the more probable.", area.w - ui.px(200)));
+    ui.text.draw(area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2,
+                 ui.text.fitted(kCaption,
+                                "What the model would say next if it stopped after each layer. The stronger "
+                                "the colour, the more probable.",
+                                area.w - ui.px(200)));
     const float top = area.y + ui.px(96), most = std::max(ui.px(kRow * 3), area.h * 0.56f - ui.px(96));
-    const Grid g = arrange(s, {area.x + ui.px(24), top, area.w - ui.px(24), std::min(most, ui.px(kRow) * static_cast<float>(rows))}, rows);
+    const Grid g = arrange(
+        s,
+        {area.x + ui.px(24), top, area.w - ui.px(24), std::min(most, ui.px(kRow) * static_cast<float>(rows))},
+        rows);
     answer_grid(s, g, lens);
     draw_grid_labels(s, g, position);
     draw_grid(s, g, lens, position);
@@ -227,7 +302,8 @@ void draw_lens(Scene& s, Rect area) {
     if (g.columns < n) {
         float x = area.right() - ui.px(24);
         const float y = area.y + ui.px(24);
-        if (ui.link("lens/later", x, y, "later ›")) s.state.lens_first = std::min(n - g.columns, g.first + g.columns);
+        if (ui.link("lens/later", x, y, "later ›"))
+            s.state.lens_first = std::min(n - g.columns, g.first + g.columns);
         x -= ui.px(60);
         if (ui.link("lens/earlier", x, y, "‹ earlier")) s.state.lens_first = std::max(0, g.first - g.columns);
     }

@@ -9,7 +9,8 @@ namespace headlight {
 
 namespace {
 
-/// Puts a predicted token behind what the model wrote, behind the text, or in the place of the mask that it was predicted for.
+/// Puts a predicted token behind what the model wrote, behind the text, or in the place of the mask that it
+/// was predicted for.
 void accept(Scene& s, int position, int id) {
     const Model& m = *s.model();
     if (s.sentence()->written) return go_on_from(s, s.sentence()->step, id);
@@ -39,7 +40,8 @@ bool acceptable(const Scene& s, int position) {
     const Model& m = *s.model();
     if (!m.tokenizer || m.config.kind == ModelKind::vision) return false;
     if (m.config.kind != ModelKind::encoder) return position + 1 == output_size(s);
-    return std::any_of(s.sentence()->predictions.begin(), s.sentence()->predictions.end(), [&](const PredictedTokens& p) { return p.position == position; });
+    return std::any_of(s.sentence()->predictions.begin(), s.sentence()->predictions.end(),
+                       [&](const PredictedTokens& p) { return p.position == position; });
 }
 
 float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWanted>& found, float bottom) {
@@ -54,9 +56,12 @@ float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWa
         const Hit h = ui.control("lens/next/" + std::to_string(i), r);
         const bool on = p.id == found.answer.token;
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
-        ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBodyMono, label, ui.px(104)));
-        ui.bar({column.x + ui.px(112), y - ui.px(4), column.w - ui.px(112 + 68), ui.px(8)}, p.probability, on ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2, percent(p.probability));
+        ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1,
+                     ui.text.fitted(kBodyMono, label, ui.px(104)));
+        ui.bar({column.x + ui.px(112), y - ui.px(4), column.w - ui.px(112 + 68), ui.px(8)}, p.probability,
+               on ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2,
+                           percent(p.probability));
         if (h.hovered) pointed = p.id;
         if (h.clicked && clickable) accept(s, found.asked.position, p.id);
     }
@@ -72,22 +77,35 @@ void draw_lens_inspector(Scene& s, Rect area) {
     if (!found || !s.answer->picture) return;
     const Attribution& a = found->answer;
     const int position = std::min(found->asked.position, output_size(s) - 1);
-    float y = draw_inspector_title(s, area, token_at(output_labels(s), position), s.model()->config.kind == ModelKind::encoder ? "reads as" : s.model()->config.kind == ModelKind::vision ? "says" : "is followed by");
+    float y = draw_inspector_title(s, area, token_at(output_labels(s), position),
+                                   s.model()->config.kind == ModelKind::encoder  ? "reads as"
+                                   : s.model()->config.kind == ModelKind::vision ? "says"
+                                                                                 : "is followed by");
     const float pad = ui.px(size::inspector_pad);
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h}, save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
+        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
     const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
     y = draw_predictions(s, column, y, *found, save.y - ui.px(90) - layers * ui.px(20));
-    const char* hint = acceptable(s, position) ? s.model()->config.kind == ModelKind::encoder ? "Click puts it in the mask’s place; pointing explains it." : "Click writes it; pointing explains it." : "Pointing at one explains it below.";
+    const char* hint = acceptable(s, position)
+                           ? s.model()->config.kind == ModelKind::encoder
+                                 ? "Click puts it in the mask’s place; pointing explains it."
+                                 : "Click writes it; pointing explains it."
+                           : "Pointing at one explains it below.";
     ui.text.draw(column.x, y + ui.px(4), kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
     y += ui.px(28);
     ui.hairline(column.x, y, column.right(), y);
     y += ui.px(22);
     ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, "Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer", column.w));
+    ui.text.draw(
+        column.x, y, kCaption, ui.colors->t3,
+        ui.text.fitted(kCaption,
+                       "Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer",
+                       column.w));
     for (size_t i = 0; i < a.after_layer.size(); ++i) {
         y += ui.px(20);
         ui.text.draw(column.x, y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
-        ui.bar({column.x + ui.px(40), y - ui.px(4), column.w - ui.px(40 + 68), ui.px(8)}, a.after_layer[i], ui.colors->accent);
+        ui.bar({column.x + ui.px(40), y - ui.px(4), column.w - ui.px(40 + 68), ui.px(8)}, a.after_layer[i],
+               ui.colors->accent);
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();

@@ -14,7 +14,9 @@ struct LinesLayout {
     Rect area;                 // where tokens and lines are
     float left, right, pitch;  // ends of the lines, distance of rows
     float bars;                // where the bars beside the keys begin; 0: there is no room for them
-    float y(int row, float scroll) const { return area.y + pitch * (static_cast<float>(row) + 0.5f) - scroll; }
+    float y(int row, float scroll) const {
+        return area.y + pitch * (static_cast<float>(row) + 0.5f) - scroll;
+    }
 };
 
 std::vector<int> drawn_heads(const Scene& s) {
@@ -24,7 +26,9 @@ std::vector<int> drawn_heads(const Scene& s) {
     return out;
 }
 
-const LayerLinks* shown_links(const Scene& s) { return s.found<LinksWanted>() ? &s.found<LinksWanted>()->answer : nullptr; }
+const LayerLinks* shown_links(const Scene& s) {
+    return s.found<LinksWanted>() ? &s.found<LinksWanted>()->answer : nullptr;
+}
 
 LinesLayout arrange(Scene& s, Rect area) {
     Ui& ui = s.ui;
@@ -47,7 +51,8 @@ void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Keep", "keep", s.state.link_share);
     std::vector<std::string> layers;
-    for (int site = 0; site < s.model()->config.sites(); ++site) layers.push_back(site_name(s.model()->config, site));
+    for (int site = 0; site < s.model()->config.sites(); ++site)
+        layers.push_back(site_name(s.model()->config, site));
     if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.state.site); c >= 0) s.state.site = c;
 }
 
@@ -60,20 +65,24 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
         const float y = l.y(i, s.state.lines_scroll), half = l.pitch / 2;
         if (y < l.area.y || y > l.area.bottom()) continue;
-        const Rect r = queries ? Rect{l.area.x + ui.px(24), y - half, l.left - l.area.x - ui.px(24), l.pitch} : Rect{l.right, y - half, ui.px(136), l.pitch};
+        const Rect r = queries ? Rect{l.area.x + ui.px(24), y - half, l.left - l.area.x - ui.px(24), l.pitch}
+                               : Rect{l.right, y - half, ui.px(136), l.pitch};
         const std::string path = std::string(queries ? "lines/query/" : "lines/key/") + std::to_string(i);
         const Hit h = ui.hit(path, r);
         const bool on = cell && (queries ? cell->first == i && hovering : s.state.hovered_key == i);
         const std::string label = ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(96));
-        const float w = ui.text.width(kBodyMono, label), x = queries ? l.left - ui.px(24) - w : l.right + ui.px(24);
+        const float w = ui.text.width(kBodyMono, label),
+                    x = queries ? l.left - ui.px(24) - w : l.right + ui.px(24);
         if (on) {
             const Rect box{x - ui.px(10), y - ui.px(14), w + ui.px(20), ui.px(28)};
             ui.fill(box, queries ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
             if (queries) ui.frame(box, ui.colors->accent, 1, size::corner);
         }
         ui.text.draw(x, y, kBodyMono, on && queries ? ui.colors->accent_text : ui.colors->t1, label);
-        if (queries) ui.text.draw_right(x - ui.px(14), y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        else ui.text.draw_right(l.right + ui.px(126), y, kCaptionMono, ui.colors->t3, std::to_string(i));
+        if (queries)
+            ui.text.draw_right(x - ui.px(14), y, kCaptionMono, ui.colors->t3, std::to_string(i));
+        else
+            ui.text.draw_right(l.right + ui.px(126), y, kCaptionMono, ui.colors->t3, std::to_string(i));
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.state.hovered_key = i;
         if (h.clicked && queries) {
@@ -90,13 +99,15 @@ std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, co
         const float y = l.y(q, s.state.lines_scroll);
         if (y < l.area.y || y > l.area.bottom()) continue;
         for (const int h : drawn_heads(s))
-            for (const Link& link : links.of_head[static_cast<size_t>(h)][static_cast<size_t>(q)]) weights.push_back(link.weight);
+            for (const Link& link : links.of_head[static_cast<size_t>(h)][static_cast<size_t>(q)])
+                weights.push_back(link.weight);
     }
     return {faintest_of(weights, s.ui.most_lines), weights.size()};
 }
 
 /// Draws the lines of one query; those whose key is out of sight lead towards it.
-void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest, bool lit, bool others_step_back) {
+void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest, bool lit,
+              bool others_step_back) {
     Ui& ui = s.ui;
     const auto heads = drawn_heads(s);
     const float y0 = l.y(query, s.state.lines_scroll);
@@ -105,8 +116,11 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
         for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(query)]) {
             if (link.weight < faintest && !lit) continue;
             const bool to_focus = s.state.hovered_key == link.key;
-            const float alpha = lit || to_focus ? 0.35f + 0.6f * link.weight : others_step_back ? 0.13f + 0.12f * link.weight : 0.25f + 0.6f * link.weight;
-            const float y1 = std::clamp(l.y(link.key, s.state.lines_scroll), l.area.y - ui.px(8), l.area.bottom() + ui.px(8));
+            const float alpha = lit || to_focus    ? 0.35f + 0.6f * link.weight
+                                : others_step_back ? 0.13f + 0.12f * link.weight
+                                                   : 0.25f + 0.6f * link.weight;
+            const float y1 = std::clamp(l.y(link.key, s.state.lines_scroll), l.area.y - ui.px(8),
+                                        l.area.bottom() + ui.px(8));
             const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
             ui.curve(from, to, head_ink(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight));
         }
@@ -120,7 +134,8 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, flo
     ui.clip({l.left, l.area.y - ui.px(8), l.right - l.left, l.area.h + ui.px(16)});
     for (int q = 0; q < s.queries(); ++q) {
         const float y = l.y(q, s.state.lines_scroll);
-        if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q)) draw_row(s, l, links, q, faintest, false, step_back);
+        if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q))
+            draw_row(s, l, links, q, faintest, false, step_back);
     }
     if (focused && cell) draw_row(s, l, links, cell->first, faintest, true, false);
     ui.unclip();
@@ -135,14 +150,18 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
     const float w = ui.px(kBarPitch), high = std::min(ui.px(20), l.pitch - ui.px(4));
     for (size_t i = 0; i < heads.size(); ++i) {
         const float x = l.bars + (w + ui.px(2)) * static_cast<float>(i);
-        ui.text.draw_centred(x + w / 2, l.area.y - ui.px(16), kCaptionMono, head_ink(s, heads[i]), std::to_string(heads[i]));
+        ui.text.draw_centred(x + w / 2, l.area.y - ui.px(16), kCaptionMono, head_ink(s, heads[i]),
+                             std::to_string(heads[i]));
         for (int k = 0; k < s.keys(); ++k) {
             const float y = l.y(k, s.state.lines_scroll);
             if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y - high / 2, w, high}, ui.colors->bg2);
         }
-        for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(cell->first)]) {
-            const float y = l.y(link.key, s.state.lines_scroll), full = std::max(ui.line(), high * link.weight);
-            if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y + high / 2 - full, w, full}, head_ink(s, heads[i]));
+        for (const Link& link :
+             links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(cell->first)]) {
+            const float y = l.y(link.key, s.state.lines_scroll),
+                        full = std::max(ui.line(), high * link.weight);
+            if (y >= l.area.y && y <= l.area.bottom())
+                ui.fill({x, y + high / 2 - full, w, full}, head_ink(s, heads[i]));
         }
     }
 }
@@ -167,10 +186,20 @@ void draw_lines(Scene& s, Rect area) {
     draw_bars(s, l, *links);
     const auto cell = s.shown_cell();
     const bool focused = (s.state.hovered || s.state.locked) && cell;
-    const std::string of = cell ? s.query_labels()[static_cast<size_t>(cell->first)] + " " + std::to_string(cell->first) : "";
-    const std::string bars = l.bars && cell ? " Bars right: weight per head" + (focused ? std::string(".") : ", from " + of + ".") : "";
-    const std::string some = in_sight > ui.most_lines ? "The heaviest " + std::to_string(ui.most_lines) + " of " + std::to_string(in_sight) + " lines in sight. " : "";
-    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3, some + (focused ? "From " + of + "; other rows step back." : "Point at a token to follow its lines.") + bars);
+    const std::string of =
+        cell ? s.query_labels()[static_cast<size_t>(cell->first)] + " " + std::to_string(cell->first) : "";
+    const std::string bars =
+        l.bars && cell ? " Bars right: weight per head" + (focused ? std::string(".") : ", from " + of + ".")
+                       : "";
+    const std::string some = in_sight > ui.most_lines
+                                 ? "The heaviest " + std::to_string(ui.most_lines) + " of " +
+                                       std::to_string(in_sight) + " lines in sight. "
+                                 : "";
+    ui.text.draw(
+        area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
+        some +
+            (focused ? "From " + of + "; other rows step back." : "Point at a token to follow its lines.") +
+            bars);
 }
 
 void draw_lines_list(Scene& s, Rect area) {
@@ -179,7 +208,8 @@ void draw_lines_list(Scene& s, Rect area) {
     const auto cell = s.shown_cell();
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads drawn");
-    ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t2, std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
+    ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t2,
+                       std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
     float y = area.y + ui.px(54);
     for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(66); ++h, y += ui.px(28)) {
         const Rect r{area.x - ui.px(8), y - ui.px(14), area.w + ui.px(16), ui.px(28)};
@@ -187,14 +217,22 @@ void draw_lines_list(Scene& s, Rect area) {
         const bool on = !s.state.hidden_heads.count(h);
         if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
         const Rect swatch{area.x, y - ui.px(8), ui.px(16), ui.px(16)};
-        if (on) ui.fill(swatch, head_ink(s, h), size::corner);
-        else ui.frame(swatch, head_ink(s, h), 2, size::corner);
-        ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3, head_name(s.model()->config, s.state.site, h));
+        if (on)
+            ui.fill(swatch, head_ink(s, h), size::corner);
+        else
+            ui.frame(swatch, head_ink(s, h), 2, size::corner);
+        ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
+                     head_name(s.model()->config, s.state.site, h));
         if (links && cell)
-            if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)]; !row.empty()) {
-                ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3, number(row[0].weight, 2));
-                const float name = ui.text.width(kBodyMono, head_name(s.model()->config, s.state.site, h)) + ui.px(44);
-                ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3, ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)], area.w - name - ui.px(56)));
+            if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
+                !row.empty()) {
+                ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
+                                   number(row[0].weight, 2));
+                const float name =
+                    ui.text.width(kBodyMono, head_name(s.model()->config, s.state.site, h)) + ui.px(44);
+                ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
+                             ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)],
+                                            area.w - name - ui.px(56)));
             }
         if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
             for (int other = 0; other < heads; ++other) s.state.hidden_heads.insert(other);
@@ -204,8 +242,10 @@ void draw_lines_list(Scene& s, Rect area) {
         }
         if (hit.clicked) s.state.head = h;
     }
-    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Draw all")) s.state.hidden_heads.clear();
-    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(42), area.w, kCaption, ui.colors->t3, "Click switches a head, double click shows it alone.");
+    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Draw all"))
+        s.state.hidden_heads.clear();
+    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(42), area.w, kCaption, ui.colors->t3,
+                         "Click switches a head, double click shows it alone.");
 }
 
 void draw_lines_inspector(Scene& s, Rect area) {
@@ -216,9 +256,14 @@ void draw_lines_inspector(Scene& s, Rect area) {
     const LayerLinks* links = cell ? shown_links(s) : nullptr;
     if (!links) return;
     const std::string& query = s.query_labels()[static_cast<size_t>(cell->first)];
-    const float w = ui.text.draw(left, area.y + ui.px(26), kTitleMono, ui.colors->accent_text, ui.text.fitted(kTitleMono, query, right - left - ui.px(120)));
-    ui.text.draw(left + w + ui.px(6), area.y + ui.px(28), kCaptionMono, ui.colors->t3, std::to_string(cell->first));
-    ui.text.draw_right(right, area.y + ui.px(28), kCaption, ui.colors->t3, s.state.hovered ? "hover" : s.state.locked ? "locked" : "last token");
+    const float w = ui.text.draw(left, area.y + ui.px(26), kTitleMono, ui.colors->accent_text,
+                                 ui.text.fitted(kTitleMono, query, right - left - ui.px(120)));
+    ui.text.draw(left + w + ui.px(6), area.y + ui.px(28), kCaptionMono, ui.colors->t3,
+                 std::to_string(cell->first));
+    ui.text.draw_right(right, area.y + ui.px(28), kCaption, ui.colors->t3,
+                       s.state.hovered  ? "hover"
+                       : s.state.locked ? "locked"
+                                        : "last token");
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
     float y = area.y + ui.px(74);
     ui.text.draw(left, y, kCaption, ui.colors->t3, "Where each head looks from here");
@@ -227,15 +272,23 @@ void draw_lines_inspector(Scene& s, Rect area) {
         if (y + ui.px(80) > area.bottom()) return;
         const size_t summary = s.model()->config.head_index(s.site(), h);
         ui.disc({left + ui.px(4), y}, ui.px(4), head_ink(s, h));
-        ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.site(), h));
-        ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3, number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
-        ui.tooltip("lines/entropy/" + std::to_string(h), ui.hit("lines/entropy/" + std::to_string(h), {right - ui.px(80), y - ui.px(10), ui.px(80), ui.px(20)}), head_statistics()[0].definition);
+        ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1,
+                     head_name(s.model()->config, s.site(), h));
+        ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3,
+                           number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
+        ui.tooltip("lines/entropy/" + std::to_string(h),
+                   ui.hit("lines/entropy/" + std::to_string(h),
+                          {right - ui.px(80), y - ui.px(10), ui.px(80), ui.px(20)}),
+                   head_statistics()[0].definition);
         const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
         for (size_t i = 0; i < std::min<size_t>(3, row.size()); ++i) {
             y += ui.px(22);
             ui.text.draw_right(left + ui.px(22), y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
-            ui.text.draw(left + ui.px(30), y, kCaptionMono, ui.colors->t2, ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], ui.px(72)));
-            ui.bar({left + ui.px(108), y - ui.px(4), right - left - ui.px(108 + 48), ui.px(8)}, row[i].weight, head_ink(s, h));
+            ui.text.draw(
+                left + ui.px(30), y, kCaptionMono, ui.colors->t2,
+                ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], ui.px(72)));
+            ui.bar({left + ui.px(108), y - ui.px(4), right - left - ui.px(108 + 48), ui.px(8)}, row[i].weight,
+                   head_ink(s, h));
             ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
         }
     }

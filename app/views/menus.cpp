@@ -1,6 +1,5 @@
 // What opens over the window: models, settings, saving a picture, the list of keys.
 #include <imgui.h>
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,21 +32,27 @@ float draw_error(Scene& s, float x, float y, float w) {
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
     const std::string name = fs::path(s.answer->model_path).filename().string();
-    ui.text.draw(x + pad + ui.px(4), y + ui.px(20), kBody, ui.colors->warning, ui.text.fitted(kBody, name + " was not opened.", text_w));
-    const float lines = ui.text.draw_wrapped(x + pad + ui.px(4), y + ui.px(34), text_w, kBody, ui.colors->t1, message);
+    ui.text.draw(x + pad + ui.px(4), y + ui.px(20), kBody, ui.colors->warning,
+                 ui.text.fitted(kBody, name + " was not opened.", text_w));
+    const float lines =
+        ui.text.draw_wrapped(x + pad + ui.px(4), y + ui.px(34), text_w, kBody, ui.colors->t1, message);
     const float high = ui.px(34) + lines + ui.px(54), by = y + high - ui.px(46);
     float bx = x + pad + ui.px(4);
-    if (ui.button("error/again", {bx, by, ui.px(120), ui.px(32)}, "Try again")) choose_model(s.state, s.answer->model_path);
+    if (ui.button("error/again", {bx, by, ui.px(120), ui.px(32)}, "Try again"))
+        choose_model(s.state, s.answer->model_path);
     bx += ui.px(128);
-    if (ui.button("error/copy", {bx, by, ui.px(120), ui.px(32)}, "Copy text")) ImGui::SetClipboardText(message.c_str());
+    if (ui.button("error/copy", {bx, by, ui.px(120), ui.px(32)}, "Copy text"))
+        ImGui::SetClipboardText(message.c_str());
     bx += ui.px(128);
-    if (ui.button("error/folder", {bx, by, ui.px(132), ui.px(32)}, "Show folder")) show_folder(s.answer->model_path);
+    if (ui.button("error/folder", {bx, by, ui.px(132), ui.px(32)}, "Show folder"))
+        show_folder(s.answer->model_path);
     ui.list->ChannelsSetCurrent(0);
     ui.fill({x, y, w, high}, ui.colors->warning_fill);
     ui.fill({x, y, ui.px(4), high}, ui.colors->warning);
     ui.list->ChannelsMerge();
     ui.name("error", {x, y, w, high});
-    const std::string still = s.model() ? s.model()->name + " is still open; nothing was changed." : "No model is open.";
+    const std::string still =
+        s.model() ? s.model()->name + " is still open; nothing was changed." : "No model is open.";
     ui.text.draw(x + pad - ui.px(8), y + high + ui.px(24), kCaption, ui.colors->t2, still);
     return high + ui.px(44);
 }
@@ -61,11 +66,18 @@ struct Listed {
 std::vector<Listed> listed_models(const ViewState& state) {
     std::vector<Listed> out{{"stories", "stories", "built in"}};
     for (const auto& path : state.recent_models)
-        if (path != "stories") out.push_back({path, model_name(path), "recent · " + fs::path(path).parent_path().string()});
+        if (path != "stories")
+            out.push_back({path, model_name(path), "recent · " + fs::path(path).parent_path().string()});
     for (const FoundModel& m : state.found) {
-        const bool known = std::any_of(out.begin(), out.end(), [&](const Listed& l) { return l.path == m.path.string() || l.path == m.name; });
+        const bool known = std::any_of(out.begin(), out.end(), [&](const Listed& l) {
+            return l.path == m.path.string() || l.path == m.name;
+        });
         const std::string family = m.family.empty() ? "" : m.family + " · ";
-        if (!known) out.push_back({m.place == "built in" ? m.name : m.path.string(), m.name, m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.place : "cannot be opened: " + m.problem, m.problem.empty()});
+        if (!known)
+            out.push_back({m.place == "built in" ? m.name : m.path.string(), m.name,
+                           m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.place
+                                             : "cannot be opened: " + m.problem,
+                           m.problem.empty()});
     }
     return out;
 }
@@ -77,8 +89,13 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
     const bool open = s.model() && s.answer->model_error.empty() && m.path == s.state.model_path;
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
     if (open) ui.disc({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
-    ui.text.draw(x + ui.px(4), y, kBody, !m.readable ? ui.colors->t3 : open ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kBody, m.name, name_w - ui.px(12)));
-    ui.text.draw(x + name_w, y, kCaption, m.readable ? ui.colors->t2 : ui.colors->warning, ui.text.fitted(kCaption, m.what, r.w - name_w - ui.px(12)));
+    ui.text.draw(x + ui.px(4), y, kBody,
+                 !m.readable ? ui.colors->t3
+                 : open      ? ui.colors->accent_text
+                             : ui.colors->t1,
+                 ui.text.fitted(kBody, m.name, name_w - ui.px(12)));
+    ui.text.draw(x + name_w, y, kCaption, m.readable ? ui.colors->t2 : ui.colors->warning,
+                 ui.text.fitted(kCaption, m.what, r.w - name_w - ui.px(12)));
     if (!m.readable) ui.tooltip("models/" + m.name, h, m.what);
     if (!h.clicked) return;
     choose_model(s.state, m.path);
@@ -88,7 +105,8 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
 void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     Ui& ui = s.ui;
     const auto models = listed_models(s.state);
-    ui.text.draw(x, y, kCaption, ui.colors->t3, s.state.found_all ? "On this computer" : "On this computer (looking…)");
+    ui.text.draw(x, y, kCaption, ui.colors->t3,
+                 s.state.found_all ? "On this computer" : "On this computer (looking…)");
     y += ui.px(16);
     const Rect shown{x - ui.px(8), y, w + ui.px(16), bottom - y};
     const float row = ui.px(32), most = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
@@ -98,28 +116,37 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     size_t below = 0;
     for (size_t i = 0; i < models.size(); ++i) {
         const Rect r{shown.x, y + row * static_cast<float>(i) - s.state.model_scroll, shown.w, row};
-        if (r.bottom() > shown.bottom() + 1) ++below;
-        else if (r.y >= shown.y - 1) draw_model_row(s, models[i], r);
+        if (r.bottom() > shown.bottom() + 1)
+            ++below;
+        else if (r.y >= shown.y - 1)
+            draw_model_row(s, models[i], r);
     }
     ui.unclip();
-    if (below) ui.text.draw_right(x + w, bottom + ui.px(26), kCaption, ui.colors->t3, std::to_string(below) + " more");
+    if (below)
+        ui.text.draw_right(x + w, bottom + ui.px(26), kCaption, ui.colors->t3,
+                           std::to_string(below) + " more");
 }
 
 void draw_model_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    const Rect r{ui.px(16), ui.px(52), std::min(ui.px(664), window.w - ui.px(32)), std::min(ui.px(520), window.h - ui.px(100))};
+    const Rect r{ui.px(16), ui.px(52), std::min(ui.px(664), window.w - ui.px(32)),
+                 std::min(ui.px(520), window.h - ui.px(100))};
     Sheet sheet(s, "model menu", r, s.state.model_menu);
     const float x = r.x + ui.px(20), w = r.w - ui.px(40);
-    ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1, s.state.choosing_other ? "Compare with a model" : "Open a model");
+    ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1,
+                 s.state.choosing_other ? "Compare with a model" : "Open a model");
     ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(26), kCaptionMono, ui.colors->t3, "Ctrl O");
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
-    ui.text_input("model path", field, "Path of a model folder, .gguf file, trace or workspace", s.state.path_typed);
-    const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)}, "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
+    ui.text_input("model path", field, "Path of a model folder, .gguf file, trace or workspace",
+                  s.state.path_typed);
+    const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)},
+                                   "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
     if (pressed && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
-    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3, "Or drop a folder, a .gguf file or a workspace on the window.");
+    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3,
+                 "Or drop a folder, a .gguf file or a workspace on the window.");
 }
 
 void draw_settings_menu(Scene& s, Rect window) {
@@ -131,12 +158,15 @@ void draw_settings_menu(Scene& s, Rect window) {
     ui.text.draw(x, y, kTitle, ui.colors->t1, "Settings");
     y += ui.px(42);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Theme");
-    if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.state.dark ? 0 : 1); i >= 0) s.state.dark = i == 0;
+    if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.state.dark ? 0 : 1); i >= 0)
+        s.state.dark = i == 0;
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
     const float sizes[] = {1, 1.25f, 1.5f};
-    const int current = static_cast<int>(std::find(std::begin(sizes), std::end(sizes), s.state.text_size) - std::begin(sizes));
-    if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0) s.state.text_size = sizes[i];
+    const int current = static_cast<int>(std::find(std::begin(sizes), std::end(sizes), s.state.text_size) -
+                                         std::begin(sizes));
+    if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0)
+        s.state.text_size = sizes[i];
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
     if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) {
@@ -150,27 +180,48 @@ void draw_label_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.middle_x() - ui.px(190), window.y + ui.px(180), ui.px(380), ui.px(132)};
     Sheet sheet(s, "label menu", r, s.state.labelling);
-    ui.text.draw(r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1, "Label of head " + head_name(s.model()->config, s.state.site, s.state.head));
-    ui.text_input("label", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)}, "induction, sink, …", s.state.label_typed);
-    ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3, "Kept between starts. An empty one takes it away.");
-    if (ui.button("label/set", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set", Ui::Look::primary)) s.state.label_wanted = true;
+    ui.text.draw(r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1,
+                 "Label of head " + head_name(s.model()->config, s.state.site, s.state.head));
+    ui.text_input("label", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)},
+                  "induction, sink, …", s.state.label_typed);
+    ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3,
+                 "Kept between starts. An empty one takes it away.");
+    if (ui.button("label/set", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set",
+                  Ui::Look::primary))
+        s.state.label_wanted = true;
     if (!std::exchange(s.state.label_wanted, false)) return;
     auto& labels = s.state.head_labels[s.model()->name];
     const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
     const std::string label = valid_utf8(s.state.label_typed.substr(0, 100));
-    if (label.empty()) labels.erase(head);
-    else labels[head] = label;
+    if (label.empty())
+        labels.erase(head);
+    else
+        labels[head] = label;
     s.state.label_edits.push_back({s.model()->name, head, label});
     s.state.labelling = false;
 }
 
 constexpr std::pair<const char*, const char*> kKeys[] = {
-    {"Esc", "let go of a cell; leave the sentence"}, {"← → ↑ ↓", "move between heads (outside the sentence)"}, {"↑ ↓  PgUp PgDn", "move between layers"},
-    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"}, {"1 … 9, 0", "the views, all heads, the model (Ctrl with it while typing)"}, {"Ctrl P", "positions"}, {"← →", "in Align: step through what is written"}, {"Ctrl R", "rank heads by the next statistic"},
-    {"Ctrl L, Ctrl K", "next scale; next colours"},  {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
-    {"Tab, Enter", "goes through everything that can be pressed; presses it"}, {"F2", "label the selected head"},   {"any letter", "types into the sentence"},                  {"Ctrl O", "open a model"},
-    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},                  {"Ctrl C", "copy the selected text, or else the view's numbers"},                 {"Ctrl Z, Ctrl Y", "undo and redo: text and interventions"},
-    {"Ctrl I", "inspector, in narrow windows"},      {"Ctrl Q", "close the window"},                  {"F1", "this list"}};
+    {"Esc", "let go of a cell; leave the sentence"},
+    {"← → ↑ ↓", "move between heads (outside the sentence)"},
+    {"↑ ↓  PgUp PgDn", "move between layers"},
+    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"},
+    {"1 … 9, 0", "the views, all heads, the model (Ctrl with it while typing)"},
+    {"Ctrl P", "positions"},
+    {"← →", "in Align: step through what is written"},
+    {"Ctrl R", "rank heads by the next statistic"},
+    {"Ctrl L, Ctrl K", "next scale; next colours"},
+    {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
+    {"Tab, Enter", "goes through everything that can be pressed; presses it"},
+    {"F2", "label the selected head"},
+    {"any letter", "types into the sentence"},
+    {"Ctrl O", "open a model"},
+    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},
+    {"Ctrl C", "copy the selected text, or else the view's numbers"},
+    {"Ctrl Z, Ctrl Y", "undo and redo: text and interventions"},
+    {"Ctrl I", "inspector, in narrow windows"},
+    {"Ctrl Q", "close the window"},
+    {"F1", "this list"}};
 
 void draw_help(Scene& s, Rect window) {
     Ui& ui = s.ui;

@@ -13,8 +13,10 @@ std::string view_title(const Scene& s, const View& view) {
         case View::Shows::head:
             if (view.of_layer && view.of_layer(s.state)) return "Layer " + site_name(c, s.state.site);
             return "Head " + head_name(c, s.state.site, s.state.head);
-        case View::Shows::layer: return "Layer " + site_name(c, s.state.site);
-        case View::Shows::model: break;
+        case View::Shows::layer:
+            return "Layer " + site_name(c, s.state.site);
+        case View::Shows::model:
+            break;
     }
     return "All layers";
 }
@@ -51,7 +53,8 @@ Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
     page.state.dark = false;
     page.answer = std::make_shared<const WorkAnswer>(answer);
     if (!view.ask) return success();
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
+        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
     const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
     Canvas canvas(cairo.get());
     for (int i = 0; i < 2; ++i) {
@@ -68,8 +71,11 @@ Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
 
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
     const View& view = views()[page.view];
-    if (!view.numbers) return Error{std::string("The view ") + view.name + " has no numbers to write; save it as .png, .svg or .pdf."};
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
+    if (!view.numbers)
+        return Error{std::string("The view ") + view.name +
+                     " has no numbers to write; save it as .png, .svg or .pdf."};
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
+        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
     const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
     Canvas canvas(cairo.get());
     std::vector<NumberTable> tables;
@@ -83,27 +89,41 @@ void size_page(ViewPage& page, float width, float height) {
     page.zoom = static_cast<float>(style_zoom(page.style));
     if (wide) page.zoom = std::min(page.zoom, static_cast<float>(*wide) / least);
     page.width = wide ? static_cast<float>(*wide) / page.zoom : width;
-    page.height = high ? std::max(200.0f, static_cast<float>(*high) / page.zoom - (page.style.title.empty() ? 0 : kTitleHeight)) : height;
+    page.height = high ? std::max(200.0f, static_cast<float>(*high) / page.zoom -
+                                              (page.style.title.empty() ? 0 : kTitleHeight))
+                       : height;
 }
 
 Drawing draw_view_page(ViewPage page) {
     page.state.dark = false;
     page.state.hovered.reset();
-    const float zoom = page.zoom, caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28, title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;
-    return {{page.width * zoom, high * zoom, page.style.dpi}, [page, zoom, caption, title, high](Canvas& canvas) mutable {
-        cairo_scale(canvas.cairo(), zoom, zoom);
-        const View& view = views()[page.view];
-        with_scene(page, canvas, [&](Scene& s) {
-            if (!page.style.transparent) s.ui.fill({0, 0, page.width, high}, s.ui.colors->bg1);
-            const std::string automatic = view.fills_window ? std::string(view.name) : view_title(s, view);
-            if (title > 0) s.ui.text.draw(24, 26, kTitle, s.ui.colors->t1, page.style.title == "auto" ? automatic : page.style.title);
-            if (title > 0 && page.style.title == "auto") s.ui.text.draw_right(page.width - 24, 26, kCaption, s.ui.colors->t3, std::string(view.name) + " · " + s.model()->name);
-            if (s.sentence()) view.draw(s, {0, title, page.width, page.height});
-            if (caption > 0) s.ui.text.draw(24, title + page.height + 14, kCaption, s.ui.colors->t2, page.style.caption);
-        });
-    }};
+    const float zoom = page.zoom,
+                caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28,
+                title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;
+    return {{page.width * zoom, high * zoom, page.style.dpi},
+            [page, zoom, caption, title, high](Canvas& canvas) mutable {
+                cairo_scale(canvas.cairo(), zoom, zoom);
+                const View& view = views()[page.view];
+                with_scene(page, canvas, [&](Scene& s) {
+                    if (!page.style.transparent) s.ui.fill({0, 0, page.width, high}, s.ui.colors->bg1);
+                    const std::string automatic =
+                        view.fills_window ? std::string(view.name) : view_title(s, view);
+                    if (title > 0)
+                        s.ui.text.draw(24, 26, kTitle, s.ui.colors->t1,
+                                       page.style.title == "auto" ? automatic : page.style.title);
+                    if (title > 0 && page.style.title == "auto")
+                        s.ui.text.draw_right(page.width - 24, 26, kCaption, s.ui.colors->t3,
+                                             std::string(view.name) + " · " + s.model()->name);
+                    if (s.sentence()) view.draw(s, {0, title, page.width, page.height});
+                    if (caption > 0)
+                        s.ui.text.draw(24, title + page.height + 14, kCaption, s.ui.colors->t2,
+                                       page.style.caption);
+                });
+            }};
 }
 
-Status write_view_page(const std::filesystem::path& path, ViewPage page) { return write_page(path, draw_view_page(std::move(page))); }
+Status write_view_page(const std::filesystem::path& path, ViewPage page) {
+    return write_page(path, draw_view_page(std::move(page)));
+}
 
 }  // namespace headlight

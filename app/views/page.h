@@ -11,29 +11,31 @@ namespace headlight {
 
 /// What a page shows: a view as the person left it, of an answer that has what the view asked for.
 struct ViewPage {
-    size_t view = 0;               // row of the table of views
+    size_t view = 0;  // row of the table of views
     ViewState state;
     std::shared_ptr<const WorkAnswer> answer;
-    float width = 0, height = 0;   // of the view, in points
-    float zoom = 1;                // CSS pixels a point
-    FigureStyle style;             // size of a PNG's pixels and of the text, title, caption, background; what else it says is in the state
+    float width = 0, height = 0;  // of the view, in points
+    float zoom = 1;               // CSS pixels a point
+    FigureStyle style;  // size of a PNG's pixels and of the text, title, caption, background; what else it
+                        // says is in the state
 };
 
-/// Gives a page the size that its style asks for, else this one. A page that is narrower than the view's parts need is drawn
-/// smaller, so that nothing lies over anything.
+/// Gives a page the size that its style asks for, else this one. A page that is narrower than the view's
+/// parts need is drawn smaller, so that nothing lies over anything.
 void size_page(ViewPage& page, float width, float height);
 
 /// The drawing of a page in the light colours, with a title and without controls.
 Drawing draw_view_page(ViewPage page);
 
-/// Writes it; vector shapes and text in SVG and PDF. May run on any thread. The file appears whole or not at all.
+/// Writes it; vector shapes and text in SVG and PDF. May run on any thread. The file appears whole or not at
+/// all.
 Status write_view_page(const std::filesystem::path& path, ViewPage page);
 
 /// What it shows as tables of numbers, by the path's ending (io/numbers.h).
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page);
 
-/// Answers what a page's view asks, for pages that no window has prepared. It is drawn once to nowhere, because a view may
-/// ask for as much as its page has room for.
+/// Answers what a page's view asks, for pages that no window has prepared. It is drawn once to nowhere,
+/// because a view may ask for as much as its page has room for.
 Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool);
 
 /// "Head 2.0", "Layer 1", "All layers": what a view speaks of.

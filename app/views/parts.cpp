@@ -10,8 +10,12 @@ namespace {
 bool hardly_any(float change) { return std::abs(change) < 0.0005f; }
 }  // namespace
 
-std::string points_text(float change) { return hardly_any(change) ? "0.0" : (change > 0 ? "+" : "") + number(100 * change, 1); }
-ImU32 change_ink(const Ui& ui, float change) { return hardly_any(change) ? ui.colors->t3 : change < 0 ? ui.colors->minus : ui.colors->plus; }
+std::string points_text(float change) {
+    return hardly_any(change) ? "0.0" : (change > 0 ? "+" : "") + number(100 * change, 1);
+}
+ImU32 change_ink(const Ui& ui, float change) {
+    return hardly_any(change) ? ui.colors->t3 : change < 0 ? ui.colors->minus : ui.colors->plus;
+}
 
 ImU32 color_at(const Colormap& map, float place) {
     const Rgb c = color_of(map, place);
@@ -22,11 +26,15 @@ ImU32 signed_color(bool dark, float place) { return color_at(signed_colormap(dar
 
 ImU32 ink_on(ImU32 back) {
     const auto channel = [&](int shift) { return static_cast<float>((back >> shift) & 255); };
-    const float light = 0.2126f * channel(IM_COL32_R_SHIFT) + 0.7152f * channel(IM_COL32_G_SHIFT) + 0.0722f * channel(IM_COL32_B_SHIFT);
+    const float light = 0.2126f * channel(IM_COL32_R_SHIFT) + 0.7152f * channel(IM_COL32_G_SHIFT) +
+                        0.0722f * channel(IM_COL32_B_SHIFT);
     return light > 110 ? IM_COL32(12, 14, 17, 255) : IM_COL32_WHITE;
 }
 
-ImU32 faded(ImU32 color, float alpha) { return (color & ~IM_COL32_A_MASK) | (static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255) << IM_COL32_A_SHIFT); }
+ImU32 faded(ImU32 color, float alpha) {
+    return (color & ~IM_COL32_A_MASK) |
+           (static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255) << IM_COL32_A_SHIFT);
+}
 
 ImU32 head_ink(const Scene& s, int head, float alpha) {
     const Rgb c = head_color(head, s.model()->config.max_heads(), s.ui.colors->dark);
@@ -38,15 +46,21 @@ float scrolled(Ui& ui, Rect area, float content, float offset) {
     offset = std::clamp(offset - ui.take_wheel(area) * ui.px(60), 0.0f, most);
     if (most > 0 && !ui.on_page()) {
         const float high = std::max(ui.px(24), area.h * area.h / content);
-        ui.fill({area.right() - ui.px(6), area.y + (area.h - high) * offset / most, ui.px(4), high}, ui.colors->bg4, 2);
+        ui.fill({area.right() - ui.px(6), area.y + (area.h - high) * offset / most, ui.px(4), high},
+                ui.colors->bg4, 2);
     }
     return offset;
 }
 
-float scrolled_to(float offset, float top, float bottom, float height) { return std::min(top, std::max(offset, bottom - height)); }
+float scrolled_to(float offset, float top, float bottom, float height) {
+    return std::min(top, std::max(offset, bottom - height));
+}
 
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share) {
-    constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f}, {"strongest 70 % of each row", 0.7f}, {"strongest 90 % of each row", 0.9f}, {"all but the faintest 1 %", 0.99f}};
+    constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f},
+                                                         {"strongest 70 % of each row", 0.7f},
+                                                         {"strongest 90 % of each row", 0.9f},
+                                                         {"all but the faintest 1 %", 0.99f}};
     std::vector<std::string> items;
     int current = 0;
     for (const auto& [name, value] : kShares) {
@@ -58,16 +72,21 @@ void choose_share(Ui& ui, float& x, float middle, const char* label, const char*
 
 float faintest_of(std::vector<float>& weights, size_t most) {
     if (weights.size() <= most) return 0;
-    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(), std::greater<>());
+    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(),
+                     std::greater<>());
     return weights[most];
 }
 
 float draw_back(Scene& s, Rect area, const std::string& path, const std::string& title) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26), cx = area.x + ui.px(20), left = area.x + ui.px(34);
-    const Hit back = ui.control(path, {area.x + ui.px(8), y - ui.px(18), ui.px(36) + ui.text.width(kTitle, title), ui.px(36)});
+    const Hit back = ui.control(
+        path, {area.x + ui.px(8), y - ui.px(18), ui.px(36) + ui.text.width(kTitle, title), ui.px(36)});
     const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
-    ui.polyline(std::array<ImVec2, 3>{{{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}}, ink, ui.px(1.5f));
+    ui.polyline(
+        std::array<ImVec2, 3>{
+            {{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}},
+        ink, ui.px(1.5f));
     ui.tooltip(path, back, "Back (Esc)");
     if (back.clicked) close_view(s.state);
     return left + ui.text.draw(left, y, kTitle, ink, title);
@@ -82,9 +101,12 @@ float draw_token_box(Scene& s, float x, float middle, const std::string& label, 
     return r.w;
 }
 
-std::string token_at(const std::vector<std::string>& labels, int position) { return labels[static_cast<size_t>(position)] + " " + std::to_string(position); }
+std::string token_at(const std::vector<std::string>& labels, int position) {
+    return labels[static_cast<size_t>(position)] + " " + std::to_string(position);
+}
 
-float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens, ImU32 ink) {
+float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens,
+                     ImU32 ink) {
     for (const std::string& token : tokens) {
         const float w = ui.text.width(kCaptionMono, token) + ui.px(16);
         if (x + w > right) break;
@@ -108,19 +130,26 @@ float draw_inspector_title(Scene& s, Rect area, const std::string& query, const 
     const auto cell = s.shown_cell();
     const char* state = why_shown(s, cell ? cell->first : 0);
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
-    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(16), rest_w = ui.text.width(kTitle, rest) + ui.px(10);
+    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(16),
+                rest_w = ui.text.width(kTitle, rest) + ui.px(10);
     const bool large = ui.text.width(kTitleMono, query) + rest_w <= room;
     const Font left = large ? kTitleMono : kBodyMono, right = large ? kTitle : kBody;
-    const float w = ui.text.draw(area.x + pad, y, left, ui.colors->accent_text, ui.text.fitted(left, query, room - ui.text.width(right, rest) - ui.px(10)));
-    ui.text.draw(area.x + pad + w + ui.px(10), y, right, ui.colors->t1, ui.text.fitted(right, rest, room - w));
-    ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption, s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
+    const float w = ui.text.draw(area.x + pad, y, left, ui.colors->accent_text,
+                                 ui.text.fitted(left, query, room - ui.text.width(right, rest) - ui.px(10)));
+    ui.text.draw(area.x + pad + w + ui.px(10), y, right, ui.colors->t1,
+                 ui.text.fitted(right, rest, room - w));
+    ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption,
+                       s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
     return area.y + ui.px(74);
 }
 
-float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value, bool emphasis) {
-    ui.text.draw_right(column.right(), y, kBodyMono, emphasis ? ui.colors->accent_text : ui.colors->t1, value);
-    ui.text.draw(column.x, y, kBody, ui.colors->t2, ui.text.fitted(kBody, label, column.w - ui.text.width(kBodyMono, value) - ui.px(8)));
+float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value,
+                bool emphasis) {
+    ui.text.draw_right(column.right(), y, kBodyMono, emphasis ? ui.colors->accent_text : ui.colors->t1,
+                       value);
+    ui.text.draw(column.x, y, kBody, ui.colors->t2,
+                 ui.text.fitted(kBody, label, column.w - ui.text.width(kBodyMono, value) - ui.px(8)));
     return y + ui.px(26);
 }
 
@@ -128,13 +157,19 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
     constexpr size_t kMostLabels = 60;
     if (taken_.size() >= kMostLabels && !always) return;
     const float w = ui.text.width(kCaptionMono, label), h = ui.px(16);
-    const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)}, below{-w / 2, ui.px(14)};
+    const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)},
+        below{-w / 2, ui.px(14)};
     const bool leftwards = at.x < from.x, upwards = at.y < from.y;
-    for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left, upwards ? below : above}) {
+    for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left,
+                               upwards ? below : above}) {
         Rect r{at.x + shift.x, at.y + shift.y - h / 2, w, h};
         if (always) r.x = std::clamp(r.x, frame_.x + ui.px(4), frame_.right() - w - ui.px(4));
-        const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y && r.bottom() <= frame_.bottom();
-        const bool free = inside && std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) { return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom(); });
+        const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y &&
+                            r.bottom() <= frame_.bottom();
+        const bool free =
+            inside && std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) {
+                return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom();
+            });
         if (!free && !always) continue;
         taken_.push_back(r);
         ui.text.draw(r.x, r.middle_y(), kCaptionMono, ink, label);

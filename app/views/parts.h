@@ -21,7 +21,8 @@ ImU32 faded(ImU32 color, float alpha);
 /// A head's own colour.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 
-/// Scrolls something `content` pixels high in `area` by the wheel, draws the thumb, and returns the new offset.
+/// Scrolls something `content` pixels high in `area` by the wheel, draws the thumb, and returns the new
+/// offset.
 float scrolled(Ui& ui, Rect area, float content, float offset);
 /// The nearest offset at which [top, bottom) of the content is seen.
 float scrolled_to(float offset, float top, float bottom, float height);
@@ -42,7 +43,8 @@ float draw_token_box(Scene& scene, float x, float middle, const std::string& lab
 std::string token_at(const std::vector<std::string>& labels, int position);
 
 /// A row of small chips with tokens; returns where it ends.
-float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens, ImU32 ink);
+float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens,
+                     ImU32 ink);
 
 /// Why a query is the one that is shown: "hover", "locked", "last token" …
 const char* why_shown(const Scene& scene, int query);
@@ -51,22 +53,26 @@ const char* why_shown(const Scene& scene, int query);
 float draw_inspector_title(Scene& scene, Rect area, const std::string& query, const std::string& rest);
 
 /// "label   value" across a column; `emphasis` in amber. Returns the next y.
-float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value, bool emphasis = false);
+float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value,
+                bool emphasis = false);
 
 /// Heads in an order, a row each: name, bar, number; scrolled by the wheel.
 struct RankedHeads {
-    const char* path;                     // of the rows' widgets, before the head's name
-    std::vector<size_t> order;            // ModelConfig::head_index
-    std::vector<float> values;            // NaN: no bar
+    const char* path;                           // of the rows' widgets, before the head's name
+    std::vector<size_t> order;                  // ModelConfig::head_index
+    std::vector<float> values;                  // NaN: no bar
     std::optional<std::pair<int, int>> chosen;  // the row that is marked
-    bool amber = true;                    // … as the selected head, or as the one it is compared with
+    bool amber = true;                          // … as the selected head, or as the one it is compared with
     bool is_signed = false;
 };
 /// Returns the head whose row was pressed.
-std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config, const RankedHeads& heads);
+std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config,
+                                               const RankedHeads& heads);
 
 /// A layer × head grid, each cell in the colour of its value; returns the head that was pressed.
-std::optional<std::pair<int, int>> draw_head_values(Scene& scene, Rect area, const ModelConfig& config, const std::vector<float>& values, bool is_signed, const char* path);
+std::optional<std::pair<int, int>> draw_head_values(Scene& scene, Rect area, const ModelConfig& config,
+                                                    const std::vector<float>& values, bool is_signed,
+                                                    const char* path);
 
 /// Labels of points that fit without covering an earlier one.
 class LabelPlacer {

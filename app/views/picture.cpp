@@ -1,4 +1,5 @@
-// What a vision model reads: the picture with its patches, and beside it the attention of one of them laid over it.
+// What a vision model reads: the picture with its patches, and beside it the attention of one of them laid
+// over it.
 #include <algorithm>
 #include <cmath>
 
@@ -14,14 +15,16 @@ struct Patches {
     float side() const { return place.w / static_cast<float>(across); }
     Rect patch(int token) const {  // token 0 is the class token
         const int i = token - 1;
-        return {place.x + side() * static_cast<float>(i % across), place.y + side() * static_cast<float>(i / across), side(), side()};
+        return {place.x + side() * static_cast<float>(i % across),
+                place.y + side() * static_cast<float>(i / across), side(), side()};
     }
 };
 
 void draw_photo(Scene& s, Rect r) {
     const RgbImage& image = s.sentence()->trace->request.inputs[0].picture->image;
     s.ui.picture(r, s.pictures.photo.id(), image.width, image.height, image.rgb.data());
-    s.ui.frame({r.x - s.ui.line(), r.y - s.ui.line(), r.w + 2 * s.ui.line(), r.h + 2 * s.ui.line()}, s.ui.colors->l2);
+    s.ui.frame({r.x - s.ui.line(), r.y - s.ui.line(), r.w + 2 * s.ui.line(), r.h + 2 * s.ui.line()},
+               s.ui.colors->l2);
 }
 
 void draw_grid_lines(Ui& ui, const Patches& p) {
@@ -39,16 +42,19 @@ void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const Colormap& map = colormap(s.state.colormap, true);
     const float row_largest = p.largest_of_row(query);
     for (int key = 1; key < s.keys(); ++key) {
-        const float place = scale_position(s.state.scale == Scale::linear ? Scale::row : s.state.scale, p.at(query, key), p.largest, row_largest);
+        const float place = scale_position(s.state.scale == Scale::linear ? Scale::row : s.state.scale,
+                                           p.at(query, key), p.largest, row_largest);
         const Rgb c = color_of(map, place);
-        s.ui.fill(patches.patch(key), IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * (place > 0 ? place : 0))));
+        s.ui.fill(patches.patch(key),
+                  IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * (place > 0 ? place : 0))));
     }
 }
 
 /// The patch under the mouse, as a token; 0: none.
 int pointed_token(const Patches& p, const Hit& h) {
     if (!h.hovered) return 0;
-    const int column = std::clamp(static_cast<int>((h.mouse.x - p.place.x) / p.side()), 0, p.across - 1), row = std::clamp(static_cast<int>((h.mouse.y - p.place.y) / p.side()), 0, p.across - 1);
+    const int column = std::clamp(static_cast<int>((h.mouse.x - p.place.x) / p.side()), 0, p.across - 1),
+              row = std::clamp(static_cast<int>((h.mouse.y - p.place.y) / p.side()), 0, p.across - 1);
     return 1 + row * p.across + column;
 }
 
@@ -59,7 +65,8 @@ void draw_classes(Scene& s, float x, float y, float w) {
     for (const NextToken& t : s.sentence()->predictions[0].tokens) {
         y += ui.px(26);
         ui.text.draw(x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, t.label, w * 0.5f - ui.px(12)));
-        ui.bar({x + w * 0.5f, y - ui.px(4), w * 0.5f - ui.px(72), ui.px(8)}, t.probability, ui.colors->accent);
+        ui.bar({x + w * 0.5f, y - ui.px(4), w * 0.5f - ui.px(72), ui.px(8)}, t.probability,
+               ui.colors->accent);
         ui.text.draw_right(x + w, y, kBodyMono, ui.colors->t2, percent(t.probability));
     }
 }
@@ -70,16 +77,23 @@ void draw_picture(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.answer->picture) return;
     const bool known = s.state.locked && s.holds(*s.state.locked);
-    const int query = known ? s.state.locked->first : 0, across = s.model()->config.vision.image / s.model()->config.vision.patch;
+    const int query = known ? s.state.locked->first : 0,
+              across = s.model()->config.vision.image / s.model()->config.vision.patch;
     const float gap = ui.px(24), top = area.y + ui.px(72);
     const float side = std::floor(std::min((area.w - 3 * gap) / 2, area.h - ui.px(72 + 190)));
-    const Patches left{{area.x + gap, top, side, side}, across}, right{{area.x + 2 * gap + side, top, side, side}, across};
-    const std::string from = query == 0 ? "the class token" : "patch " + s.query_labels()[static_cast<size_t>(query)];
+    const Patches left{{area.x + gap, top, side, side}, across},
+        right{{area.x + 2 * gap + side, top, side, side}, across};
+    const std::string from =
+        query == 0 ? "the class token" : "patch " + s.query_labels()[static_cast<size_t>(query)];
     ui.text.draw(left.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Picture and patches");
-    ui.text.draw(left.place.x, area.y + ui.px(52), kCaption, ui.colors->t3, std::to_string(across) + " × " + std::to_string(across) + " patches; click one to read the picture from it");
+    ui.text.draw(left.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
+                 std::to_string(across) + " × " + std::to_string(across) +
+                     " patches; click one to read the picture from it");
     ui.text.draw(right.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Where " + from + " looks");
     ui.text.draw(right.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
-                 "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3) + ", on itself " + decimals(s.weight(query, query), 3) + (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : ""));
+                 "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3) + ", on itself " +
+                     decimals(s.weight(query, query), 3) +
+                     (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : ""));
     draw_photo(s, left.place);
     draw_grid_lines(ui, left);
     draw_photo(s, right.place);
@@ -87,7 +101,8 @@ void draw_picture(Scene& s, Rect area) {
     const Hit on_left = ui.hit("patches", left.place), on_right = ui.hit("overlay", right.place);
     const int token = std::max(pointed_token(left, on_left), pointed_token(right, on_right));
     if (token > 0) s.point_at(std::pair{query, token});
-    if (on_left.clicked && token > 0) s.state.locked = query == token ? std::pair{0, token} : std::pair{token, token};
+    if (on_left.clicked && token > 0)
+        s.state.locked = query == token ? std::pair{0, token} : std::pair{token, token};
     if (on_right.clicked && token > 0) s.state.locked = std::pair{query, token};
     if (on_left.clicked || on_right.clicked) s.fields.leave();
     if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);

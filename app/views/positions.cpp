@@ -1,5 +1,5 @@
-// How the open model knows where a token stands: its table of positions, what two positions have in common, one column as a
-// curve.
+// How the open model knows where a token stands: its table of positions, what two positions have in common,
+// one column as a curve.
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +11,18 @@ namespace {
 
 const char* kind_title(PositionKind kind) {
     switch (kind) {
-        case PositionKind::sinusoidal: return "Sinusoidal positions";
-        case PositionKind::learned: return "Learned positions";
-        case PositionKind::rotary: return "Rotary positions (RoPE)";
-        case PositionKind::slopes: return "Linear biases (ALiBi)";
-        case PositionKind::buckets: return "Biases by distance, in buckets";
-        case PositionKind::none: break;
+        case PositionKind::sinusoidal:
+            return "Sinusoidal positions";
+        case PositionKind::learned:
+            return "Learned positions";
+        case PositionKind::rotary:
+            return "Rotary positions (RoPE)";
+        case PositionKind::slopes:
+            return "Linear biases (ALiBi)";
+        case PositionKind::buckets:
+            return "Biases by distance, in buckets";
+        case PositionKind::none:
+            break;
     }
     return "No positions";
 }
@@ -24,24 +30,45 @@ const char* kind_title(PositionKind kind) {
 std::string explained_table(const ModelConfig& c, const Positions& p) {
     switch (p.kind) {
         case PositionKind::sinusoidal:
-            return "PE(p, i) = sin(p / 10000^(2i/" + std::to_string(c.d_model) + ")), the second half of the components cos (Vaswani et al. 2017, section 3.5). Added to each token’s embedding, which was multiplied by " + decimals(c.embed_scale, 0) + ".";
-        case PositionKind::learned: return "One vector for each position, learned like a word’s, added to each token’s embedding.";
-        case PositionKind::rotary: return "Cosine of the angle p · θᵢ by which pair i of q and k is turned at position p (Su et al. 2021). Only differences of positions matter to q·k.";
-        case PositionKind::slopes: return "A score falls by the head’s slope for each token of distance (Press et al. 2022): heads with a small slope look far back.";
-        case PositionKind::buckets: return "A learned number is added to the score of each head by distance: near distances have a bucket each, far ones share (Raffel et al. 2020). Every layer reads the same.";
-        case PositionKind::none: break;
+            return "PE(p, i) = sin(p / 10000^(2i/" + std::to_string(c.d_model) +
+                   ")), the second half of the components cos (Vaswani et al. 2017, section 3.5). Added to "
+                   "each token’s embedding, which was multiplied by " +
+                   decimals(c.embed_scale, 0) + ".";
+        case PositionKind::learned:
+            return "One vector for each position, learned like a word’s, added to each token’s embedding.";
+        case PositionKind::rotary:
+            return "Cosine of the angle p · θᵢ by which pair i of q and k is turned at position p (Su et al. "
+                   "2021). Only differences of positions matter to q·k.";
+        case PositionKind::slopes:
+            return "A score falls by the head’s slope for each token of distance (Press et al. 2022): heads "
+                   "with a small slope look far back.";
+        case PositionKind::buckets:
+            return "A learned number is added to the score of each head by distance: near distances have a "
+                   "bucket each, far ones share (Raffel et al. 2020). Every layer reads the same.";
+        case PositionKind::none:
+            break;
     }
     return "Order reaches this model through its causal mask alone.";
 }
 
 std::string explained_square(const Positions& p, int head) {
     switch (p.kind) {
-        case PositionKind::sinusoidal: return "Dot product of the vectors of two positions: it falls with their distance and is the same along each diagonal, wherever the pair stands.";
-        case PositionKind::learned: return "Dot product of the vectors of two positions. Bands beside the diagonal: neighbours were learned to be alike.";
-        case PositionKind::rotary: return "Mean of cos((m − n) θᵢ) over the pairs: what turning leaves of q·k where q and k are alike and lie evenly over all pairs.";
+        case PositionKind::sinusoidal:
+            return "Dot product of the vectors of two positions: it falls with their distance and is the "
+                   "same along each diagonal, wherever the pair stands.";
+        case PositionKind::learned:
+            return "Dot product of the vectors of two positions. Bands beside the diagonal: neighbours were "
+                   "learned to be alike.";
+        case PositionKind::rotary:
+            return "Mean of cos((m − n) θᵢ) over the pairs: what turning leaves of q·k where q and k are "
+                   "alike and lie evenly over all pairs.";
         case PositionKind::slopes:
-        case PositionKind::buckets: return "What is added to the scores of head " + std::to_string(head) + " of " + std::to_string(p.table.rows()) + ": query down, key across." + (p.causal ? " Keys after the query are never seen." : "");
-        case PositionKind::none: break;
+        case PositionKind::buckets:
+            return "What is added to the scores of head " + std::to_string(head) + " of " +
+                   std::to_string(p.table.rows()) + ": query down, key across." +
+                   (p.causal ? " Keys after the query are never seen." : "");
+        case PositionKind::none:
+            break;
     }
     return "";
 }
@@ -71,8 +98,12 @@ void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
     const int down = label_step(h, ui.px(18)), across = label_step(w, ui.px(36));
     ui.text.draw(r.x, r.y - ui.px(36), kCaption, ui.colors->t3, m.columns + " →");
     ui.text.draw(r.x - ui.px(48), r.y - ui.px(14), kCaption, ui.colors->t3, m.rows + " ↓");
-    for (int i = 0; i < m.values.rows(); i += down) ui.text.draw_right(r.x - ui.px(8), r.y + h * (static_cast<float>(i) + 0.5f), kCaptionMono, ui.colors->t2, m.row_name(i));
-    for (int i = across; i < m.values.cols(); i += across) ui.text.draw_centred(r.x + w * (static_cast<float>(i) + 0.5f), r.y - ui.px(14), kCaptionMono, ui.colors->t2, m.column_name(i));
+    for (int i = 0; i < m.values.rows(); i += down)
+        ui.text.draw_right(r.x - ui.px(8), r.y + h * (static_cast<float>(i) + 0.5f), kCaptionMono,
+                           ui.colors->t2, m.row_name(i));
+    for (int i = across; i < m.values.cols(); i += across)
+        ui.text.draw_centred(r.x + w * (static_cast<float>(i) + 0.5f), r.y - ui.px(14), kCaptionMono,
+                             ui.colors->t2, m.column_name(i));
 }
 
 void draw_range(Ui& ui, Rect r, float reach, float largest) {
@@ -84,21 +115,29 @@ void draw_range(Ui& ui, Rect r, float reach, float largest) {
     ui.text.draw(bar.x, y, kCaptionMono, ui.colors->t2, number(-reach, digits));
     ui.text.draw_centred(bar.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
     ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2, "+" + number(reach, digits));
-    if (largest > reach * 1.001f && r.right() - bar.right() > ui.px(150)) ui.text.draw(bar.right() + ui.px(12), bar.middle_y(), kCaption, ui.colors->t3, "one in a hundred beyond, to " + number(largest, digits));
+    if (largest > reach * 1.001f && r.right() - bar.right() > ui.px(150))
+        ui.text.draw(bar.right() + ui.px(12), bar.middle_y(), kCaption, ui.colors->t3,
+                     "one in a hundred beyond, to " + number(largest, digits));
 }
 
 /// Returns the bottom of what was drawn.
 float draw_map(Scene& s, Rect area, Map& m, bool square) {
     Ui& ui = s.ui;
     const float left = area.x + ui.px(56), top = area.y + ui.px(48);
-    float w = (area.right() - left) / static_cast<float>(m.values.cols()), h = (area.h - ui.px(48 + 110)) / static_cast<float>(m.values.rows());
-    if (square) w = h = std::min({w, h, ui.px(28)});
-    else h = std::min(h, ui.px(56));
+    float w = (area.right() - left) / static_cast<float>(m.values.cols()),
+          h = (area.h - ui.px(48 + 110)) / static_cast<float>(m.values.rows());
+    if (square)
+        w = h = std::min({w, h, ui.px(28)});
+    else
+        h = std::min(h, ui.px(56));
     const Rect r{left, top, w * static_cast<float>(m.values.cols()), h * static_cast<float>(m.values.rows())};
     const float reach = reach_of(m.values);
     for (Index i = 0; i < m.values.rows(); ++i)
         for (Index j = 0; j < m.values.cols(); ++j)
-            if (const float v = m.values(i, j); !std::isnan(v)) ui.fill({r.x + w * static_cast<float>(j), r.y + h * static_cast<float>(i), w + 0.5f, h + 0.5f}, signed_color(ui.colors->dark, std::clamp(v / reach, -1.0f, 1.0f)));
+            if (const float v = m.values(i, j); !std::isnan(v))
+                ui.fill(
+                    {r.x + w * static_cast<float>(j), r.y + h * static_cast<float>(i), w + 0.5f, h + 0.5f},
+                    signed_color(ui.colors->dark, std::clamp(v / reach, -1.0f, 1.0f)));
     draw_axes(ui, r, w, h, m);
     float largest = 0;
     for (Index i = 0; i < m.values.size(); ++i)
@@ -106,9 +145,13 @@ float draw_map(Scene& s, Rect area, Map& m, bool square) {
     draw_range(ui, r, reach, largest);
     const Hit hit = ui.hit(m.path, r);
     if (hit.hovered) {
-        const int i = std::clamp(static_cast<int>((hit.mouse.y - r.y) / h), 0, static_cast<int>(m.values.rows()) - 1), j = std::clamp(static_cast<int>((hit.mouse.x - r.x) / w), 0, static_cast<int>(m.values.cols()) - 1);
+        const int i = std::clamp(static_cast<int>((hit.mouse.y - r.y) / h), 0,
+                                 static_cast<int>(m.values.rows()) - 1),
+                  j = std::clamp(static_cast<int>((hit.mouse.x - r.x) / w), 0,
+                                 static_cast<int>(m.values.cols()) - 1);
         m.pointed = std::pair{i, j};
-        ui.frame({r.x + w * static_cast<float>(j) - 1, r.y + h * static_cast<float>(i) - 1, w + 2, h + 2}, ui.colors->hover, 2);
+        ui.frame({r.x + w * static_cast<float>(j) - 1, r.y + h * static_cast<float>(i) - 1, w + 2, h + 2},
+                 ui.colors->hover, 2);
         ui.tooltip(m.path, hit, m.tip(i, j));
     }
     const float caption = r.bottom() + ui.px(48);
@@ -127,11 +170,19 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     std::vector<int> drawn;
     for (int i = 0; i < 4; ++i) drawn.push_back(std::min(count - 1, count * i / 8));
     const int lit = pointed.value_or(-1);
-    const std::string what = lit < 0 ? by_head ? "Some heads over the distance; point at the table for one." : "Some components over the position; point at the table for one."
-                             : by_head ? "Head " + std::to_string(lit) + " over the distance"
-                                       : (p.kind == PositionKind::rotary ? "Pair " : "Component ") + std::to_string(p.components[static_cast<size_t>(lit)]) + " over the position" +
-                                             (p.waves.empty() ? "" : ": comes round every " + decimals(p.waves[static_cast<size_t>(lit)], p.waves[static_cast<size_t>(lit)] < 100 ? 1 : 0) + " positions");
-    ui.text.draw(area.x, area.y + ui.px(10), kCaption, lit < 0 ? ui.colors->t3 : ui.colors->accent_text, what);
+    const std::string what =
+        lit < 0   ? by_head ? "Some heads over the distance; point at the table for one."
+                            : "Some components over the position; point at the table for one."
+        : by_head ? "Head " + std::to_string(lit) + " over the distance"
+                  : (p.kind == PositionKind::rotary ? "Pair " : "Component ") +
+                        std::to_string(p.components[static_cast<size_t>(lit)]) + " over the position" +
+                        (p.waves.empty() ? ""
+                                         : ": comes round every " +
+                                               decimals(p.waves[static_cast<size_t>(lit)],
+                                                        p.waves[static_cast<size_t>(lit)] < 100 ? 1 : 0) +
+                                               " positions");
+    ui.text.draw(area.x, area.y + ui.px(10), kCaption, lit < 0 ? ui.colors->t3 : ui.colors->accent_text,
+                 what);
     ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
     ui.text.draw_right(plot.x - ui.px(8), plot.y, kCaptionMono, ui.colors->t3, "+" + number(reach, 2));
     ui.text.draw_right(plot.x - ui.px(8), plot.bottom(), kCaptionMono, ui.colors->t3, number(-reach, 2));
@@ -141,9 +192,15 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
         std::vector<ImVec2> line;
         for (int i = 0; i < points; ++i) {
             const float v = by_head ? p.table(which, i) : p.table(i, which);
-            line.push_back({plot.x + plot.w * static_cast<float>(i) / static_cast<float>(points - 1), plot.middle_y() - v / reach * plot.h / 2});
+            line.push_back({plot.x + plot.w * static_cast<float>(i) / static_cast<float>(points - 1),
+                            plot.middle_y() - v / reach * plot.h / 2});
         }
-        ui.polyline(line, lit >= 0 ? ui.colors->accent : head_ink(s, static_cast<int>(n) * std::max(1, s.model()->config.max_heads() / 4) % s.model()->config.max_heads()), ui.px(1.6f));
+        ui.polyline(line,
+                    lit >= 0
+                        ? ui.colors->accent
+                        : head_ink(s, static_cast<int>(n) * std::max(1, s.model()->config.max_heads() / 4) %
+                                          s.model()->config.max_heads()),
+                    ui.px(1.6f));
     }
 }
 
@@ -153,14 +210,27 @@ void draw_toolbar(Scene& s, Rect area, PositionKind kind) {
     float x = draw_back(s, area, "positions/back", kind_title(kind)) + ui.px(14);
     const float y = area.y + ui.px(26);
     x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, "of " + s.model()->name) + ui.px(32);
-    const auto counted = std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.state.position_count) - std::begin(kPositionCounts);
-    if (const int i = ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"}, static_cast<int>(counted)); i >= 0) s.state.position_count = kPositionCounts[i];
+    const auto counted =
+        std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.state.position_count) -
+        std::begin(kPositionCounts);
+    if (const int i = ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"},
+                                static_cast<int>(counted));
+        i >= 0)
+        s.state.position_count = kPositionCounts[i];
     if (c.stacks.size() > 1)
-        if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"}, s.state.position_stack); i >= 0) s.state.position_stack = i;
+        if (const int i =
+                ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"}, s.state.position_stack);
+            i >= 0)
+            s.state.position_stack = i;
     if (kind == PositionKind::slopes || kind == PositionKind::buckets) {
         std::vector<std::string> heads;
-        for (int h = 0; h < c.stacks[static_cast<size_t>(std::min<int>(s.state.position_stack, static_cast<int>(c.stacks.size()) - 1))].heads; ++h) heads.push_back(std::to_string(h));
-        if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.state.head); h >= 0) s.state.head = h;
+        for (int h = 0; h < c.stacks[static_cast<size_t>(std::min<int>(
+                                         s.state.position_stack, static_cast<int>(c.stacks.size()) - 1))]
+                                .heads;
+             ++h)
+            heads.push_back(std::to_string(h));
+        if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.state.head); h >= 0)
+            s.state.head = h;
     }
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
@@ -168,14 +238,33 @@ void draw_toolbar(Scene& s, Rect area, PositionKind kind) {
 Map table_map(const ModelConfig& c, const Positions& p) {
     const auto index = [](int i) { return std::to_string(i); };
     if (p.by_distance())
-        return {"positions/table", p.table, "head", "key − query", explained_table(c, p), index, [&p](int j) { return number(p.distances[static_cast<size_t>(j)], 0); },
+        return {"positions/table",
+                p.table,
+                "head",
+                "key − query",
+                explained_table(c, p),
+                index,
+                [&p](int j) { return number(p.distances[static_cast<size_t>(j)], 0); },
                 [&p](int i, int j) {
-                    const std::string bucket = p.buckets.empty() ? "" : ", bucket " + std::to_string(p.buckets[static_cast<size_t>(j)]);
-                    return "Head " + std::to_string(i) + ", key − query = " + number(p.distances[static_cast<size_t>(j)], 0) + bucket + ": " + (p.table(i, j) > 0 ? "+" : "") + number(p.table(i, j), 3);
+                    const std::string bucket =
+                        p.buckets.empty() ? ""
+                                          : ", bucket " + std::to_string(p.buckets[static_cast<size_t>(j)]);
+                    return "Head " + std::to_string(i) +
+                           ", key − query = " + number(p.distances[static_cast<size_t>(j)], 0) + bucket +
+                           ": " + (p.table(i, j) > 0 ? "+" : "") + number(p.table(i, j), 3);
                 }};
     const char* column = p.kind == PositionKind::rotary ? "pair" : "component";
-    return {"positions/table", p.table, "pos.", column, explained_table(c, p), index, [&p](int j) { return std::to_string(p.components[static_cast<size_t>(j)]); },
-            [&p, column](int i, int j) { return "Position " + std::to_string(i) + ", " + column + " " + std::to_string(p.components[static_cast<size_t>(j)]) + ": " + number(p.table(i, j), 4); }};
+    return {"positions/table",
+            p.table,
+            "pos.",
+            column,
+            explained_table(c, p),
+            index,
+            [&p](int j) { return std::to_string(p.components[static_cast<size_t>(j)]); },
+            [&p, column](int i, int j) {
+                return "Position " + std::to_string(i) + ", " + column + " " +
+                       std::to_string(p.components[static_cast<size_t>(j)]) + ": " + number(p.table(i, j), 4);
+            }};
 }
 
 }  // namespace
@@ -193,21 +282,37 @@ void draw_positions(Scene& s, Rect area) {
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;
     if (!ui.on_page()) draw_toolbar(s, area, p.kind);
-    const float top = area.y + ui.px(64), pad = ui.px(24), gap = ui.px(48), curves = std::min(ui.px(170), area.h * 0.22f);
+    const float top = area.y + ui.px(64), pad = ui.px(24), gap = ui.px(48),
+                curves = std::min(ui.px(170), area.h * 0.22f);
     if (p.kind == PositionKind::none) {
-        ui.text.draw_wrapped(area.x + pad, top + ui.px(24), area.w - 2 * pad, kBody, ui.colors->t2, explained_table(c, p));
+        ui.text.draw_wrapped(area.x + pad, top + ui.px(24), area.w - 2 * pad, kBody, ui.colors->t2,
+                             explained_table(c, p));
         return;
     }
-    const float inner = area.w - 2 * pad - gap, square_w = std::min(inner * 0.42f, area.h - curves - ui.px(64 + 150)), table_w = inner - std::max(square_w, inner * 0.34f), high = area.bottom() - top - curves - ui.px(24);
+    const float inner = area.w - 2 * pad - gap,
+                square_w = std::min(inner * 0.42f, area.h - curves - ui.px(64 + 150)),
+                table_w = inner - std::max(square_w, inner * 0.34f),
+                high = area.bottom() - top - curves - ui.px(24);
     Map table = table_map(c, p);
     draw_map(s, {area.x + pad, top, table_w, high}, table, false);
     const auto index = [](int i) { return std::to_string(i); };
-    Map square{"positions/square", p.between, p.by_distance() ? "query" : "pos.", p.by_distance() ? "key" : "position", explained_square(p, found->asked.head), index, index, [&p](int i, int j) {
+    Map square{"positions/square",
+               p.between,
+               p.by_distance() ? "query" : "pos.",
+               p.by_distance() ? "key" : "position",
+               explained_square(p, found->asked.head),
+               index,
+               index,
+               [&p](int i, int j) {
                    const float v = p.between(i, j);
-                   return (p.by_distance() ? "Query " : "Positions ") + std::to_string(i) + (p.by_distance() ? ", key " : " and ") + std::to_string(j) + ": " + (std::isnan(v) ? std::string("never seen") : number(v, 3));
+                   return (p.by_distance() ? "Query " : "Positions ") + std::to_string(i) +
+                          (p.by_distance() ? ", key " : " and ") + std::to_string(j) + ": " +
+                          (std::isnan(v) ? std::string("never seen") : number(v, 3));
                }};
     draw_map(s, {area.x + pad + table_w + gap, top, inner - table_w, high}, square, true);
-    const auto pointed = table.pointed ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second) : std::nullopt;
+    const auto pointed = table.pointed
+                             ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second)
+                             : std::nullopt;
     draw_curves(s, {area.x + pad, area.bottom() - curves - ui.px(8), table_w, curves}, p, pointed);
 }
 

@@ -14,29 +14,38 @@ float largest_of(const std::vector<float>& values) {
     return largest;
 }
 
-void draw_row(Scene& s, Rect r, float names, const std::string& name, float value, float largest, const RankedHeads& heads, bool chosen, bool hovered) {
+void draw_row(Scene& s, Rect r, float names, const std::string& name, float value, float largest,
+              const RankedHeads& heads, bool chosen, bool hovered) {
     Ui& ui = s.ui;
     const bool amber = chosen && heads.amber;
     const float left = r.x + ui.px(8), right = r.right() - ui.px(8), y = r.middle_y();
     if (chosen || hovered) ui.fill(r, amber ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     ui.text.draw(left, y, kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
-    ui.text.draw_right(right, y, kBodyMono, amber ? ui.colors->accent_text : ui.colors->t2, (heads.is_signed && value > 0 ? "+" : "") + number(value, 3));
+    ui.text.draw_right(right, y, kBodyMono, amber ? ui.colors->accent_text : ui.colors->t2,
+                       (heads.is_signed && value > 0 ? "+" : "") + number(value, 3));
     if (std::isnan(value)) return;
-    const Rect bar{left + names, y - ui.px(4), right - left - names - ui.px(heads.is_signed ? 72 : 64), ui.px(8)};
-    if (heads.is_signed) ui.signed_bar(bar, value / largest);
-    else ui.bar(bar, value / largest, amber ? ui.colors->accent : chosen ? ui.colors->t1 : ui.colors->t3);
+    const Rect bar{left + names, y - ui.px(4), right - left - names - ui.px(heads.is_signed ? 72 : 64),
+                   ui.px(8)};
+    if (heads.is_signed)
+        ui.signed_bar(bar, value / largest);
+    else
+        ui.bar(bar, value / largest, amber ? ui.colors->accent : chosen ? ui.colors->t1 : ui.colors->t3);
 }
 
 }  // namespace
 
-std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelConfig& c, const RankedHeads& heads) {
+std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelConfig& c,
+                                               const RankedHeads& heads) {
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
     float names = ui.px(48);
-    for (int site = 0; site < c.sites(); ++site) names = std::max(names, ui.text.width(kBodyMono, head_name(c, site, c.heads(site) - 1)) + ui.px(12));
-    const float largest = largest_of(heads.values), row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34);
+    for (int site = 0; site < c.sites(); ++site)
+        names = std::max(names, ui.text.width(kBodyMono, head_name(c, site, c.heads(site) - 1)) + ui.px(12));
+    const float largest = largest_of(heads.values),
+                row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34);
     const Rect rows{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
-    s.state.rank_scroll = scrolled(ui, rows, row_h * static_cast<float>(heads.order.size()), s.state.rank_scroll);
+    s.state.rank_scroll =
+        scrolled(ui, rows, row_h * static_cast<float>(heads.order.size()), s.state.rank_scroll);
     ui.clip(rows);
     int below = 0;
     for (size_t i = 0; i < heads.order.size(); ++i) {
@@ -48,43 +57,60 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const std::pair head{at.site, at.head};
         const std::string name = head_name(c, head.first, head.second);
         const Hit h = ui.hit(heads.path + name, r);
-        draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head, h.hovered);
+        draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head,
+                 h.hovered);
         if (h.hovered) s.state.hovered_head = head;
         if (h.clicked) pressed = head;
     }
     ui.unclip();
-    if (below > 0) ui.text.draw(area.x, area.bottom() - ui.px(14), kCaption, ui.colors->t3, std::to_string(below) + " more");
+    if (below > 0)
+        ui.text.draw(area.x, area.bottom() - ui.px(14), kCaption, ui.colors->t3,
+                     std::to_string(below) + " more");
     return pressed;
 }
 
-std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c, const std::vector<float>& values, bool is_signed, const char* path) {
+std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c,
+                                                    const std::vector<float>& values, bool is_signed,
+                                                    const char* path) {
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
     if (values.size() != static_cast<size_t>(c.head_count())) return pressed;
     const float names = c.stacks.size() > 1 ? ui.px(72) : ui.px(28), top = area.y + ui.px(20);
-    const float w = std::floor(std::min((area.w - names) / static_cast<float>(c.max_heads()), ui.px(160))), h = std::floor(std::min({(area.bottom() - top) / static_cast<float>(c.sites()), ui.px(96), std::max(w * 0.6f, ui.px(20))}));
+    const float w = std::floor(std::min((area.w - names) / static_cast<float>(c.max_heads()), ui.px(160))),
+                h = std::floor(std::min({(area.bottom() - top) / static_cast<float>(c.sites()), ui.px(96),
+                                         std::max(w * 0.6f, ui.px(20))}));
     if (w < 3 || h < 3) return pressed;
     const float largest = largest_of(values), gap = h >= ui.px(8) ? ui.line() : 0;
     const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
     const int every_head = label_step(w, ui.px(18)), every_site = label_step(h, ui.px(14));
-    for (int head = 0; head < c.max_heads(); head += every_head) ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + ui.px(10), kCaptionMono, ui.colors->t3, std::to_string(head));
+    for (int head = 0; head < c.max_heads(); head += every_head)
+        ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + ui.px(10),
+                             kCaptionMono, ui.colors->t3, std::to_string(head));
     for (int site = 0; site < c.sites(); ++site) {
         const float y = top + h * static_cast<float>(site);
-        if (site % every_site == 0) ui.text.draw_right(area.x + names - ui.px(8), y + h / 2, kCaptionMono, ui.colors->t3, site_name(c, site));
+        if (site % every_site == 0)
+            ui.text.draw_right(area.x + names - ui.px(8), y + h / 2, kCaptionMono, ui.colors->t3,
+                               site_name(c, site));
         for (int head = 0; head < c.heads(site); ++head) {
             const Rect cell{area.x + names + w * static_cast<float>(head), y, w - gap, h - gap};
             const float v = values[c.head_index(site, head)];
             const std::string widget = path + head_name(c, site, head);
             const Hit hit = ui.hit(widget, cell);
-            const ImU32 color = std::isnan(v) ? ui.colors->bg2 : is_signed ? signed_color(ui.colors->dark, v / largest) : color_at(colors, v / largest);
+            const ImU32 color = std::isnan(v) ? ui.colors->bg2
+                                : is_signed   ? signed_color(ui.colors->dark, v / largest)
+                                              : color_at(colors, v / largest);
             ui.fill(cell, color);
             const std::string text = (is_signed && v > 0 ? "+" : "") + number(v, 2);
-            if (!std::isnan(v) && h >= ui.px(18) && ui.text.width(kCaptionMono, text) + ui.px(6) < w) ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
-            if (std::pair{site, head} == std::pair{s.state.site, s.state.head}) ui.frame(cell, ui.colors->accent, 2);
+            if (!std::isnan(v) && h >= ui.px(18) && ui.text.width(kCaptionMono, text) + ui.px(6) < w)
+                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
+            if (std::pair{site, head} == std::pair{s.state.site, s.state.head})
+                ui.frame(cell, ui.colors->accent, 2);
             if (hit.hovered) ui.frame(cell, ui.colors->hover, 1);
             if (hit.hovered) s.state.hovered_head = std::pair{site, head};
             if (hit.clicked) pressed = std::pair{site, head};
-            ui.tooltip(widget, hit, "Head " + head_name(c, site, head) + ": " + (is_signed && v > 0 ? "+" : "") + number(v, 4));
+            ui.tooltip(
+                widget, hit,
+                "Head " + head_name(c, site, head) + ": " + (is_signed && v > 0 ? "+" : "") + number(v, 4));
         }
     }
     return pressed;

@@ -18,7 +18,8 @@ namespace {
 /// "head 2.0", "the view All heads": what Ctrl S saves.
 std::string saved_name(const Scene& s) {
     const View& view = views()[view_for(s.state, *s.model())];
-    return view.own_figure ? "head " + head_name(s.model()->config, s.state.site, s.state.head) : std::string("the view ") + view.name;
+    return view.own_figure ? "head " + head_name(s.model()->config, s.state.site, s.state.head)
+                           : std::string("the view ") + view.name;
 }
 
 /// Rows of "label  control", one under another.
@@ -38,15 +39,21 @@ struct Form {
         float width = 0;
         return ui.drop_down(path, r.x, r.middle_y(), items, current, width, r.w);
     }
-    void type(const char* label, const char* path, const char* hint, std::string& value) { ui.text_input(path, row(label), hint, value, false); }
+    void type(const char* label, const char* path, const char* hint, std::string& value) {
+        ui.text_input(path, row(label), hint, value, false);
+    }
 };
 
 std::string size_text(const FigureStyle& f) {
     char text[64] = "";
-    if (f.width_mm > 0 && f.height_mm > 0) std::snprintf(text, sizeof text, "%g x %g mm", f.width_mm, f.height_mm);
-    else if (f.width_mm > 0) std::snprintf(text, sizeof text, "%g mm", f.width_mm);
-    else if (f.width_px > 0 && f.height_px > 0) std::snprintf(text, sizeof text, "%g x %g px", f.width_px, f.height_px);
-    else if (f.width_px > 0) std::snprintf(text, sizeof text, "%g px", f.width_px);
+    if (f.width_mm > 0 && f.height_mm > 0)
+        std::snprintf(text, sizeof text, "%g x %g mm", f.width_mm, f.height_mm);
+    else if (f.width_mm > 0)
+        std::snprintf(text, sizeof text, "%g mm", f.width_mm);
+    else if (f.width_px > 0 && f.height_px > 0)
+        std::snprintf(text, sizeof text, "%g x %g px", f.width_px, f.height_px);
+    else if (f.width_px > 0)
+        std::snprintf(text, sizeof text, "%g px", f.width_px);
     return text;
 }
 
@@ -59,7 +66,9 @@ void read_size(const std::string& text, FigureStyle& f) {
     if (!both && !text.empty() && std::sscanf(text.c_str(), " %lf %7s", &width, unit) < 1) return;
     const bool mm = std::string_view(unit) == "mm";
     const double least = mm ? 10 : 16, most = mm ? 2000 : 30000;
-    if (!text.empty() && (width < least || width > most || (height != 0 && (height < least || height > most)))) return;
+    if (!text.empty() &&
+        (width < least || width > most || (height != 0 && (height < least || height > most))))
+        return;
     f.width_mm = mm ? width : 0;
     f.height_mm = mm ? height : 0;
     f.width_px = mm || text.empty() ? 0 : width;
@@ -95,8 +104,10 @@ void choose_preset(Scene& s, Form& form) {
 }
 
 /// One of some numbers, or the one in force.
-void choose_number(Form& form, const char* label, const char* path, const char* unit, std::vector<double> values, double& value) {
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.insert(std::lower_bound(values.begin(), values.end(), value), value);
+void choose_number(Form& form, const char* label, const char* path, const char* unit,
+                   std::vector<double> values, double& value) {
+    if (std::find(values.begin(), values.end(), value) == values.end())
+        values.insert(std::lower_bound(values.begin(), values.end(), value), value);
     std::vector<std::string> items;
     for (const double v : values) {
         char text[32];
@@ -104,19 +115,27 @@ void choose_number(Form& form, const char* label, const char* path, const char* 
         items.push_back(text);
     }
     const int current = static_cast<int>(std::find(values.begin(), values.end(), value) - values.begin());
-    if (const int c = form.choose(label, path, items, current); c >= 0) value = values[static_cast<size_t>(c)];
+    if (const int c = form.choose(label, path, items, current); c >= 0)
+        value = values[static_cast<size_t>(c)];
 }
 
 void draw_toggles(Scene& s, Form& form, bool own) {
     FigureStyle& f = s.state.figure;
-    std::vector<std::tuple<const char*, const char*, bool*>> all{{"figure/transparent", "transparent", &f.transparent}};
-    if (own) all.insert(all.end(), {{"figure/labels", "labels", &f.labels}, {"figure/bar", "colour bar", &f.color_bar}, {"figure/grid", "grid lines", &f.grid_lines}, {"figure/values", "values", &f.values}, {"figure/words", "words", &f.join_words}});
+    std::vector<std::tuple<const char*, const char*, bool*>> all{
+        {"figure/transparent", "transparent", &f.transparent}};
+    if (own)
+        all.insert(all.end(), {{"figure/labels", "labels", &f.labels},
+                               {"figure/bar", "colour bar", &f.color_bar},
+                               {"figure/grid", "grid lines", &f.grid_lines},
+                               {"figure/values", "values", &f.values},
+                               {"figure/words", "words", &f.join_words}});
     constexpr int kAcross = 3;
     const float w = (form.w - s.ui.px(8) * (kAcross - 1)) / kAcross;
     for (size_t i = 0; i < all.size(); ++i) {
         const auto& [path, label, on] = all[i];
         const auto column = static_cast<float>(i % kAcross), row = static_cast<float>(i / kAcross);
-        s.ui.toggle(path, {form.x + (w + s.ui.px(8)) * column, form.y + s.ui.px(36) * row, w, s.ui.px(28)}, label, *on);
+        s.ui.toggle(path, {form.x + (w + s.ui.px(8)) * column, form.y + s.ui.px(36) * row, w, s.ui.px(28)},
+                    label, *on);
     }
     form.y += s.ui.px(36) * static_cast<float>((all.size() + kAcross - 1) / kAcross) + s.ui.px(4);
 }
@@ -130,7 +149,8 @@ void keep_as_preset(ViewState& state) {
     style.drop_sink = state.drop_sink;
     const Status kept = keep_preset(preset_of(state.preset_typed, style));
     state.save_failed = !kept;
-    state.save_result = kept ? "Kept as a preset: " + state.preset_typed + ". render --preset takes it too." : kept.error().message;
+    state.save_result = kept ? "Kept as a preset: " + state.preset_typed + ". render --preset takes it too."
+                             : kept.error().message;
     if (!kept) return;
     state.presets = known_presets();
     state.preset_name = state.preset_typed;
@@ -152,12 +172,19 @@ void draw_form(Scene& s, Rect area) {
     form.type("Caption", "figure/caption", "none", f.caption);
     if (own) {
         form.type("Tokens", "figure/tokens", "all; 0-5,9", f.tokens);
-        if (const int c = form.choose("Labels lean", "figure/turn", {"where they must", "always", "never"}, static_cast<int>(f.turned)); c >= 0) f.turned = static_cast<Turned>(c);
+        if (const int c = form.choose("Labels lean", "figure/turn", {"where they must", "always", "never"},
+                                      static_cast<int>(f.turned));
+            c >= 0)
+            f.turned = static_cast<Turned>(c);
     }
     draw_toggles(s, form, own);
     const Rect row = form.row("Keep these");
-    s.ui.text_input("figure/name", {row.x, row.y, row.w - s.ui.px(80), row.h}, "as a preset called …", s.state.preset_typed, false);
-    if (s.ui.button("figure/keep", {row.right() - s.ui.px(72), row.y, s.ui.px(72), row.h}, "Keep", s.state.preset_typed.empty() ? Ui::Look::off : Ui::Look::normal) && !s.state.preset_typed.empty()) keep_as_preset(s.state);
+    s.ui.text_input("figure/name", {row.x, row.y, row.w - s.ui.px(80), row.h}, "as a preset called …",
+                    s.state.preset_typed, false);
+    if (s.ui.button("figure/keep", {row.right() - s.ui.px(72), row.y, s.ui.px(72), row.h}, "Keep",
+                    s.state.preset_typed.empty() ? Ui::Look::off : Ui::Look::normal) &&
+        !s.state.preset_typed.empty())
+        keep_as_preset(s.state);
 }
 
 void draw_preview(Scene& s, Rect area) {
@@ -168,26 +195,44 @@ void draw_preview(Scene& s, Rect area) {
     s.state.preview_box = {static_cast<int>(area.w - ui.px(16)), static_cast<int>(area.h - ui.px(16))};
     const Pictures& p = s.pictures;
     if (!s.state.preview_error.empty()) {
-        ui.text.draw_wrapped(area.x + ui.px(16), area.y + ui.px(16), area.w - ui.px(32), kCaption, ui.colors->warning, s.state.preview_error);
+        ui.text.draw_wrapped(area.x + ui.px(16), area.y + ui.px(16), area.w - ui.px(32), kCaption,
+                             ui.colors->warning, s.state.preview_error);
         return;
     }
     if (!p.preview) return;
     const auto w = static_cast<float>(p.preview_w), h = static_cast<float>(p.preview_h);
-    ui.picture({std::floor(area.middle_x() - w / 2), std::floor(area.middle_y() - h / 2), w, h}, p.preview.id(), p.preview_w, p.preview_h, nullptr);
+    ui.picture({std::floor(area.middle_x() - w / 2), std::floor(area.middle_y() - h / 2), w, h},
+               p.preview.id(), p.preview_w, p.preview_h, nullptr);
 }
 
 void draw_path(Scene& s, Rect row) {
     Ui& ui = s.ui;
     const float browse = s.state.has_dialog ? ui.px(96) : 0;
     const Rect field{row.x, row.y, row.w - ui.px(96) - browse, ui.px(32)};
-    if (browse > 0 && ui.button("save path/browse", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Browse…")) s.state.dialog_wanted = true;
-    ui.text_input(s.state.save_workspace ? "workspace path" : "save path", field, "file name", s.state.save_path);
-    if (ui.button("save path/save", {field.right() + browse + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Save", Ui::Look::primary)) s.state.save_wanted = true;
+    if (browse > 0 &&
+        ui.button("save path/browse", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Browse…"))
+        s.state.dialog_wanted = true;
+    ui.text_input(s.state.save_workspace ? "workspace path" : "save path", field, "file name",
+                  s.state.save_path);
+    if (ui.button("save path/save", {field.right() + browse + ui.px(8), field.y, ui.px(88), ui.px(32)},
+                  "Save", Ui::Look::primary))
+        s.state.save_wanted = true;
     const bool said = !s.state.save_result.empty();
     const std::string full = full_path(s.state.save_path, s.state.save_folder).string();
-    const std::string where = full.empty() ? "In " + s.state.save_folder + ". " : full == s.state.save_path ? "" : "Saved as " + full + ". ";
-    const std::string hint = where + (s.state.save_workspace ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop." : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, .safetensors.");
-    ui.text.draw_wrapped(row.x, field.bottom() + ui.px(12), row.w, kCaption, said && s.state.save_failed ? ui.colors->warning : said ? ui.colors->t2 : ui.colors->t3, said ? s.state.save_result : hint);
+    const std::string where = full.empty()                ? "In " + s.state.save_folder + ". "
+                              : full == s.state.save_path ? ""
+                                                          : "Saved as " + full + ". ";
+    const std::string hint =
+        where +
+        (s.state.save_workspace
+             ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop."
+             : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, "
+               ".safetensors.");
+    ui.text.draw_wrapped(row.x, field.bottom() + ui.px(12), row.w, kCaption,
+                         said && s.state.save_failed ? ui.colors->warning
+                         : said                      ? ui.colors->t2
+                                                     : ui.colors->t3,
+                         said ? s.state.save_result : hint);
 }
 
 }  // namespace
@@ -195,16 +240,23 @@ void draw_path(Scene& s, Rect row) {
 void draw_save_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const bool workspace = s.state.save_workspace;
-    const float w = std::min(workspace ? ui.px(560) : ui.px(1000), window.w - ui.px(32)), h = std::min(workspace ? ui.px(190) : ui.px(620), window.h - ui.px(32));
+    const float w = std::min(workspace ? ui.px(560) : ui.px(1000), window.w - ui.px(32)),
+                h = std::min(workspace ? ui.px(190) : ui.px(620), window.h - ui.px(32));
     const Rect r{std::floor(window.middle_x() - w / 2), std::floor(window.middle_y() - h / 2), w, h};
     Sheet sheet(s, "save menu", r, s.state.save_menu);
     const float x = r.x + ui.px(20), inner = r.w - ui.px(40);
-    ui.text.draw(x, r.y + ui.px(28), kTitle, ui.colors->t1, "Save " + (workspace ? "the workspace" : ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(260))));
+    ui.text.draw(
+        x, r.y + ui.px(28), kTitle, ui.colors->t1,
+        "Save " + (workspace ? "the workspace" : ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(260))));
     const float segments_w = ui.text.width(kCaption, "PictureWorkspace") + ui.px(48);
-    if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28), {"Picture", "Workspace"}, workspace ? 1 : 0); i >= 0) open_save_menu(s.state, i == 1);
+    if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28),
+                                  {"Picture", "Workspace"}, workspace ? 1 : 0);
+        i >= 0)
+        open_save_menu(s.state, i == 1);
     const Rect path{x, r.bottom() - ui.px(92), inner, ui.px(80)};
     if (workspace) return draw_path(s, path);
-    const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58), high = r.bottom() - ui.px(108) - top;
+    const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58),
+                high = r.bottom() - ui.px(108) - top;
     ui.clip({x, top, inner, high});
     draw_preview(s, {x, top, inner - form_w - ui.px(24), high});
     draw_form(s, {r.right() - ui.px(20) - form_w, top, form_w, high});
@@ -213,8 +265,11 @@ void draw_save_menu(Scene& s, Rect window) {
 }
 
 fs::path proposed_path(const ViewState& state) {
-    const std::string name = !state.save_workspace && state.view ? std::string("headlight-") + views()[*state.view].key : "headlight";
-    return next_free(fs::path(state.save_folder) / (name + (state.save_workspace ? ".headlight.json" : ".png")));
+    const std::string name = !state.save_workspace && state.view
+                                 ? std::string("headlight-") + views()[*state.view].key
+                                 : "headlight";
+    return next_free(fs::path(state.save_folder) /
+                     (name + (state.save_workspace ? ".headlight.json" : ".png")));
 }
 
 void open_save_menu(ViewState& state, bool workspace) {
@@ -225,8 +280,10 @@ void open_save_menu(ViewState& state, bool workspace) {
     state.save_result.clear();
     state.save_folder = (workspace ? documents_folder() : pictures_folder()).string();
     state.has_dialog = !dialog_program().empty();
-    if (workspace && !state.workspace.empty()) state.save_path = state.may_replace = state.workspace;  // it goes on where it was
-    else if (!same) state.save_path = proposed_path(state).string();
+    if (workspace && !state.workspace.empty())
+        state.save_path = state.may_replace = state.workspace;  // it goes on where it was
+    else if (!same)
+        state.save_path = proposed_path(state).string();
 }
 
 }  // namespace headlight

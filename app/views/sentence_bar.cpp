@@ -11,7 +11,8 @@ namespace {
 /// How many bytes of a field the model reads: all while another text is shown yet.
 size_t read_of(const Scene& s, const TextField& field) {
     const SentenceResult* sentence = s.sentence();
-    const bool first = sentence && &field == &s.fields.sentence && field.text() == sentence->text, second = sentence && &field == &s.fields.second && field.text() == sentence->second;
+    const bool first = sentence && &field == &s.fields.sentence && field.text() == sentence->text,
+               second = sentence && &field == &s.fields.second && field.text() == sentence->second;
     return first ? sentence->bytes_read : second ? sentence->second_read : std::string::npos;
 }
 
@@ -21,22 +22,32 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
     Ui& ui = s.ui;
     const Hit h = ui.hit(path, r);
     ui.fill(r, ui.colors->bg2, size::corner);
-    ui.frame(r, field.focused ? ui.colors->accent : h.hovered ? ui.colors->t3 : ui.colors->l2, 1, size::corner);
+    ui.frame(r,
+             field.focused ? ui.colors->accent
+             : h.hovered   ? ui.colors->t3
+                           : ui.colors->l2,
+             1, size::corner);
     const float pad = ui.px(14), local = h.mouse.x - r.x - pad;
     if (h.hovered && ImGui::IsMouseClicked(0)) s.fields.leave();
-    if (h.hovered && ImGui::IsMouseDoubleClicked(0)) field.select_word(local);
-    else if (h.hovered && ImGui::IsMouseClicked(0)) field.press(local, ImGui::GetIO().KeyShift);
-    else if (h.pressed && ImGui::IsMouseDragging(0)) field.drag(local);
+    if (h.hovered && ImGui::IsMouseDoubleClicked(0))
+        field.select_word(local);
+    else if (h.hovered && ImGui::IsMouseClicked(0))
+        field.press(local, ImGui::GetIO().KeyShift);
+    else if (h.pressed && ImGui::IsMouseDragging(0))
+        field.drag(local);
     if (h.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
-    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors, placeholder, read_of(s, field));
+    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors,
+               placeholder, read_of(s, field));
 }
 
 namespace {
 
 /// Goes back to the model that is open; or, where it is the one to compare with, to none.
 void cancel_opening(Scene& s) {
-    if (s.opening->path == s.state.other_model && s.opening->attempt == s.state.other_attempt) s.state.other_model.clear();
-    else choose_model(s.state, s.answer->model_path, s.answer->model_attempt);
+    if (s.opening->path == s.state.other_model && s.opening->attempt == s.state.other_attempt)
+        s.state.other_model.clear();
+    else
+        choose_model(s.state, s.answer->model_path, s.answer->model_attempt);
 }
 
 /// The model's name; while another one is being opened, that one's, with what is being done and a way out.
@@ -50,11 +61,16 @@ void draw_model_button(Scene& s, Rect r) {
     ui.frame(button, s.state.model_menu ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     const float x = r.x + ui.px(18);
     ui.disc({x, y}, ui.px(5), ui.colors->accent);
-    ui.polygon(std::array<ImVec2, 3>{{{x + ui.px(7), y}, {x + ui.px(14), y - ui.px(6)}, {x + ui.px(14), y + ui.px(6)}}}, (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
+    ui.polygon(
+        std::array<ImVec2, 3>{
+            {{x + ui.px(7), y}, {x + ui.px(14), y - ui.px(6)}, {x + ui.px(14), y + ui.px(6)}}},
+        (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
     if (h.clicked) s.state.model_menu = !s.state.model_menu;
     if (opening) {
-        ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1, ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - ui.px(52)));
-        ui.text.draw(r.x + ui.px(44), y + ui.px(8), kCaption, ui.colors->t3, ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - ui.px(52)));
+        ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1,
+                     ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - ui.px(52)));
+        ui.text.draw(r.x + ui.px(44), y + ui.px(8), kCaption, ui.colors->t3,
+                     ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - ui.px(52)));
         ui.name("opening", button);
         if (ui.link("opening/cancel", r.right(), y, "Cancel")) cancel_opening(s);
         return;
@@ -62,7 +78,8 @@ void draw_model_button(Scene& s, Rect r) {
     const std::string name = s.model() ? s.model()->name : "opening…";
     ui.text.draw(r.x + ui.px(44), y, kBody, ui.colors->t1, ui.text.fitted(kBody, name, r.w - ui.px(76)));
     const float cx = r.right() - ui.px(16);
-    const ImVec2 chevron[] = {{cx - ui.px(4), y - ui.px(2)}, {cx, y + ui.px(2.5f)}, {cx + ui.px(4), y - ui.px(2)}};
+    const ImVec2 chevron[] = {
+        {cx - ui.px(4), y - ui.px(2)}, {cx, y + ui.px(2.5f)}, {cx + ui.px(4), y - ui.px(2)}};
     ui.polyline(chevron, ui.colors->t3, ui.px(1.5f));
 }
 
@@ -75,25 +92,37 @@ void draw_fields(Scene& s, Rect r) {
         ui.fill(r, ui.colors->bg2, size::corner);
         ui.frame(r, ui.colors->l2, 1, size::corner);
         ui.name("recorded", r);
-        ui.text.draw(r.x + ui.px(14), r.middle_y(), kBody, ui.colors->t2, ui.text.fitted(kBody, "Recorded elsewhere: " + s.model()->name + ". A trace cannot be typed into; open its model for that.", r.w - ui.px(28)));
+        ui.text.draw(r.x + ui.px(14), r.middle_y(), kBody, ui.colors->t2,
+                     ui.text.fitted(kBody,
+                                    "Recorded elsewhere: " + s.model()->name +
+                                        ". A trace cannot be typed into; open its model for that.",
+                                    r.w - ui.px(28)));
     } else if (kind == ModelKind::encoder) {
         const float first = std::floor((r.w - gap) * 0.6f);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
-        draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h}, "Second sentence");
+        draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h},
+                        "Second sentence");
     } else if (kind == ModelKind::encoder_decoder) {
-        const bool typed = s.sentence() && !s.sentence()->second.empty(), writes = s.sentence() && s.sentence()->written;
-        const float between = ui.px(30), write = typed ? ui.px(72) : 0, half = std::floor((r.w - between - (typed ? write + gap : 0)) / 2);
+        const bool typed = s.sentence() && !s.sentence()->second.empty(),
+                   writes = s.sentence() && s.sentence()->written;
+        const float between = ui.px(30), write = typed ? ui.px(72) : 0,
+                    half = std::floor((r.w - between - (typed ? write + gap : 0)) / 2);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
         ui.text.draw_centred(r.x + half + between / 2, r.middle_y(), kBody, ui.colors->t3, "→");
         const Rect target{r.x + half + between, r.y, half, r.h};
         draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
-        if (writes) ui.tooltip("second", ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}), "The model writes this. Type here to give the target yourself.");
+        if (writes)
+            ui.tooltip("second",
+                       ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}),
+                       "The model writes this. Type here to give the target yourself.");
         if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it")) {
             s.fields.second.replace("", s.state.history);
             s.fields.focus(s.fields.sentence);
         }
     } else {
-        draw_text_field(s, s.fields.sentence, "sentence", r, kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
+        draw_text_field(
+            s, s.fields.sentence, "sentence", r,
+            kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
     }
 }
 
@@ -101,10 +130,16 @@ void draw_live(Scene& s, float left, float right, float y) {
     Ui& ui = s.ui;
     const bool waiting = s.dim > 0;
     const ImVec2 dot{left + ui.px(5), y};
-    if (waiting) ui.ring(dot, ui.px(3.5f), ui.colors->accent, ui.px(1.5f));
-    else ui.disc(dot, ui.px(4), ui.colors->accent);
+    if (waiting)
+        ui.ring(dot, ui.px(3.5f), ui.colors->accent, ui.px(1.5f));
+    else
+        ui.disc(dot, ui.px(4), ui.colors->accent);
     ui.text.draw(left + ui.px(17), y, kCaption, ui.colors->t2, s.sentence() ? "live" : "ready");
-    if (s.sentence()) ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, decimals(s.answer->sentence->milliseconds, s.answer->sentence->milliseconds < 10 ? 1 : 0) + " ms");
+    if (s.sentence())
+        ui.text.draw_right(
+            right, y, kCaptionMono, ui.colors->t2,
+            decimals(s.answer->sentence->milliseconds, s.answer->sentence->milliseconds < 10 ? 1 : 0) +
+                " ms");
 }
 
 constexpr size_t kShownNext = 3;
@@ -114,16 +149,20 @@ const PredictedTokens* shown_predictions(const Scene& s) {
     const auto& all = s.sentence()->predictions;
     if (all.empty()) return nullptr;
     const auto cell = s.shown_cell();
-    const auto it = std::find_if(all.begin(), all.end(), [&](const PredictedTokens& p) { return cell && p.position == cell->first; });
+    const auto it = std::find_if(all.begin(), all.end(),
+                                 [&](const PredictedTokens& p) { return cell && p.position == cell->first; });
     return it == all.end() ? &all[0] : &*it;
 }
 
-float next_width(Ui& ui, const NextToken& t) { return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + ui.px(8), ui.px(84)); }
+float next_width(Ui& ui, const NextToken& t) {
+    return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + ui.px(8), ui.px(84));
+}
 
 float next_room(Scene& s) {
     const PredictedTokens* p = shown_predictions(s);
     float width = s.ui.px(30);
-    for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i) width += next_width(s.ui, p->tokens[i]) + s.ui.px(18);
+    for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i)
+        width += next_width(s.ui, p->tokens[i]) + s.ui.px(18);
     if (s.model()->config.kind == ModelKind::encoder) width += s.ui.px(40);
     return p ? width : s.ui.px(200);
 }
@@ -133,10 +172,12 @@ void draw_next(Scene& s, float x, float y) {
     const PredictedTokens* p = shown_predictions(s);
     if (!p) {
         const bool could = s.model()->config.kind == ModelKind::encoder && s.model()->has_logits();
-        if (could) ui.text.draw(x, y, kCaption, ui.colors->t3, "type " + s.sentence()->mask + " for a prediction");
+        if (could)
+            ui.text.draw(x, y, kCaption, ui.colors->t3, "type " + s.sentence()->mask + " for a prediction");
         return;
     }
-    if (s.model()->config.kind == ModelKind::encoder) x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + ui.px(8);
+    if (s.model()->config.kind == ModelKind::encoder)
+        x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + ui.px(8);
     ui.text.draw(x, y, kBody, ui.colors->t3, "→");
     x += ui.px(30);
     for (size_t i = 0; i < std::min(kShownNext, p->tokens.size()); ++i) {
@@ -144,17 +185,20 @@ void draw_next(Scene& s, float x, float y) {
         const NextToken& t = p->tokens[i];
         const float w = next_width(ui, t);
         const float at = ui.text.draw(x, y, kCaptionMono, top ? ui.colors->t1 : ui.colors->t2, t.label);
-        ui.text.draw(x + at + ui.px(6), y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2, percent(t.probability));
+        ui.text.draw(x + at + ui.px(6), y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2,
+                     percent(t.probability));
         const Rect track{x, y + ui.px(12), w, ui.px(2)};
         ui.fill(track, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
-        ui.fill({x, track.y, std::max(ui.px(1), w * t.probability), track.h}, top ? ui.colors->accent : ui.colors->t3);
+        ui.fill({x, track.y, std::max(ui.px(1), w * t.probability), track.h},
+                top ? ui.colors->accent : ui.colors->t3);
         ui.name("next/" + std::to_string(i), {x, y - ui.px(10), w, ui.px(24)});
         x += w + ui.px(18);
     }
 }
 
 std::string count_text(const Scene& s) {
-    if (!s.sentence()) return s.model() && s.model()->config.kind == ModelKind::vision ? "no picture" : "0 tokens";
+    if (!s.sentence())
+        return s.model() && s.model()->config.kind == ModelKind::vision ? "no picture" : "0 tokens";
     const auto count = [](size_t n) { return std::to_string(n) + (n == 1 ? " token" : " tokens"); };
     const auto& labels = s.sentence()->labels;
     if (labels.size() > 1) return std::to_string(labels[0].size()) + " and " + count(labels[1].size());
@@ -167,14 +211,16 @@ std::string count_text(const Scene& s) {
 void draw_sentence_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const bool low = area.h < ui.px(size::top_bar);
-    const float left = std::clamp(area.w * 0.2f, ui.px(272), ui.px(400)), field_h = ui.px(low ? 36 : 40), chip_h = ui.px(low ? 24 : 28);
+    const float left = std::clamp(area.w * 0.2f, ui.px(272), ui.px(400)), field_h = ui.px(low ? 36 : 40),
+                chip_h = ui.px(low ? 24 : 28);
     const float chips_y = area.y + ui.px(low ? 54 : 62), chips_mid = chips_y + chip_h / 2, pad = ui.px(16);
     const Rect field{area.x + left, area.y + ui.px(8), area.w - left - ui.px(180), field_h};
     draw_model_button(s, {area.x + pad, field.y, left - 2 * pad, field_h});
     draw_fields(s, field);
     draw_live(s, field.right() + ui.px(32), area.right() - pad, field.middle_y());
     ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, count_text(s));
-    if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.state.settings_menu)) s.state.settings_menu = !s.state.settings_menu;
+    if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.state.settings_menu))
+        s.state.settings_menu = !s.state.settings_menu;
     if (s.sentence()) {
         const bool writes = shows_written(s);  // the next tokens stand in the inspector then
         const float next_left = area.right() - ui.px(92) - (writes ? 0 : next_room(s));
@@ -182,7 +228,11 @@ void draw_sentence_bar(Scene& s, Rect area) {
         if (!writes) draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
     } else {
         const bool picture = s.model() && s.model()->config.kind == ModelKind::vision;
-        if (!picture) ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2, s.answer && !s.answer->text_error.empty() ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - ui.px(110)) : "or choose one below");
+        if (!picture)
+            ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2,
+                         s.answer && !s.answer->text_error.empty()
+                             ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - ui.px(110))
+                             : "or choose one below");
     }
     ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
 }

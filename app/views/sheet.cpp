@@ -3,7 +3,8 @@
 namespace headlight {
 
 namespace {
-constexpr ImGuiWindowFlags kSheet = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground;
+constexpr ImGuiWindowFlags kSheet = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground;
 }
 
 Sheet::Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.ui.list) {
@@ -16,8 +17,12 @@ Sheet::Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.u
     s.ui.frame(r, s.ui.colors->l2, 1, size::popup_corner);
     s.ui.name(name, r);
     s.ui.only_from_here();
-    if (ImGui::IsWindowAppearing()) ImGui::SetWindowFocus();
-    else if (ImGui::IsMouseReleased(0) && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) && !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos())) open = false;
+    if (ImGui::IsWindowAppearing())
+        ImGui::SetWindowFocus();
+    else if (ImGui::IsMouseReleased(0) &&
+             !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
+             !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos()))
+        open = false;
 }
 
 Sheet::~Sheet() {

@@ -7,7 +7,8 @@
 
 namespace headlight {
 
-/// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on it.
+/// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on
+/// it.
 class Sheet {
 public:
     Sheet(Scene& s, const char* name, Rect r, bool& open);

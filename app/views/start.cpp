@@ -15,7 +15,8 @@ struct Sample {
 std::vector<Sample> read_samples(bool to_translate) {
     std::vector<Sample> out;
     for (const Json& s : Json::parse(embedded_file("assets/sentences.json")))
-        if (s.value("translate", false) == to_translate) out.push_back({s["text"].get<std::string>(), s["why"].get<std::string>()});
+        if (s.value("translate", false) == to_translate)
+            out.push_back({s["text"].get<std::string>(), s["why"].get<std::string>()});
     return out;
 }
 
@@ -29,17 +30,20 @@ bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample
     const Hit h = ui.control(path, r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->l2, 1, size::corner);
-    ui.text.draw(r.x + ui.px(16), r.y + (sample.why.empty() ? r.h / 2 : ui.px(17)), kBody, ui.colors->t1, ui.text.fitted(kBody, sample.text, r.w - ui.px(32)));
-    if (!sample.why.empty()) ui.text.draw(r.x + ui.px(16), r.y + ui.px(40), kCaption, ui.colors->t3, sample.why);
+    ui.text.draw(r.x + ui.px(16), r.y + (sample.why.empty() ? r.h / 2 : ui.px(17)), kBody, ui.colors->t1,
+                 ui.text.fitted(kBody, sample.text, r.w - ui.px(32)));
+    if (!sample.why.empty())
+        ui.text.draw(r.x + ui.px(16), r.y + ui.px(40), kCaption, ui.colors->t3, sample.why);
     return h.clicked;
 }
 
 struct Card {
     const char *title, *text;
 };
-constexpr Card kCards[] = {{"Type anything", "Every picture follows each key press."},
-                           {"Pick a head", "Each small square is one head. Arrow keys move between them."},
-                           {"Point at a cell", "Its numbers appear on the right. Click keeps them there, Esc lets go."}};
+constexpr Card kCards[] = {
+    {"Type anything", "Every picture follows each key press."},
+    {"Pick a head", "Each small square is one head. Arrow keys move between them."},
+    {"Point at a cell", "Its numbers appear on the right. Click keeps them there, Esc lets go."}};
 
 /// A card and the line that ties it to what it speaks of.
 void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
@@ -51,7 +55,8 @@ void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
     ui.disc(disc, ui.px(12), ui.colors->accent);
     ui.text.draw_centred(disc.x, disc.y, kBody, ui.colors->on_accent, std::to_string(number + 1));
     ui.text.draw(r.x + ui.px(50), r.y + ui.px(26), kBody, ui.colors->t1, kCards[number].title);
-    ui.text.draw_wrapped(r.x + ui.px(50), r.y + ui.px(40), r.w - ui.px(64), kCaption, ui.colors->t2, kCards[number].text);
+    ui.text.draw_wrapped(r.x + ui.px(50), r.y + ui.px(40), r.w - ui.px(64), kCaption, ui.colors->t2,
+                         kCards[number].text);
     ui.name("hint/" + std::to_string(number + 1), r);
     ui.cover(r);
 }
@@ -63,8 +68,10 @@ void draw_start_picture(Scene& s, Rect area) {
     const Rect r{area.middle_x() - w / 2, area.y + ui.px(80), w, h};
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
     ui.text.draw_centred(r.middle_x(), r.y + ui.px(52), kTitle, ui.colors->t1, "Drop a picture here");
-    ui.text.draw_centred(r.middle_x(), r.y + ui.px(84), kBody, ui.colors->t2, "or type its path above. PNG and JPEG are read.");
-    if (!s.answer->text_error.empty()) ui.text.draw_wrapped(r.x, r.bottom() + ui.px(16), w, kBody, ui.colors->warning, s.answer->text_error);
+    ui.text.draw_centred(r.middle_x(), r.y + ui.px(84), kBody, ui.colors->t2,
+                         "or type its path above. PNG and JPEG are read.");
+    if (!s.answer->text_error.empty())
+        ui.text.draw_wrapped(r.x, r.bottom() + ui.px(16), w, kBody, ui.colors->warning, s.answer->text_error);
     ui.name("start picture", r);
 }
 
@@ -73,7 +80,8 @@ void draw_start_picture(Scene& s, Rect area) {
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (s.model() && s.model()->config.kind == ModelKind::vision) return draw_start_picture(s, area);
-    const float width = std::min(ui.px(680), area.w - ui.px(48)), left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
+    const float width = std::min(ui.px(680), area.w - ui.px(48)),
+                left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
     float y = area.y + ui.px(54);
     ui.text.draw(left, y, kBody, ui.colors->t1, "Sentences to start from");
     y += ui.px(26);
@@ -88,21 +96,28 @@ void draw_start_sentences(Scene& s, Rect area) {
     }
     y += ui.px(20);
     const float label = ui.text.draw(left, y, kCaption, ui.colors->t3, "Recent");
-    if (s.state.recent_texts.empty()) ui.text.draw(left + label + ui.px(20), y, kCaption, ui.colors->t2, "none yet");
+    if (s.state.recent_texts.empty())
+        ui.text.draw(left + label + ui.px(20), y, kCaption, ui.colors->t2, "none yet");
     y += ui.px(16);
     for (size_t i = 0; i < s.state.recent_texts.size() && y + ui.px(36) < area.bottom(); ++i, y += ui.px(42))
-        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)}, {s.state.recent_texts[i], ""})) s.fields.sentence.replace(s.state.recent_texts[i], s.state.history);
+        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)},
+                        {s.state.recent_texts[i], ""}))
+            s.fields.sentence.replace(s.state.recent_texts[i], s.state.history);
 }
 
 void draw_hints(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    if (s.state.hints_seen || !ui.widgets.count("sentence") || !ui.widgets.count("grid") || !ui.widgets.count("inspector/title") || !s.sentence()) return;
-    const Rect field = ui.widgets["sentence"], grid = ui.widgets["grid"], title = ui.widgets["inspector/title"];
+    if (s.state.hints_seen || !ui.widgets.count("sentence") || !ui.widgets.count("grid") ||
+        !ui.widgets.count("inspector/title") || !s.sentence())
+        return;
+    const Rect field = ui.widgets["sentence"], grid = ui.widgets["grid"],
+               title = ui.widgets["inspector/title"];
     ImDrawList* below = ui.list;
     ui.use_list(ImGui::GetForegroundDrawList());
     const Rect one{field.x + field.w * 0.63f, window.y + ui.px(114), ui.px(240), ui.px(92)};
     draw_card(ui, 0, one, {one.x + ui.px(70), one.y}, {one.x + ui.px(70), field.bottom()});
-    const Rect two{ui.px(16), grid.bottom() + ui.px(56), std::min(ui.px(288), title.x - ui.px(32)), ui.px(94)};
+    const Rect two{ui.px(16), grid.bottom() + ui.px(56), std::min(ui.px(288), title.x - ui.px(32)),
+                   ui.px(94)};
     const float tie = std::min(grid.right() - ui.px(20), two.right() - ui.px(12));
     draw_card(ui, 1, two, {tie, two.y}, {tie, grid.bottom() + ui.px(4)});
     const Rect three{title.x - ui.px(420), window.y + ui.px(318), ui.px(272), ui.px(150)};

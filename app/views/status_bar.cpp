@@ -13,7 +13,8 @@ std::string shown_notice(const Scene& s) {
     const SentenceResult& sentence = *s.sentence();
     const size_t kept = sentence.trace->request.inputs[0].ids.size();
     if (sentence.tokens_in_all <= kept) return "";
-    return "Only the first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) + " tokens are read: " + sentence.model->name + " reads no more.";
+    return "Only the first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) +
+           " tokens are read: " + sentence.model->name + " reads no more.";
 }
 
 namespace {
@@ -21,7 +22,8 @@ namespace {
 /// A line for what a window left that did not end as it should; returns where it ends.
 float draw_left_workspace(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not end as it should.") + ui.px(12);
+    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not end as it should.") +
+         ui.px(12);
     const auto link = [&](const char* path, const char* label) {
         const float right = x + ui.text.width(kCaption, label);
         x = right + ui.px(16);
@@ -41,14 +43,22 @@ void draw_status_bar(Scene& s, Rect area) {
     float x = area.x + pad;
     if (const Model* m = s.model()) {
         const ModelConfig& c = m->config;
-        const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers" : std::to_string(c.stacks[0].layers) + " + " + std::to_string(c.stacks[1].layers) + " layers";
-        const std::string shared = c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value)" : "";
-        const std::string what = c.family_name + " · " + layers + " · " + per_stack(c, &StackConfig::heads) + " heads" + shared + " · d_model " + std::to_string(c.d_model) + (m->weights.stacks.empty() ? " · a trace, no weights" : " · " + short_count(parameter_count(c)) + " parameters");
+        const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers"
+                                                        : std::to_string(c.stacks[0].layers) + " + " +
+                                                              std::to_string(c.stacks[1].layers) + " layers";
+        const std::string shared =
+            c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value)" : "";
+        const std::string what =
+            c.family_name + " · " + layers + " · " + per_stack(c, &StackConfig::heads) + " heads" + shared +
+            " · d_model " + std::to_string(c.d_model) +
+            (m->weights.stacks.empty() ? " · a trace, no weights"
+                                       : " · " + short_count(parameter_count(c)) + " parameters");
         const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
         const Hit h = ui.control("tab/Model", model);
         if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.state, "model");
         if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
-        x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) + ui.px(32);
+        x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) +
+             ui.px(32);
         float right = area.right() - pad;
         right -= ui.text.width(kCaption, "float32");
         ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
@@ -56,14 +66,23 @@ void draw_status_bar(Scene& s, Rect area) {
         const StackConfig& stack = c.stacks[static_cast<size_t>(site.stack)];
         const int window = site.kind == AttentionKind::cross ? 0 : stack.window(site.layer);
         const Intervention& changed = s.sentence() ? s.sentence()->intervention : s.state.intervention;
-        const std::string changes = changed.changes.empty() ? "" : ", " + std::to_string(changed.changes.size()) + (changed.changes.size() == 1 ? " change" : " changes");
-        const std::string mask = !changed.mask.is_own() ? "mask " + changed.mask.name() + changes : std::string(stack.causal && site.kind != AttentionKind::cross ? "mask causal" : "mask none") + (window ? ", window " + std::to_string(window) : "") + changes;
+        const std::string changes = changed.changes.empty()
+                                        ? ""
+                                        : ", " + std::to_string(changed.changes.size()) +
+                                              (changed.changes.size() == 1 ? " change" : " changes");
+        const std::string mask =
+            !changed.mask.is_own()
+                ? "mask " + changed.mask.name() + changes
+                : std::string(stack.causal && site.kind != AttentionKind::cross ? "mask causal"
+                                                                                : "mask none") +
+                      (window ? ", window " + std::to_string(window) : "") + changes;
         ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
     }
     if (!s.state.left_workspace.empty()) x = draw_left_workspace(s, x, y);
     if (const std::string notice = shown_notice(s); !notice.empty()) {
         ui.name("notice", {x, area.y, ui.px(400), area.h});
-        ui.text.draw(x, y, kCaption, ui.colors->accent_text, ui.text.fitted(kCaption, notice, area.right() - x - ui.px(200)));
+        ui.text.draw(x, y, kCaption, ui.colors->accent_text,
+                     ui.text.fitted(kCaption, notice, area.right() - x - ui.px(200)));
     }
 }
 

@@ -25,13 +25,33 @@ const std::vector<ColumnKind>& column_kinds() {
     static const std::vector<ColumnKind> table{
         {Column::dot, "q·k", 72, 2, [](const KeyStep& k) -> double { return k.dot; }, {}},
         {Column::scaled, "", 72, 2, [](const KeyStep& k) -> double { return k.scaled; }, {Column::dot}},
-        {Column::capped, "soft cap", 76, 2, [](const KeyStep& k) -> double { return k.capped; }, {Column::scaled}},
+        {Column::capped,
+         "soft cap",
+         76,
+         2,
+         [](const KeyStep& k) -> double { return k.capped; },
+         {Column::scaled}},
         {Column::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
         {Column::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
-        {Column::exp, "e^score", 88, 2, [](const KeyStep& k) -> double { return k.exp; }, {Column::scaled, Column::capped, Column::bias}},
-        {Column::weight, "softmax", 70, 3, [](const KeyStep& k) -> double { return k.weight; }, {Column::exp}},
+        {Column::exp,
+         "e^score",
+         88,
+         2,
+         [](const KeyStep& k) -> double { return k.exp; },
+         {Column::scaled, Column::capped, Column::bias}},
+        {Column::weight,
+         "softmax",
+         70,
+         3,
+         [](const KeyStep& k) -> double { return k.weight; },
+         {Column::exp}},
         {Column::value, "× ‖v‖", 64, 2, [](const KeyStep& k) -> double { return k.value_norm; }, {}},
-        {Column::moved, "= weighted", 76, 2, [](const KeyStep& k) -> double { return k.moved; }, {Column::weight, Column::value}},
+        {Column::moved,
+         "= weighted",
+         76,
+         2,
+         [](const KeyStep& k) -> double { return k.moved; },
+         {Column::weight, Column::value}},
     };
     return table;
 }
@@ -62,7 +82,8 @@ bool shown(const Scene& s, Column c) {
 std::string scale_title(const Scene& s) {
     const ModelConfig& c = s.model()->config;
     const bool root = c.scale == 0 && !c.scale_by_layer;
-    return root ? "÷ √" + std::to_string(c.d_head(s.site())) : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
+    return root ? "÷ √" + std::to_string(c.d_head(s.site()))
+                : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
 }
 
 std::string title_of(const Scene& s, const ColumnKind& k, const Steps& steps) {
@@ -100,11 +121,14 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
 }
 
 const Placed* find_column(const Table& t, Column c) {
-    const auto it = std::find_if(t.columns.begin(), t.columns.end(), [&](const Placed& p) { return p.kind->what == c; });
+    const auto it =
+        std::find_if(t.columns.begin(), t.columns.end(), [&](const Placed& p) { return p.kind->what == c; });
     return it == t.columns.end() ? nullptr : &*it;
 }
 
-Rect cell_box(const Ui& ui, const Table& t, const Placed& p, int key) { return {p.left, t.y(key) - t.pitch / 2 + ui.px(1), p.right - p.left + ui.px(8), t.pitch - ui.px(2)}; }
+Rect cell_box(const Ui& ui, const Table& t, const Placed& p, int key) {
+    return {p.left, t.y(key) - t.pitch / 2 + ui.px(1), p.right - p.left + ui.px(8), t.pitch - ui.px(2)};
+}
 
 void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, int key, bool focused) {
     Ui& ui = s.ui;
@@ -114,8 +138,11 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, 
     const Rect bar{p.bar_left, y - bar_h / 2, p.bar_right - p.bar_left, bar_h};
     const bool after_mask = p.kind->what >= Column::exp;
     if (p.kind->what == Column::mask) {
-        if (step.allowed) ui.text.draw_right(p.right, y, kBodyMono, ui.colors->t3, "0");
-        else ui.hatch({p.left + ui.px(8), y - ui.px(6), p.right - p.left - ui.px(8), ui.px(12)}, ui.colors->l2);
+        if (step.allowed)
+            ui.text.draw_right(p.right, y, kBodyMono, ui.colors->t3, "0");
+        else
+            ui.hatch({p.left + ui.px(8), y - ui.px(6), p.right - p.left - ui.px(8), ui.px(12)},
+                     ui.colors->l2);
         return;
     }
     if (after_mask && !step.allowed && step.weight == 0) {
@@ -128,8 +155,13 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, 
         const float largest = p.kind->what == Column::moved ? t.largest_moved : 1;
         ui.bar(bar, static_cast<float>(value) / largest, focused ? ui.colors->accent : ui.colors->t3);
     }
-    const ImU32 ink = !step.allowed ? ui.colors->t3 : p.kind->what == Column::weight || p.kind->what == Column::moved || focused ? ui.colors->t1 : ui.colors->t2;
-    const int digits = p.kind->what == Column::exp && value >= 1000 ? 1 : p.kind->what == Column::exp && value < 0.1 ? 4 : p.kind->digits;
+    const ImU32 ink = !step.allowed ? ui.colors->t3
+                      : p.kind->what == Column::weight || p.kind->what == Column::moved || focused
+                          ? ui.colors->t1
+                          : ui.colors->t2;
+    const int digits = p.kind->what == Column::exp && value >= 1000 ? 1
+                       : p.kind->what == Column::exp && value < 0.1 ? 4
+                                                                    : p.kind->digits;
     ui.text.draw_right(p.right, y, kBodyMono, ink, number(value, digits));
 }
 
@@ -139,7 +171,8 @@ void draw_sources(Scene& s, const Table& t, int key) {
     const Placed* here = find_column(t, s.state.step_column);
     if (!here) return;
     for (const Column from : here->kind->from)
-        if (const Placed* p = find_column(t, from)) ui.fill(cell_box(ui, t, *p, key), ui.colors->bg4, size::corner);
+        if (const Placed* p = find_column(t, from))
+            ui.fill(cell_box(ui, t, *p, key), ui.colors->bg4, size::corner);
 }
 
 void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int key) {
@@ -155,7 +188,8 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
         if (focused) draw_sources(s, t, k);
         const bool allowed = found.answer.keys[static_cast<size_t>(k)].allowed;
         ui.text.draw_right(t.area.x + ui.px(42), y, kCaptionMono, ui.colors->t3, std::to_string(k));
-        ui.text.draw(t.area.x + ui.px(50), y, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3, ui.text.fitted(kBodyMono, labels[static_cast<size_t>(k)], ui.px(92)));
+        ui.text.draw(t.area.x + ui.px(50), y, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3,
+                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(k)], ui.px(92)));
         for (const Placed& p : t.columns) draw_number(s, t, p, found.answer, k, focused);
         const Placed* here = focused ? find_column(t, s.state.step_column) : nullptr;
         if (here) ui.frame(cell_box(ui, t, *here, k), ui.colors->accent, 2, 2);
@@ -165,7 +199,9 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
 
 void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     const Hit h = s.ui.control("steps/table", t.area);
-    if (const int step = s.ui.take_step("steps/table"); step != 0) s.state.step_column = static_cast<StepColumn>(std::clamp(static_cast<int>(s.state.step_column) + step, 0, static_cast<int>(StepColumn::delta)));
+    if (const int step = s.ui.take_step("steps/table"); step != 0)
+        s.state.step_column = static_cast<StepColumn>(
+            std::clamp(static_cast<int>(s.state.step_column) + step, 0, static_cast<int>(StepColumn::delta)));
     if (!h.hovered) return;
     const int key = static_cast<int>((h.mouse.y - t.area.y + t.scroll) / t.pitch);
     if (key < 0 || key >= static_cast<int>(found.answer.keys.size())) return;
@@ -181,15 +217,24 @@ void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, floa
     Ui& ui = s.ui;
     ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t2, "key");
     for (const Placed& p : t.columns) {
-        const std::string title = p.kind->what == Column::moved && p.right - p.left < ui.px(84) ? "= w‖v‖" : title_of(s, *p.kind, steps);
+        const std::string title = p.kind->what == Column::moved && p.right - p.left < ui.px(84)
+                                      ? "= w‖v‖"
+                                      : title_of(s, *p.kind, steps);
         ui.text.draw_right(p.right, y, kCaption, ui.colors->t2, title);
-        constexpr const char* kHelp[] = {"The dot product of the query's q and the key's k.", "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
-                                         "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).", "Added for where query and key stand: ALiBi's slope or T5's bucket.",
-                                         "0: allowed. Hatched: −∞ is added, so that nothing is left of the weight.", "e to the score. Their sum is under the column.",
-                                         "e^score over the sum: the weight.", "The length of the key's value vector.",
-                                         "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths."};
+        constexpr const char* kHelp[] = {
+            "The dot product of the query's q and the key's k.",
+            "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
+            "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).",
+            "Added for where query and key stand: ALiBi's slope or T5's bucket.",
+            "0: allowed. Hatched: −∞ is added, so that nothing is left of the weight.",
+            "e to the score. Their sum is under the column.",
+            "e^score over the sum: the weight.",
+            "The length of the key's value vector.",
+            "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their "
+            "lengths."};
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
-        ui.tooltip(path, ui.hit(path, {p.left, y - ui.px(12), p.right - p.left, ui.px(24)}), kHelp[static_cast<int>(p.kind->what)]);
+        ui.tooltip(path, ui.hit(path, {p.left, y - ui.px(12), p.right - p.left, ui.px(24)}),
+                   kHelp[static_cast<int>(p.kind->what)]);
     }
     ui.fill({area.x + ui.px(24), y + ui.px(16), area.w - ui.px(48), ui.line()}, ui.colors->l2);
 }
@@ -198,8 +243,11 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
     Ui& ui = s.ui;
     ui.fill({area.x + ui.px(24), y - ui.px(18), area.w - ui.px(48), ui.line()}, ui.colors->l2);
     ui.text.draw(area.x + ui.px(50), y, kBody, ui.colors->t2, "sum");
-    if (const Placed* p = find_column(t, Column::exp)) ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2, number(steps.sum, steps.sum < 1000 ? 2 : 1));
-    if (const Placed* p = find_column(t, Column::weight)) ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2, "1.000");
+    if (const Placed* p = find_column(t, Column::exp))
+        ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2,
+                           number(steps.sum, steps.sum < 1000 ? 2 : 1));
+    if (const Placed* p = find_column(t, Column::weight))
+        ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2, "1.000");
     const Placed& last = t.columns.back();
     const std::string value = number(steps.delta.norm(), 2);
     const float w = ui.text.width(kBodyMono, value);
@@ -207,9 +255,12 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
     const float norm = ui.text.width(kBody, "‖ΔE‖") + ui.px(8);
     ui.text.draw_right(last.right - w - ui.px(8), y, kBody, ui.colors->accent_text, "‖ΔE‖");
     const Placed* weight = find_column(t, Column::weight);
-    if (weight && last.right - w - norm - ui.px(120) > weight->right) ui.text.draw_right(last.right - w - norm - ui.px(8), y, kCaption, ui.colors->t3, "added, then W_O:");
+    if (weight && last.right - w - norm - ui.px(120) > weight->right)
+        ui.text.draw_right(last.right - w - norm - ui.px(8), y, kCaption, ui.colors->t3, "added, then W_O:");
     const Hit h = ui.hit("steps/delta", {last.right - ui.px(200), y - ui.px(14), ui.px(208), ui.px(28)});
-    ui.tooltip("steps/delta", h, "The weighted value vectors are added (z) and go through the head's slice of the output matrix. The length of what comes out is not the sum of the lengths above.");
+    ui.tooltip("steps/delta", h,
+               "The weighted value vectors are added (z) and go through the head's slice of the output "
+               "matrix. The length of what comes out is not the sum of the lengths above.");
     if (h.hovered) s.state.step_column = Column::delta;
 }
 
@@ -225,22 +276,29 @@ void draw_steps(Scene& s, Rect area) {
     const auto* found = s.found<StepsWanted>();
     const auto cell = s.shown_cell();
     if (!found || !cell) return;
-    const int query = found->asked.query, key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
+    const int query = found->asked.query,
+              key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(26);
     x += ui.text.draw(x, y, kCaption, ui.colors->t3, "query") + ui.px(10);
     x += draw_token_box(s, x, y, token_at(s.query_labels(), query), true) + ui.px(16);
     const bool causal = s.sentence()->trace->rule(s.site()).mask.hides_any();
-    const std::string says = std::string(causal ? "asks itself and every key that its mask allows." : "asks every key.") + " Each row is one key; read from left to right.";
+    const std::string says =
+        std::string(causal ? "asks itself and every key that its mask allows." : "asks every key.") +
+        " Each row is one key; read from left to right.";
     ui.text.draw(x, y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, says, area.right() - x - ui.px(24)));
 
     const float strips_h = std::min(ui.px(222), area.h * 0.36f), top = area.y + ui.px(76);
     const Rect strips{area.x, area.bottom() - strips_h, area.w, strips_h};
-    const float rows_room = strips.y - top - ui.px(42), rows = static_cast<float>(found->answer.keys.size()) * ui.px(28);
-    const Table t = arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, ui.px(60)))}, found->answer);
+    const float rows_room = strips.y - top - ui.px(42),
+                rows = static_cast<float>(found->answer.keys.size()) * ui.px(28);
+    const Table t =
+        arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, ui.px(60)))}, found->answer);
     if (s.state.steps_followed != std::pair{query, key}) {
         s.state.steps_followed = {query, key};
-        if (!s.state.hovered) s.state.steps_scroll = scrolled_to(s.state.steps_scroll, t.pitch * static_cast<float>(key), t.pitch * static_cast<float>(key + 1), t.area.h);
+        if (!s.state.hovered)
+            s.state.steps_scroll = scrolled_to(s.state.steps_scroll, t.pitch * static_cast<float>(key),
+                                               t.pitch * static_cast<float>(key + 1), t.area.h);
     }
     answer_table(s, t, *found);
     draw_head_row(s, area, t, found->answer, area.y + ui.px(58));

@@ -18,18 +18,31 @@ void draw_arithmetic(Scene& s, Rect column, float& y, const Steps& steps, const 
     const StepColumn on = s.state.step_column;
     const bool root = c.scale == 0 && !c.scale_by_layer;
     y = draw_pair(ui, column, y, "q·k", number(k.dot, 2), on == StepColumn::dot);
-    if (rule.scale != 1) y = draw_pair(ui, column, y, root ? "÷ √" + std::to_string(c.d_head(s.site())) + " = " + decimals(1 / rule.scale, 2) : "× " + decimals(rule.scale, 3), number(k.scaled, 2), on == StepColumn::scaled);
-    if (rule.cap > 0) y = draw_pair(ui, column, y, "soft cap " + decimals(rule.cap, 0), number(k.capped, 2), on == StepColumn::capped);
-    if (rule.has_bias()) y = draw_pair(ui, column, y, "+ position bias " + number(k.bias, 2), number(k.score, 2), on == StepColumn::bias);
+    if (rule.scale != 1)
+        y = draw_pair(ui, column, y,
+                      root ? "÷ √" + std::to_string(c.d_head(s.site())) + " = " + decimals(1 / rule.scale, 2)
+                           : "× " + decimals(rule.scale, 3),
+                      number(k.scaled, 2), on == StepColumn::scaled);
+    if (rule.cap > 0)
+        y = draw_pair(ui, column, y, "soft cap " + decimals(rule.cap, 0), number(k.capped, 2),
+                      on == StepColumn::capped);
+    if (rule.has_bias())
+        y = draw_pair(ui, column, y, "+ position bias " + number(k.bias, 2), number(k.score, 2),
+                      on == StepColumn::bias);
     if (!k.allowed) {
         y = draw_pair(ui, column, y, "mask", "−∞", true);
         return;
     }
-    const std::string exponent = steps.shift == 0 ? number(k.score, 2) : "(" + number(k.score, 2) + " − " + number(steps.shift, 2) + ")";
+    const std::string exponent = steps.shift == 0
+                                     ? number(k.score, 2)
+                                     : "(" + number(k.score, 2) + " − " + number(steps.shift, 2) + ")";
     y = draw_pair(ui, column, y, "e^" + exponent, number(k.exp, k.exp < 1000 ? 4 : 1), on == StepColumn::exp);
-    const auto allowed = std::count_if(steps.keys.begin(), steps.keys.end(), [](const KeyStep& key) { return key.allowed; });
-    y = draw_pair(ui, column, y, "÷ Σ over " + std::to_string(allowed) + " keys", number(steps.sum, steps.sum < 1000 ? 4 : 1));
-    y = draw_pair(ui, column, y, "weight", number(k.weight, 3), on == StepColumn::weight || on == StepColumn::mask);
+    const auto allowed =
+        std::count_if(steps.keys.begin(), steps.keys.end(), [](const KeyStep& key) { return key.allowed; });
+    y = draw_pair(ui, column, y, "÷ Σ over " + std::to_string(allowed) + " keys",
+                  number(steps.sum, steps.sum < 1000 ? 4 : 1));
+    y = draw_pair(ui, column, y, "weight", number(k.weight, 3),
+                  on == StepColumn::weight || on == StepColumn::mask);
     y = draw_pair(ui, column, y, "× ‖v‖", number(k.value_norm, 2), on == StepColumn::value);
     y = draw_pair(ui, column, y, "weighted value", number(k.moved, 2), on == StepColumn::moved);
 }
@@ -40,15 +53,20 @@ void draw_products(Scene& s, Rect column, float& y, const std::vector<Strip>& st
     const Vector& values = strips.back().values;
     std::vector<int> order(static_cast<size_t>(values.size()));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
     const bool products = strips[0].name[0] == 'q';
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, products ? "Largest products" : "Largest entries of " + strips.back().name);
-    const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = column.w < ui.px(280) ? ui.px(40) : ui.px(80);
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3,
+                 products ? "Largest products" : "Largest entries of " + strips.back().name);
+    const float largest = std::max(std::abs(values[order[0]]), 1e-12f),
+                bar = column.w < ui.px(280) ? ui.px(40) : ui.px(80);
     for (size_t i = 0; i < std::min(kProducts, order.size()); ++i) {
         y += ui.px(24);
         const int d = order[i];
         ui.text.draw_right(column.x + ui.px(26), y, kCaptionMono, ui.colors->t3, std::to_string(d));
-        if (products) ui.text.draw_right(column.right() - ui.px(58) - bar, y, kCaptionMono, ui.colors->t2, number(strips[0].values[d], 2) + " × " + number(strips[1].values[d], 2));
+        if (products)
+            ui.text.draw_right(column.right() - ui.px(58) - bar, y, kCaptionMono, ui.colors->t2,
+                               number(strips[0].values[d], 2) + " × " + number(strips[1].values[d], 2));
         ui.signed_bar({column.right() - ui.px(54) - bar, y - ui.px(5), bar, ui.px(10)}, values[d] / largest);
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t1, number(values[d], 2));
     }
@@ -63,7 +81,8 @@ void draw_steps_inspector(Scene& s, Rect area) {
     const auto cell = s.shown_cell();
     if (!found || !cell) return;
     const int key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
-    float y = draw_inspector_title(s, area, token_at(s.query_labels(), found->asked.query), "→ " + token_at(s.key_labels(), key));
+    float y = draw_inspector_title(s, area, token_at(s.query_labels(), found->asked.query),
+                                   "→ " + token_at(s.key_labels(), key));
     const float pad = ui.px(size::inspector_pad);
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
     const Rect save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};

@@ -17,7 +17,8 @@ Strip strip(std::string name, Vector values, const std::string& sign, bool query
 }
 
 std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
-    const std::string query = token_at(s.query_labels(), found.asked.query), at = token_at(s.key_labels(), key);
+    const std::string query = token_at(s.query_labels(), found.asked.query),
+                      at = token_at(s.key_labels(), key);
     if (s.state.step_column < StepColumn::weight) return "q·k of " + query + " and " + at;
     if (s.state.step_column == StepColumn::delta) return "ΔE of " + query + ": z through the output matrix";
     return "What " + at + " gives to " + query;
@@ -27,8 +28,11 @@ std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
 void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, int& dimension) {
     Ui& ui = s.ui;
     const auto n = static_cast<int>(strip.values.size());
-    const float w = r.w / static_cast<float>(n), gap = w >= ui.px(6) ? ui.px(1) : 0, largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e-12f);
-    for (int d = 0; d < n; ++d) ui.fill({r.x + w * static_cast<float>(d), r.y, std::max(w - gap, 0.5f), r.h}, signed_color(ui.colors->dark, strip.values[d] / largest));
+    const float w = r.w / static_cast<float>(n), gap = w >= ui.px(6) ? ui.px(1) : 0,
+                largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e-12f);
+    for (int d = 0; d < n; ++d)
+        ui.fill({r.x + w * static_cast<float>(d), r.y, std::max(w - gap, 0.5f), r.h},
+                signed_color(ui.colors->dark, strip.values[d] / largest));
     const Hit h = ui.hit(path, r);
     if (h.hovered) dimension = std::clamp(static_cast<int>((h.mouse.x - r.x) / w), 0, n - 1);
     if (h.clicked) s.state.strips_open = !s.state.strips_open;
@@ -36,30 +40,42 @@ void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, i
 
 void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
     Ui& ui = s.ui;
-    const auto n = static_cast<int>(strips.back().values.size()), groups = std::max(1, static_cast<int>(area.w / ui.px(kNumberGroup))), rows = (n + groups - 1) / groups;
-    const float wide = area.w / static_cast<float>(groups), pitch = ui.px(kNumberRow), column = (wide - ui.px(40)) / static_cast<float>(strips.size());
+    const auto n = static_cast<int>(strips.back().values.size()),
+               groups = std::max(1, static_cast<int>(area.w / ui.px(kNumberGroup))),
+               rows = (n + groups - 1) / groups;
+    const float wide = area.w / static_cast<float>(groups), pitch = ui.px(kNumberRow),
+                column = (wide - ui.px(40)) / static_cast<float>(strips.size());
     ui.clip({area.x, area.y - ui.px(20), area.w, area.h + ui.px(20)});
     s.state.strips_scroll = scrolled(ui, area, pitch * static_cast<float>(rows), s.state.strips_scroll);
     for (int g = 0; g < groups; ++g)
-        for (size_t c = 0; c < strips.size(); ++c) ui.text.draw_right(area.x + wide * static_cast<float>(g) + ui.px(30) + column * static_cast<float>(c + 1), area.y - ui.px(12), kCaption, ui.colors->t3, strips[c].name.substr(0, strips[c].name.find(' ')));
+        for (size_t c = 0; c < strips.size(); ++c)
+            ui.text.draw_right(
+                area.x + wide * static_cast<float>(g) + ui.px(30) + column * static_cast<float>(c + 1),
+                area.y - ui.px(12), kCaption, ui.colors->t3,
+                strips[c].name.substr(0, strips[c].name.find(' ')));
     ui.unclip();
     ui.clip(area);
     for (int d = 0; d < n; ++d) {
-        const float x = area.x + wide * static_cast<float>(d / rows), y = area.y + pitch * (static_cast<float>(d % rows) + 0.5f) - s.state.strips_scroll;
+        const float x = area.x + wide * static_cast<float>(d / rows),
+                    y = area.y + pitch * (static_cast<float>(d % rows) + 0.5f) - s.state.strips_scroll;
         if (y < area.y - pitch || y > area.bottom() + pitch) continue;
         ui.text.draw_right(x + ui.px(28), y, kCaptionMono, ui.colors->t3, std::to_string(d));
         for (size_t c = 0; c < strips.size(); ++c)
-            if (d < strips[c].values.size()) ui.text.draw_right(x + ui.px(30) + column * static_cast<float>(c + 1), y, kCaptionMono, ui.colors->t1, number(strips[c].values[d], 2));
+            if (d < strips[c].values.size())
+                ui.text.draw_right(x + ui.px(30) + column * static_cast<float>(c + 1), y, kCaptionMono,
+                                   ui.colors->t1, number(strips[c].values[d], 2));
     }
     ui.unclip();
 }
 
 std::string dimension_text(const std::vector<Strip>& strips, int d) {
     const auto at = [&](size_t i) { return decimals(strips[i].values[d], 2); };
-    if (strips.size() == 3 && strips[2].name.rfind("q × k", 0) == 0) return "dimension " + std::to_string(d) + ":  " + at(0) + " × " + at(1) + " = " + at(2);
+    if (strips.size() == 3 && strips[2].name.rfind("q × k", 0) == 0)
+        return "dimension " + std::to_string(d) + ":  " + at(0) + " × " + at(1) + " = " + at(2);
     std::string out = "dimension " + std::to_string(d) + ":";
     for (size_t i = 0; i < strips.size(); ++i)
-        if (d < strips[i].values.size()) out += "  " + strips[i].name.substr(0, strips[i].name.find(' ')) + " " + at(i);
+        if (d < strips[i].values.size())
+            out += "  " + strips[i].name.substr(0, strips[i].name.find(' ')) + " " + at(i);
     return out;
 }
 
@@ -69,12 +85,18 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, in
     const Trace& trace = *s.sentence()->trace;
     const StepsWanted& w = found.asked;
     const std::string query = token_at(s.query_labels(), w.query), at = token_at(s.key_labels(), key);
-    const Vector q = trace.q(w.site, w.head).row(w.query).transpose(), k = trace.k(w.site, w.head).row(key).transpose();
+    const Vector q = trace.q(w.site, w.head).row(w.query).transpose(),
+                 k = trace.k(w.site, w.head).row(key).transpose();
     const Vector v = trace.v(w.site, w.head).row(key).transpose(), &z = found.answer.z;
-    if (s.state.step_column == StepColumn::delta) return {strip("z " + query, z, "‖·‖", true), strip("ΔE " + query, found.answer.delta, "‖·‖", true)};
+    if (s.state.step_column == StepColumn::delta)
+        return {strip("z " + query, z, "‖·‖", true), strip("ΔE " + query, found.answer.delta, "‖·‖", true)};
     if (s.state.step_column >= StepColumn::weight)
-        return {strip("v " + at, v, "‖·‖"), strip("w·v × " + decimals(found.answer.keys[static_cast<size_t>(key)].weight, 3), v * found.answer.keys[static_cast<size_t>(key)].weight, "‖·‖"), strip("z " + query, z, "‖·‖", true)};
-    return {strip("q " + query, q, "‖·‖", true), strip("k " + at, k, "‖·‖"), strip("q × k", q.cwiseProduct(k), "Σ")};
+        return {strip("v " + at, v, "‖·‖"),
+                strip("w·v × " + decimals(found.answer.keys[static_cast<size_t>(key)].weight, 3),
+                      v * found.answer.keys[static_cast<size_t>(key)].weight, "‖·‖"),
+                strip("z " + query, z, "‖·‖", true)};
+    return {strip("q " + query, q, "‖·‖", true), strip("k " + at, k, "‖·‖"),
+            strip("q × k", q.cwiseProduct(k), "Σ")};
 }
 
 void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, int key) {
@@ -83,27 +105,41 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
     ui.hairline(area.x, area.y, area.right(), area.y);
     const auto strips = strips_of(s, found, key);
     const float pad = ui.px(24), left = area.x + ui.px(128), right = area.right() - ui.px(136);
-    ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1, ui.text.fitted(kBody, heading(s, found, key), area.w - ui.px(320)));
-    if (ui.link("steps/numbers", area.right() - pad, area.y + ui.px(24), s.state.strips_open ? "Strips" : "Numbers", s.state.strips_open)) s.state.strips_open = !s.state.strips_open;
-    if (s.state.strips_open) return draw_numbers(s, {area.x + pad, area.y + ui.px(68), area.w - 2 * pad, area.h - ui.px(80)}, strips);
-    const float room = area.h - ui.px(42 + 32), pitch = room / static_cast<float>(strips.size()), high = std::min(ui.px(36), pitch - ui.px(8));
+    ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1,
+                 ui.text.fitted(kBody, heading(s, found, key), area.w - ui.px(320)));
+    if (ui.link("steps/numbers", area.right() - pad, area.y + ui.px(24),
+                s.state.strips_open ? "Strips" : "Numbers", s.state.strips_open))
+        s.state.strips_open = !s.state.strips_open;
+    if (s.state.strips_open)
+        return draw_numbers(s, {area.x + pad, area.y + ui.px(68), area.w - 2 * pad, area.h - ui.px(80)},
+                            strips);
+    const float room = area.h - ui.px(42 + 32), pitch = room / static_cast<float>(strips.size()),
+                high = std::min(ui.px(36), pitch - ui.px(8));
     int dimension = s.state.strip_dimension;
     Index steepest = 0;
     strips.back().values.cwiseAbs().maxCoeff(&steepest);
     for (size_t i = 0; i < strips.size(); ++i) {
         const Rect r{left, area.y + ui.px(44) + pitch * static_cast<float>(i), right - left, high};
-        ui.text.draw(area.x + pad, r.middle_y(), kCaptionMono, strips[i].query ? ui.colors->accent_text : ui.colors->t1, ui.text.fitted(kCaptionMono, strips[i].name, left - area.x - pad - ui.px(8)));
+        ui.text.draw(area.x + pad, r.middle_y(), kCaptionMono,
+                     strips[i].query ? ui.colors->accent_text : ui.colors->t1,
+                     ui.text.fitted(kCaptionMono, strips[i].name, left - area.x - pad - ui.px(8)));
         draw_strip(s, strips[i], r, "steps/strip/" + std::to_string(i), dimension);
         const ImU32 ink = i + 1 == strips.size() ? ui.colors->accent_text : ui.colors->t2;
         ui.text.draw_right(area.right() - pad, r.middle_y(), kCaptionMono, ink, strips[i].measure);
-        ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - ui.px(8), r.middle_y(), kCaption, ink, strips[i].sign);
+        ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - ui.px(8),
+                           r.middle_y(), kCaption, ink, strips[i].sign);
     }
     s.state.strip_dimension = dimension;
     const auto n = static_cast<int>(strips[0].values.size());
-    const int shown = dimension >= 0 && dimension < n ? dimension : std::min(static_cast<int>(steepest), n - 1);
+    const int shown =
+        dimension >= 0 && dimension < n ? dimension : std::min(static_cast<int>(steepest), n - 1);
     const float w = (right - left) / static_cast<float>(n);
     for (size_t i = 0; i < strips.size(); ++i)
-        if (strips[i].values.size() == n) ui.frame({left + w * static_cast<float>(shown) - ui.px(1), area.y + ui.px(43) + pitch * static_cast<float>(i), std::max(w, ui.px(3)) + ui.px(1), high + ui.px(2)}, ui.colors->hover, 1);
+        if (strips[i].values.size() == n)
+            ui.frame({left + w * static_cast<float>(shown) - ui.px(1),
+                      area.y + ui.px(43) + pitch * static_cast<float>(i), std::max(w, ui.px(3)) + ui.px(1),
+                      high + ui.px(2)},
+                     ui.colors->hover, 1);
     const float y = area.bottom() - ui.px(18);
     const float said = ui.text.draw(left, y, kCaptionMono, ui.colors->t2, dimension_text(strips, shown));
     const std::string note = "each strip to its own largest";

@@ -13,39 +13,48 @@ namespace headlight {
 /// Textures made from the last answer; remade only when that part of it changed.
 struct Pictures {
     Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
-    Texture preview;      // of the figure that would be saved
+    Texture preview;                            // of the figure that would be saved
     int preview_w = 0, preview_h = 0;
-    uint64_t of_picture = 0;   // serial numbers of what the textures were made from; 0: none
+    uint64_t of_picture = 0;  // serial numbers of what the textures were made from; 0: none
     uint64_t of_sentence = 0;
-    int t = 0;            // entries along a thumbnail
-    float largest = 1;    // of all thumbnails
+    int t = 0;          // entries along a thumbnail
+    float largest = 1;  // of all thumbnails
 };
 
 /// What a part of the window gets: the state it may edit, the answer it shows, what it draws with.
 struct Scene {
     Ui& ui;
     ViewState& state;
-    const WorkAnswer* answer;   // null before the first one
+    const WorkAnswer* answer;  // null before the first one
     const Pictures& pictures;
     Fields& fields;
     std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
-    GLuint colors;              // the chosen colour map
-    float dim = 0;              // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it over the panels
+    GLuint colors;                           // the chosen colour map
+    float dim = 0;  // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it
+                    // over the panels
 
     /// A cell is under the mouse: every view lights it in the next frame.
     void point_at(std::optional<std::pair<int, int>> cell) {
         state.hovered = cell;
         state.hover_fresh = true;
     }
-    const SentenceResult* sentence() const { return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr; }
-    const Model* model() const { return answer && answer->sentence ? answer->sentence->model.get() : nullptr; }
+    const SentenceResult* sentence() const {
+        return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr;
+    }
+    const Model* model() const {
+        return answer && answer->sentence ? answer->sentence->model.get() : nullptr;
+    }
     /// The last answer to a kind of question of the view where it fits what is shown, or null.
     template <class Q>
     const Found<Q>* found() const {
         return answer ? answer->found<Q>() : nullptr;
     }
     /// The sweep over the heads of the run that is shown, or null.
-    const Sweep* sweep() const { return sentence() && answer->sweep && answer->sweep->is_of(sentence()->trace.get(), state.sweep_token) ? answer->sweep.get() : nullptr; }
+    const Sweep* sweep() const {
+        return sentence() && answer->sweep && answer->sweep->is_of(sentence()->trace.get(), state.sweep_token)
+                   ? answer->sweep.get()
+                   : nullptr;
+    }
     /// The attention block that is shown, and the tokens on its two sides.
     int site() const { return answer->shown().site; }
     /// Its head that is shown; state.head is the one that is wanted.
@@ -75,18 +84,22 @@ struct View {
     const char* name;  // the tab's text; its path is tab/NAME
     char digit;        // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
-    bool (*offered)(const Model& model) = [](const Model&) { return true; };  // whether it is there for a model
-    const char* (*missing)(const Model& model) = [](const Model&) -> const char* { return nullptr; };  // why it says nothing of one, or null
+    bool (*offered)(const Model& model) = [](const Model&) {
+        return true;
+    };  // whether it is there for a model
+    const char* (*missing)(const Model& model) = [](const Model&) -> const
+        char* { return nullptr; };  // why it says nothing of one, or null
     enum class Shows { head, layer, model } shows = Shows::head;
     std::vector<Question> (*ask)(const Scene& scene) = nullptr;
     void (*list)(Scene& scene, Rect area) = draw_head_ranking;  // under the grid of heads
-    void (*inspect)(Scene& scene, Rect area) = nullptr;  // in place of the inspector
-    bool fills_window = false;                           // closes both panels; not a tab
+    void (*inspect)(Scene& scene, Rect area) = nullptr;         // in place of the inspector
+    bool fills_window = false;                                  // closes both panels; not a tab
     bool closes_inspector = false;
-    bool second_head = false;                            // shows another head too, outlined in the grid
-    bool lists_choices = false;                          // of the token that is being written: the bar of writing need not
-    bool (*of_layer)(const ViewState& state) = nullptr;  // whether a view of a head shows a whole layer just now
-    bool own_figure = false;                             // is saved by the figure of its name, sized to its cells
+    bool second_head = false;    // shows another head too, outlined in the grid
+    bool lists_choices = false;  // of the token that is being written: the bar of writing need not
+    bool (*of_layer)(const ViewState& state) =
+        nullptr;              // whether a view of a head shows a whole layer just now
+    bool own_figure = false;  // is saved by the figure of its name, sized to its cells
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
 };
 
@@ -141,8 +154,8 @@ void draw_menus(Scene& scene, Rect window);
 void draw_save_menu(Scene& scene, Rect window);
 void draw_hints(Scene& scene, Rect window);
 
-/// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it is compared
-/// with. A workspace's path leads to the workspace.
+/// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it
+/// is compared with. A workspace's path leads to the workspace.
 void choose_model(ViewState& state, const std::string& path);
 /// Goes back to the one that is open.
 void choose_model(ViewState& state, const std::string& path, uint64_t attempt);

@@ -8,11 +8,13 @@ namespace headlight {
 /// Whether the model that is open can write on.
 bool offers_writing(const Scene& scene);
 
-/// What stood to choice at a step, most probable first; and whether a token is the one that was written there.
+/// What stood to choice at a step, most probable first; and whether a token is the one that was written
+/// there.
 std::vector<Prediction> choices_at(const Scene& scene, int step);
 bool is_written(const Scene& scene, int step, int id);
 
-/// Puts a token in the place of the one at a step; the model goes on from there, also where the target was typed.
+/// Puts a token in the place of the one at a step; the model goes on from there, also where the target was
+/// typed.
 void go_on_from(Scene& scene, int step, int id);
 
 /// Shows a step, or one so many further; the last step is "everything".

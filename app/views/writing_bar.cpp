@@ -1,10 +1,10 @@
-// The bar of writing: how the model chooses its tokens, one step after another, and what else stood to choice.
-#include "views/writing.h"
-
+// The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
+// choice.
 #include <algorithm>
 #include <cmath>
 
 #include "base/utf8.h"
+#include "views/writing.h"
 
 namespace headlight {
 
@@ -17,13 +17,15 @@ int last_step(const Scene& s) { return s.sentence()->written->steps(); }
 
 /// A choice among numbers; one that is none of them is offered too.
 template <class T>
-void choose_number(Ui& ui, float& x, float y, const char* label, const char* path, std::vector<T> values, T& value, const std::function<std::string(T)>& text) {
+void choose_number(Ui& ui, float& x, float y, const char* label, const char* path, std::vector<T> values,
+                   T& value, const std::function<std::string(T)>& text) {
     auto now = std::find(values.begin(), values.end(), value);
     if (now == values.end()) now = values.insert(values.end(), value);
     const auto current = static_cast<int>(now - values.begin());
     std::vector<std::string> items;
     for (const T v : values) items.push_back(text(v));
-    if (const int c = ui.choice(x, y, label, path, items, current); c >= 0) value = values[static_cast<size_t>(c)];
+    if (const int c = ui.choice(x, y, label, path, items, current); c >= 0)
+        value = values[static_cast<size_t>(c)];
 }
 
 std::string as_count(int v) { return v == 0 ? "all" : std::to_string(v); }
@@ -34,23 +36,30 @@ void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     Decoding& d = s.state.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
-    if (const int c = ui.choice(x, y, "Choose", "writing/method", {"most probable", "best of drafts", "drawn"}, method); c >= 0 && c != method) {
+    if (const int c =
+            ui.choice(x, y, "Choose", "writing/method", {"most probable", "best of drafts", "drawn"}, method);
+        c >= 0 && c != method) {
         d.temperature = c == 2 ? 0.8f : 0;
         d.beams = c == 1 ? 4 : 1;
     }
     if (d.temperature > 0) {
-        choose_number<float>(ui, x, y, "Temperature", "writing/temperature", {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
+        choose_number<float>(ui, x, y, "Temperature", "writing/temperature",
+                             {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
         choose_number<int>(ui, x, y, "Top k", "writing/top_k", {0, 5, 10, 40, 100}, d.top_k, as_count);
-        choose_number<float>(ui, x, y, "Top p", "writing/top_p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f}, d.top_p, as_decimal);
+        choose_number<float>(ui, x, y, "Top p", "writing/top_p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f}, d.top_p,
+                             as_decimal);
         const std::string seed = "Seed " + std::to_string(d.seed);
         const Rect again{x, y - ui.px(14), ui.text.width(kBody, seed) + ui.px(24), ui.px(28)};
         if (ui.button("writing/seed", again, seed)) ++d.seed;
         x = again.right() + ui.px(16);
     } else if (d.beams > 1) {
         choose_number<int>(ui, x, y, "Drafts", "writing/beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
-        choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty", {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
+        choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty",
+                             {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
-    if (s.model()->config.kind == ModelKind::decoder) choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192}, s.state.written_length, as_count);
+    if (s.model()->config.kind == ModelKind::decoder)
+        choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192},
+                           s.state.written_length, as_count);
 }
 
 /// Lets the step go on by itself until the end.
@@ -85,13 +94,23 @@ void draw_ticks(Scene& s, Rect track) {
     const float apart = n ? track.w / static_cast<float>(n) : track.w;
     float free_from = track.x - ui.px(60);
     const auto x_of = [&](int i) { return track.x + apart * static_cast<float>(i); };
-    const auto label = [&](int i) { return i < static_cast<int>(w.labels.size()) ? shorten_middle(w.labels[static_cast<size_t>(i)], 14) : std::string("…"); };
-    const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - ui.px(8), to = from + wide + ui.px(16);
+    const auto label = [&](int i) {
+        return i < static_cast<int>(w.labels.size()) ? shorten_middle(w.labels[static_cast<size_t>(i)], 14)
+                                                     : std::string("…");
+    };
+    const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - ui.px(8),
+                to = from + wide + ui.px(16);
     for (int i = 0; i <= n; ++i) {
         const float x = x_of(i), half = ui.text.width(kCaptionMono, label(i)) / 2;
-        if (apart >= ui.px(4)) ui.fill({x, track.middle_y() - ui.px(4), ui.line(), ui.px(8)}, i <= now ? ui.colors->accent : ui.colors->l2);
+        if (apart >= ui.px(4))
+            ui.fill({x, track.middle_y() - ui.px(4), ui.line(), ui.px(8)},
+                    i <= now ? ui.colors->accent : ui.colors->l2);
         if (i != now && (x - half < free_from || (x + half > from && x - half < to))) continue;
-        ui.text.draw_centred(x, track.middle_y() + ui.px(24), kCaptionMono, i == now ? ui.colors->accent_text : i < now ? ui.colors->t2 : ui.colors->t3, label(i));
+        ui.text.draw_centred(x, track.middle_y() + ui.px(24), kCaptionMono,
+                             i == now  ? ui.colors->accent_text
+                             : i < now ? ui.colors->t2
+                                       : ui.colors->t3,
+                             label(i));
         free_from = x + half + ui.px(10);
     }
 }
@@ -102,7 +121,8 @@ void draw_slider(Scene& s, Rect track) {
     const Rect area{track.x - ui.px(10), track.y - ui.px(14), track.w + ui.px(20), ui.px(28)};
     const Hit h = ui.control("writing/slider", area);
     if (h.pressed && n > 0) {
-        go_to_writing_step(s, static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))));
+        go_to_writing_step(
+            s, static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))));
         s.state.playing = false;
     }
     if (const int by = ui.take_step("writing/slider")) take_writing_step(s, by);
@@ -110,7 +130,8 @@ void draw_slider(Scene& s, Rect track) {
     ui.fill({track.x, track.middle_y() - ui.px(1), track.w, ui.px(2)}, ui.colors->l2);
     ui.fill({track.x, track.middle_y() - ui.px(1), at - track.x, ui.px(2)}, ui.colors->accent);
     draw_ticks(s, track);
-    ui.fill({at - ui.px(5), track.middle_y() - ui.px(10), ui.px(10), ui.px(20)}, h.hovered ? ui.colors->hover : ui.colors->accent, size::corner);
+    ui.fill({at - ui.px(5), track.middle_y() - ui.px(10), ui.px(10), ui.px(20)},
+            h.hovered ? ui.colors->hover : ui.colors->accent, size::corner);
 }
 
 /// What stood to choice where the shown pass ends; a click takes it.
@@ -119,7 +140,8 @@ void draw_others(Scene& s, Rect row) {
     const auto choices = choices_at(s, shown_step(s));
     float x = row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Next") + ui.px(12);
     for (size_t i = 0; i < choices.size(); ++i) {
-        const std::string label = prediction_label(*s.model(), choices[i].id), share = percent(choices[i].probability);
+        const std::string label = prediction_label(*s.model(), choices[i].id),
+                          share = percent(choices[i].probability);
         const float w = ui.text.width(kCaptionMono, label + share) + ui.px(30);
         if (x + w > row.right()) break;
         const Rect r{x, row.middle_y() - ui.px(13), w, ui.px(26)};
@@ -128,7 +150,8 @@ void draw_others(Scene& s, Rect row) {
         const bool on = is_written(s, shown_step(s), choices[i].id);
         ui.fill(r, h.hovered ? ui.colors->bg3 : on ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
         ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-        const float text = ui.text.draw(x + ui.px(10), r.middle_y(), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, label);
+        const float text = ui.text.draw(x + ui.px(10), r.middle_y(), kCaptionMono,
+                                        on ? ui.colors->accent_text : ui.colors->t1, label);
         ui.text.draw(x + text + ui.px(18), r.middle_y(), kCaptionMono, ui.colors->t3, share);
         ui.tooltip(path, h, "Goes on from “" + label + "”");
         if (h.clicked) go_on_from(s, shown_step(s), choices[i].id);
@@ -139,8 +162,11 @@ void draw_others(Scene& s, Rect row) {
 }  // namespace
 
 bool offers_writing(const Scene& s) {
-    if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer || !s.sentence()->trace->has_weights()) return false;
-    return s.model()->config.kind == ModelKind::decoder || s.model()->config.kind == ModelKind::encoder_decoder;
+    if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer ||
+        !s.sentence()->trace->has_weights())
+        return false;
+    return s.model()->config.kind == ModelKind::decoder ||
+           s.model()->config.kind == ModelKind::encoder_decoder;
 }
 
 std::vector<Prediction> choices_at(const Scene& s, int step) {
@@ -177,7 +203,8 @@ void keep_written(Scene& s) {
     std::vector<int> ids = s.sentence()->trace->request.inputs.back().ids;
     if (s.model()->config.kind != ModelKind::decoder || w.labels.empty()) return;
     std::string text;
-    for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i) text += (*s.model()->target_tokenizer()).bytes(ids[i]);
+    for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i)
+        text += (*s.model()->target_tokenizer()).bytes(ids[i]);
     if (!is_valid_utf8(text)) {
         s.state.notice = "What is written ends within a character; take one step more or less.";
         return;
@@ -200,13 +227,21 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
     ui.name("writing/step", {area.x + pad, y - ui.px(10), ui.text.width(kBody, step), ui.px(20)});
-    draw_slider(s, {area.x + ui.px(152), y - ui.px(1), area.w - ui.px(152) - pad - buttons - ui.px(16), ui.px(2)});
+    draw_slider(
+        s, {area.x + ui.px(152), y - ui.px(1), area.w - ui.px(152) - pad - buttons - ui.px(16), ui.px(2)});
     draw_play(s, area.right() - pad, y);
     const float below = area.y + ui.px(88);
-    if (!s.sentence()->second.empty()) ui.text.draw(area.x + pad, below, kCaption, ui.colors->t2, ui.text.fitted(kCaption, "You typed this target; the model says how probable each of its tokens is. Choose another and it goes on by itself.", area.w - 2 * pad));
-    else choose_decoding(s, area.x + pad, below);
+    if (!s.sentence()->second.empty())
+        ui.text.draw(area.x + pad, below, kCaption, ui.colors->t2,
+                     ui.text.fitted(kCaption,
+                                    "You typed this target; the model says how probable each of its tokens "
+                                    "is. Choose another and it goes on by itself.",
+                                    area.w - 2 * pad));
+    else
+        choose_decoding(s, area.x + pad, below);
     if (!s.state.forced.empty()) {
-        const std::string many = std::to_string(s.state.forced.size()) + (s.state.forced.size() == 1 ? " token" : " tokens") + " held";
+        const std::string many = std::to_string(s.state.forced.size()) +
+                                 (s.state.forced.size() == 1 ? " token" : " tokens") + " held";
         const float w = ui.text.width(kCaption, "Let it choose");
         ui.text.draw_right(area.right() - pad - w - ui.px(12), below, kCaption, ui.colors->t3, many);
         if (ui.link("writing/release", area.right() - pad, below, "Let it choose")) s.state.unforce();

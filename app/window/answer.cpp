@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "base/memory.h"
-
 #include "window/worker.h"
 
 namespace headlight {
@@ -17,7 +16,10 @@ constexpr size_t kMostPredictions = 16;
 Matrix halve(const Matrix& v) {
     Matrix out((v.rows() + 1) / 2, (v.cols() + 1) / 2);
     for (Index i = 0; i < out.rows(); ++i)
-        for (Index j = 0; j < out.cols(); ++j) out(i, j) = v.block(2 * i, 2 * j, std::min<Index>(2, v.rows() - 2 * i), std::min<Index>(2, v.cols() - 2 * j)).maxCoeff();
+        for (Index j = 0; j < out.cols(); ++j)
+            out(i, j) = v.block(2 * i, 2 * j, std::min<Index>(2, v.rows() - 2 * i),
+                                std::min<Index>(2, v.cols() - 2 * j))
+                            .maxCoeff();
     return out;
 }
 
@@ -39,30 +41,37 @@ HeadPicture make_picture(const Trace& trace, int site, int head, ThreadPool& poo
     return p;
 }
 
-Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool, const CancelFlag* cancel) {
+Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
+                                      const CancelFlag* cancel) {
     SentenceResult s;
     s.model = trace->model;
     s.trace = std::move(trace);
     const Model& model = *s.model;
-    if (model.tokenizer && model.config.mask_id >= 0) s.mask = (*model.tokenizer)->spelling(model.config.mask_id);
-    for (size_t i = 0; i < s.trace->request.inputs.size(); ++i) s.labels.push_back(token_labels(model, s.trace->request.inputs[i], static_cast<int>(i)));
+    if (model.tokenizer && model.config.mask_id >= 0)
+        s.mask = (*model.tokenizer)->spelling(model.config.mask_id);
+    for (size_t i = 0; i < s.trace->request.inputs.size(); ++i)
+        s.labels.push_back(token_labels(model, s.trace->request.inputs[i], static_cast<int>(i)));
     TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel));
     for (const int position : predicting_positions(*s.trace)) {
         if (s.predictions.size() >= kMostPredictions) break;
         PredictedTokens row{position, {}};
-        for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool)) row.tokens.push_back({prediction_label(model, p.id), p.probability, p.id});
+        for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool))
+            row.tokens.push_back({prediction_label(model, p.id), p.probability, p.id});
         s.predictions.push_back(std::move(row));
     }
     return s;
 }
 
-Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel,
-                                                        const Trace* past) {
+Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
+                                                        const ForwardRequest& request,
+                                                        const WritingWanted& wanted, ThreadPool& pool,
+                                                        const CancelFlag* cancel, const Trace* past) {
     auto out = std::make_shared<WrittenText>();
     TRY(out->writing, write(model, request, wanted, pool, cancel, past));
     out->wanted = wanted;
     out->given = request.inputs.back().size();
-    for (const WrittenToken& token : out->writing.tokens) out->labels.push_back(prediction_label(*model, token.id));
+    for (const WrittenToken& token : out->writing.tokens)
+        out->labels.push_back(prediction_label(*model, token.id));
     if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->writing.ids());
     return std::shared_ptr<const WrittenText>(std::move(out));
 }
@@ -70,14 +79,19 @@ Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<co
 void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, ThreadPool& pool) {
     constexpr int kEffects = 9;
     s.unchanged = std::move(own);
-    if (s.unchanged && !s.predictions.empty()) s.effects = probability_changes(*s.unchanged, s.predictions[0].position, *s.trace, s.predictions[0].position, kEffects, pool);
+    if (s.unchanged && !s.predictions.empty())
+        s.effects = probability_changes(*s.unchanged, s.predictions[0].position, *s.trace,
+                                        s.predictions[0].position, kEffects, pool);
 }
 
-Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head, std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
+Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head,
+                              std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
     return guarded([&]() -> Result<WorkAnswer> {
         WorkAnswer a;
         a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, site, head, pool));
-        if (cell) a.cell = std::make_shared<const CellReport>(report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
+        if (cell)
+            a.cell = std::make_shared<const CellReport>(
+                report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
         TRY(SentenceResult s, describe_trace(runs.shown, pool));
         s.intervention = runs.shown->request.intervention;
         compare_with_own(s, runs.own, pool);
@@ -92,17 +106,21 @@ Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head, std::op
     });
 }
 
-Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {
+Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool,
+                        const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
-    const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(), a.other ? a.other->trace.get() : nullptr};
+    const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(),
+                    a.other ? a.other->trace.get() : nullptr};
     for (const Question& question : questions) {
         const Question fitting = fitted(question, runs.shown);
         if (a.answers.holds(fitting, runs.shown)) continue;
-        TRY_STATUS(std::visit([&](const auto& asked) -> Status {
-            TRY(auto answer, guarded([&] { return find(runs, asked, pool, cancel); }));
-            a.answers.set(asked, std::move(answer), a.sentence->trace);
-            return success();
-        }, fitting));
+        TRY_STATUS(std::visit(
+            [&](const auto& asked) -> Status {
+                TRY(auto answer, guarded([&] { return find(runs, asked, pool, cancel); }));
+                a.answers.set(asked, std::move(answer), a.sentence->trace);
+                return success();
+            },
+            fitting));
     }
     Status unchanged = runs.shown.model->store.check_unchanged();  // answers read weights after the pass
     if (!unchanged) a.answers = {};

@@ -32,7 +32,8 @@ Status Application::open_window() {
     glfwSetErrorCallback([](int, const char* message) { glfw_message = message; });
     if (!glfwInit())
         return Error{"There is no display to open a window on (" + glfw_message +
-                     "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot FILE.png' draws the window."};
+                     "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot "
+                     "FILE.png' draws the window."};
     TRY_STATUS(apply_options());
     if (remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -43,11 +44,15 @@ Status Application::open_window() {
     window_ = glfwCreateWindow(state_.window_width, state_.window_height, "Headlight", nullptr, nullptr);
     if (!window_)
         return Error{"A window with OpenGL 3.3 cannot be opened (" + glfw_message +
-                     "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight render', which needs neither."};
+                     "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight "
+                     "render', which needs neither."};
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
-    glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only delay the next key
-    worker_ = std::make_unique<Worker>(options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); }, Texture::most_side());
+    glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only
+                          // delay the next key
+    worker_ = std::make_unique<Worker>(
+        options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); },
+        Texture::most_side());
     ask_worker();  // the model opens while the fonts load
 
     ImGui::CreateContext();
@@ -61,7 +66,9 @@ Status Application::open_window() {
     heat_ = std::make_unique<HeatmapRenderer>(std::move(heat));
     ui_ = std::make_unique<Ui>(text_, heat_.get());
     const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-    const bool software = renderer && (std::string_view(renderer).find("llvmpipe") != std::string_view::npos || std::string_view(renderer).find("softpipe") != std::string_view::npos);
+    const bool software =
+        renderer && (std::string_view(renderer).find("llvmpipe") != std::string_view::npos ||
+                     std::string_view(renderer).find("softpipe") != std::string_view::npos);
     if (software) ui_->most_lines = 100;
     return success();
 }
@@ -101,7 +108,9 @@ void Application::install_callbacks() {
         std::string text;
         append_utf8(text, c);
         app.input_.add_text(text);
-        app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
+        app.frames_wanted_ =
+            std::max(app.frames_wanted_,
+                     ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
     });
     glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
         for (int i = 0; i < count; ++i) touch(w).input_.dropped.emplace_back(paths[i]);
@@ -116,17 +125,19 @@ void Application::install_callbacks() {
     glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { touch(w); });
 }
 
-/// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes them: its callback
-/// is called by ours, with the key that the person's layout means.
+/// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes
+/// them: its callback is called by ours, with the key that the person's layout means.
 void Application::install_key_callback() {
     glfwSetKeyCallback(window_, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
         auto& app = *static_cast<Application*>(glfwGetWindowUserPointer(w));
         const int key = app.meant_key_of(place, scancode);
-        ImGui_ImplGlfw_KeyCallback(w, IMGUI_VERSION_NUM < 18700 ? key : place, scancode, action, mods);  // later ones translate themselves
+        ImGui_ImplGlfw_KeyCallback(w, IMGUI_VERSION_NUM < 18700 ? key : place, scancode, action,
+                                   mods);  // later ones translate themselves
         if (action == GLFW_RELEASE) return;
         app.frames_wanted_ = std::max(app.frames_wanted_, ImGui::GetIO().WantTextInput ? 3 : 1);
         if (app.key_at_ == 0) app.key_at_ = glfwGetTime();
-        app.input_.keys.push_back({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+        app.input_.keys.push_back(
+            {key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
     });
 }
 
@@ -135,7 +146,9 @@ int Application::meant_key_of(int key, int scancode) const {
     const char* name = glfwGetKeyName(key, scancode);
     std::string all;
     for (int k = GLFW_KEY_APOSTROPHE; k <= GLFW_KEY_WORLD_2; ++k)
-        if (const char* other = glfwGetKeyScancode(k) > 0 ? glfwGetKeyName(k, 0) : nullptr; other && !other[1]) all += other[0];
+        if (const char* other = glfwGetKeyScancode(k) > 0 ? glfwGetKeyName(k, 0) : nullptr;
+            other && !other[1])
+            all += other[0];
     return meant_key(key, name ? name : "", all);
 }
 
@@ -163,8 +176,10 @@ void Application::style_imgui() const {
     s.WindowBorderSize = 0;
     s.ItemSpacing = {0, 0};
     s.WindowMinSize = {1, 1};
-    const std::pair<ImGuiCol, ImU32> colors[] = {{ImGuiCol_Text, t.t1}, {ImGuiCol_TextDisabled, t.t3}, {ImGuiCol_PopupBg, t.bg2}, {ImGuiCol_Border, t.l2},
-                                                 {ImGuiCol_FrameBg, t.bg1}, {ImGuiCol_TextSelectedBg, t.bg4}, {ImGuiCol_WindowBg, t.bg1}, {ImGuiCol_NavHighlight, t.accent}};
+    const std::pair<ImGuiCol, ImU32> colors[] = {
+        {ImGuiCol_Text, t.t1},      {ImGuiCol_TextDisabled, t.t3},    {ImGuiCol_PopupBg, t.bg2},
+        {ImGuiCol_Border, t.l2},    {ImGuiCol_FrameBg, t.bg1},        {ImGuiCol_TextSelectedBg, t.bg4},
+        {ImGuiCol_WindowBg, t.bg1}, {ImGuiCol_NavHighlight, t.accent}};
     for (const auto& [slot, color] : colors) s.Colors[slot] = as_vec4(color);
 }
 
@@ -192,9 +207,15 @@ void Application::wait_for_events() {
 
 /// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
 void Application::wait_for_answer() {
-    const auto awaited = [this] { return answer_ && answer_->sentence && (answer_->sentence->text != fields_.sentence.text() || (reads_two_texts(answer_->sentence->model->config) && answer_->sentence->second != typed_second())); };
+    const auto awaited = [this] {
+        return answer_ && answer_->sentence &&
+               (answer_->sentence->text != fields_.sentence.text() ||
+                (reads_two_texts(answer_->sentence->model->config) &&
+                 answer_->sentence->second != typed_second()));
+    };
     for (double now = glfwGetTime(); awaited() && now < asked_at_ + kPatience; now = glfwGetTime()) {
-        const bool last_look = !worker_->busy();  // asked before looking: an answer that came in between is seen
+        const bool last_look =
+            !worker_->busy();  // asked before looking: an answer that came in between is seen
         if (take_answer()) continue;
         if (last_look) return;
         glfwWaitEventsTimeout(asked_at_ + kPatience - now);
@@ -224,7 +245,8 @@ void Application::update_pictures() {
     }
     const SentenceResult& s = *answer_->sentence;
     if (pictures_.of_sentence == s.serial.value() || s.heads.empty()) return;
-    const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(), down = (count + across - 1) / across;
+    const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(),
+              down = (count + across - 1) / across;
     int t = static_cast<int>(s.heads[0].thumbnail.rows());
     while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
     Matrix atlas = Matrix::Zero(down * t, across * t);
@@ -238,24 +260,29 @@ void Application::update_pictures() {
     pictures_.atlas = Texture::of_values({&atlas, 1});
     pictures_.t = t;
     pictures_.of_sentence = s.serial.value();
-    if (const auto& picture = s.trace->request.inputs[0].picture) pictures_.photo = Texture::of_rgb(picture->image.width, picture->image.height, picture->image.rgb.data());
+    if (const auto& picture = s.trace->request.inputs[0].picture)
+        pictures_.photo =
+            Texture::of_rgb(picture->image.width, picture->image.height, picture->image.rgb.data());
 }
 
 void Application::reload_shaders() {
     if (options_.shader_dir.empty()) return;
     fs::file_time_type newest{};
     std::error_code ignored;
-    for (const auto& file : fs::directory_iterator(options_.shader_dir, ignored)) newest = std::max(newest, fs::last_write_time(file, ignored));
+    for (const auto& file : fs::directory_iterator(options_.shader_dir, ignored))
+        newest = std::max(newest, fs::last_write_time(file, ignored));
     if (newest == shader_time_) return;
     shader_time_ = newest;
     const Status done = heat_->reload();
     state_.notice = done ? "Shaders reloaded." : done.error().message;
 }
 
-/// How far what is shown fades: what is still being computed after a while, and what cannot be computed, are of an older text.
+/// How far what is shown fades: what is still being computed after a while, and what cannot be computed, are
+/// of an older text.
 float Application::dim() const {
     const bool late = worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter;
-    const bool failed = answer_ && !answer_->failure.empty() && answer_->sentence && answer_->sentence->text != fields_.sentence.text();
+    const bool failed = answer_ && !answer_->failure.empty() && answer_->sentence &&
+                        answer_->sentence->text != fields_.sentence.text();
     return late || failed ? 0.4f : 0.0f;
 }
 
@@ -274,14 +301,20 @@ void Application::draw_frame() {
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::Begin("window", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
+                     ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
     Scene scene = make_scene(dim());
-    const auto pointed = std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head, state_.hovered_key, state_.explained);
+    const auto pointed = std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head,
+                                    state_.hovered_key, state_.explained);
     draw_parts(scene, {0, 0, size.x, size.y});
     if (!state_.hover_fresh) state_.hovered.reset();
-    if (pointed != std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head, state_.hovered_key, state_.explained)) frames_wanted_ = std::max(frames_wanted_, 1);
+    if (pointed != std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head, state_.hovered_key,
+                              state_.explained))
+        frames_wanted_ = std::max(frames_wanted_, 1);
     draw_hints(scene, {0, 0, size.x, size.y});
     ImGui::End();
     draw_menus(scene, {0, 0, size.x, size.y});
@@ -315,17 +348,21 @@ Status Application::draw_safely() {
 }
 
 bool Application::settled() const {
-    return answer_ && !worker_->busy() && !worker_->opening() && (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() && (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 && (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
+    return answer_ && !worker_->busy() && !worker_->opening() &&
+           (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() &&
+           (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 &&
+           (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
-/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the same, and its
-/// workspace is left for the next start to offer.
+/// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the
+/// same, and its workspace is left for the next start to offer.
 Status Application::run() {
     const Status ended = guarded([this] { return draw_until_closed(); });
-    if (!ended && options_.screenshot.empty()) static_cast<void>(guarded([this] {
-        finish_remembering();
-        return success();
-    }));
+    if (!ended && options_.screenshot.empty())
+        static_cast<void>(guarded([this] {
+            finish_remembering();
+            return success();
+        }));
     return ended;
 }
 
@@ -353,7 +390,9 @@ Status Application::draw_until_closed() {
         ask_worker();
         if (!options_.screenshot.empty()) {
             if (settled() && !take_answer()) return take_screenshot();
-            if (glfwGetTime() > deadline) return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
+            if (glfwGetTime() > deadline)
+                return Error{
+                    "The window did not settle within two minutes; try a smaller model or a shorter text."};
             frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
             continue;
         }
@@ -363,8 +402,10 @@ Status Application::draw_until_closed() {
             first_picture_ = glfwGetTime();
         }
         if (options_.frames && settled() && !take_answer()) return measure_frames();
-        if (options_.frames) frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
-        const bool shown = answer_ && answer_->sentence && answer_->sentence->text == fields_.sentence.text() && !worker_->busy();
+        if (options_.frames)
+            frames_wanted_ = std::max(frames_wanted_, worker_->busy() || frames_drawn_ < 5 ? 1 : 0);
+        const bool shown = answer_ && answer_->sentence &&
+                           answer_->sentence->text == fields_.sentence.text() && !worker_->busy();
         if (key_at_ > 0 && shown) {
             glFinish();
             latencies_.push_back(glfwGetTime() - key_at_);

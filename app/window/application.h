@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "session/end_signals.h"
+#include "session/file_dialog.h"
 #include "session/recovery.h"
 #include "session/saver.h"
-#include "session/file_dialog.h"
 #include "views/page.h"
 #include "window/key_gate.h"
 #include "window/window.h"
@@ -121,26 +121,30 @@ private:
     Texture colors_;
     std::string colors_key_;
     WorkRequest asked_;
-    double asked_at_ = 0;           // when the last change was handed to the worker
-    double key_at_ = 0;             // when the oldest key press not yet on the screen came
-    double answer_at_ = 0;          // when the answer to that press arrived
-    std::vector<double> answers_, latencies_;  // seconds from key press to the numbers, and to the finished frame
+    double asked_at_ = 0;   // when the last change was handed to the worker
+    double key_at_ = 0;     // when the oldest key press not yet on the screen came
+    double answer_at_ = 0;  // when the answer to that press arrived
+    std::vector<double> answers_,
+        latencies_;                    // seconds from key press to the numbers, and to the finished frame
     std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
     std::future<Status> saving_;
     std::string saving_path_;
     FileDialog dialog_;
     std::future<Result<RgbImage>> previewing_;
-    std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>> previewed_;
-    std::future<Result<std::vector<FoundModel>>> looking_;  // for models on this computer, while the menu is open
+    std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>>
+        previewed_;
+    std::future<Result<std::vector<FoundModel>>>
+        looking_;  // for models on this computer, while the menu is open
     std::filesystem::file_time_type shader_time_{};
     float loaded_scale_ = 0;
-    int frames_wanted_ = 3;         // Dear ImGui needs a frame to notice, one to react
+    int frames_wanted_ = 3;                     // Dear ImGui needs a frame to notice, one to react
     int frames_drawn_ = 0, frames_failed_ = 0;  // failed: one after another
-    int fields_waited_ = 0;         // frames in which an open path field had not taken the keyboard yet
-    bool entered_ = false;          // Enter was pressed while a path is typed; acts after the frame that takes the last letters
-    double first_picture_ = 0;      // seconds from the start to the first frame with a heat map on it
+    int fields_waited_ = 0;  // frames in which an open path field had not taken the keyboard yet
+    bool entered_ =
+        false;  // Enter was pressed while a path is typed; acts after the frame that takes the last letters
+    double first_picture_ = 0;  // seconds from the start to the first frame with a heat map on it
     std::string last_text_;
-    std::string written_target_;    // what the model wrote for the second field
+    std::string written_target_;  // what the model wrote for the second field
 };
 
 /// Whether the window shows a second text: a second sentence, or a target.

@@ -1,4 +1,5 @@
-// Keys and characters of one frame, straight from GLFW: Dear ImGui 1.86 keeps 16 bits a character, which loses emoji.
+// Keys and characters of one frame, straight from GLFW: Dear ImGui 1.86 keeps 16 bits a character, which
+// loses emoji.
 #pragma once
 
 #include <string>
@@ -7,13 +8,15 @@
 namespace headlight {
 
 struct KeyPress {
-    int key;            // GLFW_KEY_… that the person's layout means (session/keys.h); −1: none, a text that came without a key
+    int key;  // GLFW_KEY_… that the person's layout means (session/keys.h); −1: none, a text that came
+              // without a key
     bool control = false, shift = false, alt = false;
-    std::string text{}; // what it types, UTF-8
+    std::string text{};  // what it types, UTF-8
 };
 
 struct Input {
-    std::vector<KeyPress> keys;        // presses and repeats, in order; a taker erases what it used, and with it what it types
+    std::vector<KeyPress>
+        keys;  // presses and repeats, in order; a taker erases what it used, and with it what it types
     std::vector<std::string> dropped;  // paths
 
     /// Takes the first press of this key, if there is one.
@@ -26,12 +29,19 @@ struct Input {
         return false;
     }
 
-    /// A character that was typed: it belongs to the last press where that can have typed it and nothing has come of it yet.
+    /// A character that was typed: it belongs to the last press where that can have typed it and nothing has
+    /// come of it yet.
     void add_text(const std::string& text) {
-        constexpr int kFirstThatTypesNothing = 256, kKeypad = 320, kBehindKeypad = 337;  // GLFW_KEY_ESCAPE, GLFW_KEY_KP_0, behind GLFW_KEY_KP_EQUAL
-        const auto types = [](const KeyPress& k) { return (k.key < kFirstThatTypesNothing || (k.key >= kKeypad && k.key < kBehindKeypad)) && !k.control && !k.alt; };
-        if (!keys.empty() && keys.back().text.empty() && types(keys.back())) keys.back().text = text;
-        else keys.push_back({-1, false, false, false, text});
+        constexpr int kFirstThatTypesNothing = 256, kKeypad = 320,
+                      kBehindKeypad = 337;  // GLFW_KEY_ESCAPE, GLFW_KEY_KP_0, behind GLFW_KEY_KP_EQUAL
+        const auto types = [](const KeyPress& k) {
+            return (k.key < kFirstThatTypesNothing || (k.key >= kKeypad && k.key < kBehindKeypad)) &&
+                   !k.control && !k.alt;
+        };
+        if (!keys.empty() && keys.back().text.empty() && types(keys.back()))
+            keys.back().text = text;
+        else
+            keys.push_back({-1, false, false, false, text});
     }
     bool types() const {
         for (const KeyPress& k : keys)

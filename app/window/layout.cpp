@@ -16,12 +16,14 @@ namespace {
 void draw_header(Scene& s, Rect r, const View& shown) {
     Ui& ui = s.ui;
     const bool tight = r.w < ui.px(820);
-    const float title = ui.text.draw(r.x + ui.px(tight ? 16 : 24), r.middle_y(), tight ? kBody : kTitle, ui.colors->t1, view_title(s, shown));
+    const float title = ui.text.draw(r.x + ui.px(tight ? 16 : 24), r.middle_y(), tight ? kBody : kTitle,
+                                     ui.colors->t1, view_title(s, shown));
     float x = r.x + (tight ? title + ui.px(36) : std::max(ui.px(168), title + ui.px(48))), tabs = 0;
     int count = 0;
     for (const View& v : views())
         if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
-    const float change = ui.text.width(kBody, "Change"), room = r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Write") - x - tabs;
+    const float change = ui.text.width(kBody, "Change"),
+                room = r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Write") - x - tabs;
     const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(9), ui.px(28));
     for (const View& v : views()) {
         if (!v.offered(*s.model()) || v.fills_window) continue;
@@ -29,10 +31,16 @@ void draw_header(Scene& s, Rect r, const View& shown) {
         const char* missing = v.missing(*s.model());
         const std::string path = std::string("tab/") + v.name;
         const Hit h = ui.control(path, {x - ui.px(8), r.y, tab + ui.px(16), r.h});
-        if (missing) ui.tooltip(path, h, missing);
-        else if (h.clicked) open_view(s.state, v.key);
+        if (missing)
+            ui.tooltip(path, h, missing);
+        else if (h.clicked)
+            open_view(s.state, v.key);
         const bool on = &v == &shown;
-        ui.text.draw(x, r.middle_y(), kBody, missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2, v.name);
+        ui.text.draw(x, r.middle_y(), kBody,
+                     missing           ? ui.colors->t3
+                     : on || h.hovered ? ui.colors->t1
+                                       : ui.colors->t2,
+                     v.name);
         if (on) ui.fill({x - ui.px(2), r.bottom() - ui.px(2), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
         x += tab + gap;
     }
@@ -42,23 +50,29 @@ void draw_header(Scene& s, Rect r, const View& shown) {
             s.state.change_bar = !s.state.change_bar;
             if (!s.state.change_bar) s.state.brush = Brush::off;
         }
-        if (offers_writing(s) && ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Write", s.state.writing_bar)) s.state.writing_bar = !s.state.writing_bar;
+        if (offers_writing(s) &&
+            ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Write", s.state.writing_bar))
+            s.state.writing_bar = !s.state.writing_bar;
     }
     ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
 }
 
-/// Narrow windows: the inspector slides over the centre, and answers before what lies under it. Ends in the lower of two
-/// channels of the draw list; the caller merges them.
+/// Narrow windows: the inspector slides over the centre, and answers before what lies under it. Ends in the
+/// lower of two channels of the draw list; the caller merges them.
 void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& draw_panel) {
     Ui& ui = s.ui;
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
-    const Rect handle{open ? panel.x - ui.px(22) : panel.right() - ui.px(22), panel.y + ui.px(6), ui.px(22), ui.px(36)};
+    const Rect handle{open ? panel.x - ui.px(22) : panel.right() - ui.px(22), panel.y + ui.px(6), ui.px(22),
+                      ui.px(36)};
     const Hit h = ui.control("inspector", handle);
     ui.fill(handle, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(handle, ui.colors->l2, 1, size::corner);
     const float x = handle.middle_x(), y = handle.middle_y(), to = open ? 1.0f : -1.0f;
-    ui.polyline(std::array<ImVec2, 3>{{{x - to * ui.px(2.5f), y - ui.px(5)}, {x + to * ui.px(2.5f), y}, {x - to * ui.px(2.5f), y + ui.px(5)}}}, ui.colors->t1, ui.px(1.5f));
+    ui.polyline(std::array<ImVec2, 3>{{{x - to * ui.px(2.5f), y - ui.px(5)},
+                                       {x + to * ui.px(2.5f), y},
+                                       {x - to * ui.px(2.5f), y + ui.px(5)}}},
+                ui.colors->t1, ui.px(1.5f));
     ui.tooltip("inspector", h, open ? "Hide the inspector (Ctrl I)" : "Show the inspector (Ctrl I)");
     if (h.clicked) s.state.inspector_over = !open;
     if (open) {
@@ -73,12 +87,16 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 void Application::draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
     const View* view = s.model() ? &views()[view_for(s.state, *s.model())] : nullptr;
-    const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180), alone = view && view->fills_window && s.sentence();
-    const float top = ui.px(low ? size::top_bar_low : size::top_bar), bottom = ui.px(low ? 24 : size::status_bar);
-    const float left = alone ? 0 : std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)), right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
+    const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180),
+               alone = view && view->fills_window && s.sentence();
+    const float top = ui.px(low ? size::top_bar_low : size::top_bar),
+                bottom = ui.px(low ? 24 : size::status_bar);
+    const float left = alone ? 0 : std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)),
+                right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
     const bool closed = view && view->closes_inspector && s.sentence();
     const bool inspector = !alone && !closed && (!narrow || s.state.inspector_over);
-    const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom}, panel{w.w - right, top, right, middle.h};
+    const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom},
+        panel{w.w - right, top, right, middle.h};
     s.state.hover_fresh = false;
     const auto fade_old = [&](const char* part, Rect r) {  // while what takes its place is computed
         if (s.dim == 0) return;
@@ -104,18 +122,25 @@ void Application::draw_parts(Scene& s, Rect w) {
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
     const Rect header{left, top, middle.w, ui.px(size::view_header)};
     const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, ui.px(40)}) : 0;
-    const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights() ? draw_changes(s, {left, header.bottom() + bar, middle.w, ui.px(40)}) : 0);
+    const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights()
+                                   ? draw_changes(s, {left, header.bottom() + bar, middle.w, ui.px(40)})
+                                   : 0);
     const bool lists = view && view->lists_choices;
     const float writing = s.sentence() ? writing_bar_height(s, !lists) : 0;
-    const Rect centre{left, header.bottom() + chips, middle.w, middle.bottom() - header.bottom() - chips - writing};
+    const Rect centre{left, header.bottom() + chips, middle.w,
+                      middle.bottom() - header.bottom() - chips - writing};
     s.state.centre = {centre.w / ui.scale, centre.h / ui.scale};
     if (view) draw_header(s, header, *view);
-    if (s.sentence()) view->draw(s, centre);
-    else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty())) draw_start_sentences(s, centre);
+    if (s.sentence())
+        view->draw(s, centre);
+    else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
+        draw_start_sentences(s, centre);
     fade_old("centre", centre);
     if (writing > 0) draw_writing_bar(s, {left, centre.bottom(), middle.w, writing}, !lists);
-    if (narrow && !closed) ui.list->ChannelsMerge();
-    else if (!closed) draw_panel();
+    if (narrow && !closed)
+        ui.list->ChannelsMerge();
+    else if (!closed)
+        draw_panel();
     draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
 }
 

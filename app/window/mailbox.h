@@ -13,9 +13,9 @@ namespace headlight {
 /// How much of what is being worked on a new request makes useless.
 enum class Supersedes { nothing, questions, everything };
 
-/// A slot in each direction. A newer request replaces one that was not taken yet; a newer answer replaces one that was
-/// not read yet. put/poll belong to the window's thread, take/answer to the worker's; neither waits while the other
-/// computes or draws.
+/// A slot in each direction. A newer request replaces one that was not taken yet; a newer answer replaces one
+/// that was not read yet. put/poll belong to the window's thread, take/answer to the worker's; neither waits
+/// while the other computes or draws.
 template <class Request, class Answer>
 class Mailbox {
 public:

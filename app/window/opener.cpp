@@ -45,7 +45,9 @@ void Opener::want(const std::string& path, uint64_t attempt) {
 }
 
 void Opener::give_up() {
-    abandoned_.erase(std::remove_if(abandoned_.begin(), abandoned_.end(), [](const auto& o) { return o->done.load(); }), abandoned_.end());
+    abandoned_.erase(
+        std::remove_if(abandoned_.begin(), abandoned_.end(), [](const auto& o) { return o->done.load(); }),
+        abandoned_.end());
     if (!opening_) return;
     opening_->cancel = true;
     abandoned_.push_back(opening_);

@@ -22,7 +22,8 @@ struct Opening {
     OpeningProgress progress;
     std::atomic<bool> done{false};
     Result<std::shared_ptr<const Model>> result = cancelled();
-    std::shared_ptr<const Trace> trace;  // where the path is a trace file: what was recorded; its model has no weights
+    std::shared_ptr<const Trace>
+        trace;  // where the path is a trace file: what was recorded; its model has no weights
     std::thread thread;
     ~Opening() {
         if (thread.joinable()) thread.join();

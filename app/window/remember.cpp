@@ -1,4 +1,5 @@
-// What is kept of the window while it is open: settings and a workspace for recovery soon after each change, labels at once.
+// What is kept of the window while it is open: settings and a workspace for recovery soon after each change,
+// labels at once.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -18,10 +19,15 @@ constexpr double kShownLongEnough = 2;  // seconds after which a picture cannot 
 /// Writes what changed since it was called last; a failure is made up for by the next call.
 class SettingsWriter {
 public:
-    SettingsWriter(Json found, std::filesystem::path recovery) : last_(std::move(found)), recovery_(std::move(recovery)) {}
+    SettingsWriter(Json found, std::filesystem::path recovery)
+        : last_(std::move(found)), recovery_(std::move(recovery)) {}
 
     Status operator()(const Saver::Snapshot& now) {
-        const Status kept = recovery_.empty() || now.workspace.is_null() ? success() : write_file(recovery_, now.workspace.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        const Status kept =
+            recovery_.empty() || now.workspace.is_null()
+                ? success()
+                : write_file(recovery_,
+                             now.workspace.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
         TRY_STATUS(remember_settings(settings_path(), last_, now.settings, workspace_fields()));
         last_ = now.settings;
         return kept;
@@ -51,20 +57,25 @@ void Application::offer_left_workspace() {
     const auto opened = workspace_document(state_);
     const FoundFile left = find_remembered(recovery_->left()->workspace, false);
     const bool same = opened && left.root == *opened, unreadable = left.root.empty();
-    if (same || unreadable) recovery_->drop_left();
-    else state_.left_workspace = recovery_->left()->workspace.string();
+    if (same || unreadable)
+        recovery_->drop_left();
+    else
+        state_.left_workspace = recovery_->left()->workspace.string();
 }
 
 /// What is to be remembered of the state just now.
 ViewState Application::remembered_state() {
-    if (!glfwGetWindowAttrib(window_, GLFW_ICONIFIED)) glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
+    if (!glfwGetWindowAttrib(window_, GLFW_ICONIFIED))
+        glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
     note_state();
     ViewState now = state_;
-    if (answer_ && !answer_->model_error.empty() && answer_->sentence) now.model_path = answer_->sentence->model->path.string();
+    if (answer_ && !answer_->model_error.empty() && answer_->sentence)
+        now.model_path = answer_->sentence->model->path.string();
     return now;
 }
 
-/// In each turn of the window's loop: what is due. Labels are written after the frame that shows them; those that failed, here.
+/// In each turn of the window's loop: what is due. Labels are written after the frame that shows them; those
+/// that failed, here.
 void Application::see_to_remembering() {
     if (!recovery_) return;
     if (std::exchange(state_.left_unwanted, false)) {
@@ -85,14 +96,17 @@ void Application::see_to_remembering() {
     if (save_clock_.take(now)) save_now();
 }
 
-/// How long the window may sleep until see_to_remembering() has something to do; none: for as long as it likes.
+/// How long the window may sleep until see_to_remembering() has something to do; none: for as long as it
+/// likes.
 std::optional<double> Application::seconds_to_remembering() const {
     if (!recovery_) return std::nullopt;
     const double now = glfwGetTime();
     constexpr double kLook = 0.1;  // at what is being written
     auto wait = save_clock_.wait(now);
     if (saving_settings_) wait = std::min(wait.value_or(kLook), kLook);
-    if (shown_since_ > 0) wait = std::min(wait.value_or(kShownLongEnough), std::max(0.0, shown_since_ + kShownLongEnough - now));
+    if (shown_since_ > 0)
+        wait =
+            std::min(wait.value_or(kShownLongEnough), std::max(0.0, shown_since_ + kShownLongEnough - now));
     return wait;
 }
 
@@ -100,7 +114,8 @@ std::optional<double> Application::seconds_to_remembering() const {
 void Application::write_labels() {
     auto all = remember_labels(settings_path(), state_.label_edits);
     if (!all) {
-        if (save_error_ != all.error().message) state_.notice = "The label is not written: " + all.error().message;
+        if (save_error_ != all.error().message)
+            state_.notice = "The label is not written: " + all.error().message;
         save_error_ = all.error().message;
         return;
     }
@@ -126,7 +141,8 @@ void Application::save_now() {
     const ViewState now = remembered_state();
     const auto settings = settings_fields(now), workspace = workspace_document(now);
     if (!settings) {
-        if (state_.notice.empty()) state_.notice = "What you do is not remembered: " + settings.error().message;
+        if (state_.notice.empty())
+            state_.notice = "What you do is not remembered: " + settings.error().message;
         return;
     }
     Saver::Snapshot snapshot{*settings, workspace ? *workspace : Json()};
@@ -144,7 +160,9 @@ void Application::finish_remembering() {
     if (state_.text.size() > 3 && state_.text.size() < 2000) put_first(state_.recent_texts, state_.text);
     save_now();
     const Status last = saver_->finish();
-    if (!last) fprintf(stderr, "headlight: settings were not remembered: %s\n", printable(last.error().message).c_str());
+    if (!last)
+        fprintf(stderr, "headlight: settings were not remembered: %s\n",
+                printable(last.error().message).c_str());
 }
 
 }  // namespace headlight

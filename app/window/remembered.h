@@ -1,4 +1,5 @@
-// The tables of what is remembered: one row a field, read and written by the two visitors below. For state and workspace.
+// The tables of what is remembered: one row a field, read and written by the two visitors below. For state
+// and workspace.
 #pragma once
 
 #include <algorithm>
@@ -82,14 +83,16 @@ Status visit_workspace(ViewState& s, Visitor&& v) {
     return success();
 }
 
-/// Takes what the file has and leaves the rest as it is; a number out of its range becomes the nearest one. A value of another type is
-/// an error, or, where a newer version may have written it, passed over.
+/// Takes what the file has and leaves the rest as it is; a number out of its range becomes the nearest one. A
+/// value of another type is an error, or, where a newer version may have written it, passed over.
 struct Reader {
     const Json& root;
     const std::string& name;
     bool lenient = false;
 
-    Status text(const char* key, std::string& out) const { return take(json_string(root, key, out, name), out); }
+    Status text(const char* key, std::string& out) const {
+        return take(json_string(root, key, out, name), out);
+    }
     Status flag(const char* key, bool& out) const { return take(json_boolean(root, key, out, name), out); }
     Status number(const char* key, float& out, float low, float high) const {
         double value = out;
@@ -109,7 +112,8 @@ struct Reader {
         if (it == root.end() || !it->is_array()) return success();
         out.clear();
         for (const Json& s : *it)
-            if (s.is_string() && out.size() < most && s.get_ref<const std::string&>().size() <= kLongestText) out.push_back(s.get<std::string>());
+            if (s.is_string() && out.size() < most && s.get_ref<const std::string&>().size() <= kLongestText)
+                out.push_back(s.get<std::string>());
         return success();
     }
     Status cell(const char* key, std::optional<std::pair<int, int>>& out) const {
@@ -124,7 +128,9 @@ struct Reader {
         out.clear();
         const auto place = [](const Json& v) { return v.is_number_integer() && v >= -1 && v < 100'000; };
         for (const Json& pair : *it)
-            if (pair.is_array() && pair.size() == 2 && place(pair[0]) && place(pair[1]) && out.size() < kMostChanges) out.emplace_back(pair[0].get<int>(), pair[1].get<int>());
+            if (pair.is_array() && pair.size() == 2 && place(pair[0]) && place(pair[1]) &&
+                out.size() < kMostChanges)
+                out.emplace_back(pair[0].get<int>(), pair[1].get<int>());
         return success();
     }
 
@@ -142,7 +148,9 @@ struct Writer {
     Json root = Json::object();
 
     Status text(const char* key, const std::string& value) {
-        if (value.size() > kLongestText) return Error{"\"" + std::string(key) + "\" holds " + std::to_string(value.size()) + " bytes, and a workspace at most 4 MB of one text; shorten it."};
+        if (value.size() > kLongestText)
+            return Error{"\"" + std::string(key) + "\" holds " + std::to_string(value.size()) +
+                         " bytes, and a workspace at most 4 MB of one text; shorten it."};
         root[key] = value;
         return success();
     }
@@ -160,11 +168,16 @@ struct Writer {
         return success();
     }
     Status list(const char* key, const std::vector<std::string>& value, size_t most) {
-        if (value.size() > most) return Error{"\"" + std::string(key) + "\" has " + std::to_string(value.size()) + " entries, and a workspace holds at most " + std::to_string(most) + "; remove some."};
+        if (value.size() > most)
+            return Error{"\"" + std::string(key) + "\" has " + std::to_string(value.size()) +
+                         " entries, and a workspace holds at most " + std::to_string(most) +
+                         "; remove some."};
         root[key] = value;
         return success();
     }
-    Status cell(const char* key, const std::optional<std::pair<int, int>>& value) { return pairs(key, value ? std::vector{*value} : std::vector<std::pair<int, int>>()); }
+    Status cell(const char* key, const std::optional<std::pair<int, int>>& value) {
+        return pairs(key, value ? std::vector{*value} : std::vector<std::pair<int, int>>());
+    }
     Status pairs(const char* key, const std::vector<std::pair<int, int>>& value) {
         root[key] = value;
         return success();

@@ -43,16 +43,18 @@ Status Application::take_screenshot() {
         glReadPixels(0, 0, width, height, GL_BGRA, GL_UNSIGNED_BYTE, pixels.data());
     }
     const std::filesystem::path path(options_.screenshot);
-    return write_page(path, {{static_cast<double>(width), static_cast<double>(height), 96}, [&](Canvas& canvas) {
-        cairo_surface_t* image = cairo_image_surface_create_for_data(pixels.data(), CAIRO_FORMAT_RGB24, width, height, width * 4);
-        cairo_t* cairo = canvas.cairo();
-        cairo_translate(cairo, 0, height);
-        cairo_scale(cairo, 1, -1);  // OpenGL's rows run upwards
-        cairo_set_source_surface(cairo, image, 0, 0);
-        cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
-        cairo_paint(cairo);
-        cairo_surface_destroy(image);
-    }});
+    return write_page(path,
+                      {{static_cast<double>(width), static_cast<double>(height), 96}, [&](Canvas& canvas) {
+                           cairo_surface_t* image = cairo_image_surface_create_for_data(
+                               pixels.data(), CAIRO_FORMAT_RGB24, width, height, width * 4);
+                           cairo_t* cairo = canvas.cairo();
+                           cairo_translate(cairo, 0, height);
+                           cairo_scale(cairo, 1, -1);  // OpenGL's rows run upwards
+                           cairo_set_source_surface(cairo, image, 0, 0);
+                           cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
+                           cairo_paint(cairo);
+                           cairo_surface_destroy(image);
+                       }});
 }
 
 /// GLFW's clock starts with glfwInit, the first thing that the window does.
@@ -67,22 +69,63 @@ Status Application::measure_frames() {
     }
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
     std::nth_element(times.begin(), middle, times.end());
-    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first_picture_ * 1e3, *middle * 1e3, static_cast<double>(peak_memory()) / (1 << 20));
+    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first_picture_ * 1e3,
+                *middle * 1e3, static_cast<double>(peak_memory()) / (1 << 20));
     return success();
 }
 
 void Application::write_report() {
     Json widgets = Json::object();
     for (const auto& [path, r] : ui_->widgets) widgets[path] = {r.x, r.y, r.w, r.h};
-    const auto cell = [](const std::optional<std::pair<int, int>>& c) { return c ? Json({c->first, c->second}) : Json(); };
-    Json root{{"frame", frames_drawn_}, {"text", fields_.sentence.text()}, {"field_focused", fields_.sentence.focused}, {"second", fields_.second.text()}, {"layer", state_.site}, {"head", state_.head},
-              {"hovered", cell(state_.hovered)}, {"locked", cell(state_.locked)}, {"notice", shown_notice(make_scene())}, {"model_menu", state_.model_menu}, {"left", state_.left_workspace},
-              {"busy", worker_->busy() || worker_->opening()}, {"opening", worker_->opening() ? worker_->opening()->path : ""}, {"hints", !state_.hints_seen}, {"dark", state_.dark}, {"latencies", latencies_}, {"answers", answers_}, {"frame_times", frame_times_}, {"widgets", widgets},
-              {"save_result", state_.save_result}, {"hidden_heads", state_.hidden_heads}, {"focus", ui_->focus()}, {"typing", ImGui::GetIO().WantTextInput}, {"save_path", state_.save_path}, {"path_typed", state_.path_typed}, {"preset_typed", state_.preset_typed}, {"map_zoom", state_.map_zoom}, {"step_column", static_cast<int>(state_.step_column)},
-              {"strips_open", state_.strips_open}, {"delta_split", static_cast<int>(state_.delta_split)}, {"heads_layout", static_cast<int>(state_.heads_layout)}, {"heads_sort", state_.heads_sort},
-              {"heads_kept", state_.heads_kept}, {"head_labels", state_.head_labels}, {"left_out", state_.carriers.left_out}, {"compared", {state_.compared.first, state_.compared.second}}, {"mask", state_.intervention.mask.name()}, {"changes", state_.intervention.changes.size()},
-              {"rank", state_.rank}, {"compared_what", static_cast<int>(state_.compared_what)}, {"ties", state_.alignment.by_hand.size()}, {"text_b", fields_.other.text()}, {"brush", static_cast<int>(state_.brush)}, {"drop_sink", state_.drop_sink}};
-    for (const StyleField& field : style_fields()) root["figure"][field.name] = field_text(state_.figure, field);
+    const auto cell = [](const std::optional<std::pair<int, int>>& c) {
+        return c ? Json({c->first, c->second}) : Json();
+    };
+    Json root{{"frame", frames_drawn_},
+              {"text", fields_.sentence.text()},
+              {"field_focused", fields_.sentence.focused},
+              {"second", fields_.second.text()},
+              {"layer", state_.site},
+              {"head", state_.head},
+              {"hovered", cell(state_.hovered)},
+              {"locked", cell(state_.locked)},
+              {"notice", shown_notice(make_scene())},
+              {"model_menu", state_.model_menu},
+              {"left", state_.left_workspace},
+              {"busy", worker_->busy() || worker_->opening()},
+              {"opening", worker_->opening() ? worker_->opening()->path : ""},
+              {"hints", !state_.hints_seen},
+              {"dark", state_.dark},
+              {"latencies", latencies_},
+              {"answers", answers_},
+              {"frame_times", frame_times_},
+              {"widgets", widgets},
+              {"save_result", state_.save_result},
+              {"hidden_heads", state_.hidden_heads},
+              {"focus", ui_->focus()},
+              {"typing", ImGui::GetIO().WantTextInput},
+              {"save_path", state_.save_path},
+              {"path_typed", state_.path_typed},
+              {"preset_typed", state_.preset_typed},
+              {"map_zoom", state_.map_zoom},
+              {"step_column", static_cast<int>(state_.step_column)},
+              {"strips_open", state_.strips_open},
+              {"delta_split", static_cast<int>(state_.delta_split)},
+              {"heads_layout", static_cast<int>(state_.heads_layout)},
+              {"heads_sort", state_.heads_sort},
+              {"heads_kept", state_.heads_kept},
+              {"head_labels", state_.head_labels},
+              {"left_out", state_.carriers.left_out},
+              {"compared", {state_.compared.first, state_.compared.second}},
+              {"mask", state_.intervention.mask.name()},
+              {"changes", state_.intervention.changes.size()},
+              {"rank", state_.rank},
+              {"compared_what", static_cast<int>(state_.compared_what)},
+              {"ties", state_.alignment.by_hand.size()},
+              {"text_b", fields_.other.text()},
+              {"brush", static_cast<int>(state_.brush)},
+              {"drop_sink", state_.drop_sink}};
+    for (const StyleField& field : style_fields())
+        root["figure"][field.name] = field_text(state_.figure, field);
     if (answer_) {
         root["model_error"] = answer_->model_error;
         root["failure"] = answer_->failure;
@@ -95,13 +138,27 @@ void Application::write_report() {
             root["shown_text"] = answer_->sentence->text;
             root["shown_second"] = answer_->sentence->second;
             const SentenceResult& s = *answer_->sentence;
-            for (const Change& change : state_.intervention.changes) root["change_list"].push_back(change_name(s.model->config, change));
+            for (const Change& change : state_.intervention.changes)
+                root["change_list"].push_back(change_name(s.model->config, change));
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
-            if (!s.effects.empty()) root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a, s.effects[0].b};
-            if (s.written) root["written"] = {{"labels", s.written->labels}, {"text", s.written->text}, {"step", s.step}, {"ended", s.written->writing.ended}, {"forced", state_.forced.size()}, {"playing", state_.playing}};
-            if (const auto* found = answer_->found<WordAlignmentWanted>()) root["alignment"] = {{"rows", found->answer.rows}, {"columns", found->answer.columns}, {"strongest", found->answer.strongest}, {"site", found->asked.site}};
+            if (!s.effects.empty())
+                root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a,
+                                  s.effects[0].b};
+            if (s.written)
+                root["written"] = {{"labels", s.written->labels},
+                                   {"text", s.written->text},
+                                   {"step", s.step},
+                                   {"ended", s.written->writing.ended},
+                                   {"forced", state_.forced.size()},
+                                   {"playing", state_.playing}};
+            if (const auto* found = answer_->found<WordAlignmentWanted>())
+                root["alignment"] = {{"rows", found->answer.rows},
+                                     {"columns", found->answer.columns},
+                                     {"strongest", found->answer.strongest},
+                                     {"site", found->asked.site}};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
-            if (!s.predictions.empty() && !s.predictions[0].tokens.empty()) root["next"] = s.predictions[0].tokens[0].label;
+            if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
+                root["next"] = s.predictions[0].tokens[0].label;
             root["view"] = views()[view_for(state_, *s.model)].name;
         }
         if (answer_->cell) root["weight"] = answer_->cell->weight;

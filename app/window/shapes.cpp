@@ -9,7 +9,9 @@ namespace headlight {
 namespace {
 
 void set_color(cairo_t* cairo, ImU32 c) {
-    cairo_set_source_rgba(cairo, ((c >> IM_COL32_R_SHIFT) & 255) / 255.0, ((c >> IM_COL32_G_SHIFT) & 255) / 255.0, ((c >> IM_COL32_B_SHIFT) & 255) / 255.0, ((c >> IM_COL32_A_SHIFT) & 255) / 255.0);
+    cairo_set_source_rgba(cairo, ((c >> IM_COL32_R_SHIFT) & 255) / 255.0,
+                          ((c >> IM_COL32_G_SHIFT) & 255) / 255.0, ((c >> IM_COL32_B_SHIFT) & 255) / 255.0,
+                          ((c >> IM_COL32_A_SHIFT) & 255) / 255.0);
 }
 
 void fill_path(cairo_t* cairo, ImU32 color) {
@@ -35,7 +37,8 @@ void add_rectangle(cairo_t* cairo, float x, float y, float w, float h, float cor
 }
 
 void add_lines(cairo_t* cairo, std::span<const ImVec2> points) {
-    for (size_t i = 0; i < points.size(); ++i) (i ? cairo_line_to : cairo_move_to)(cairo, points[i].x, points[i].y);
+    for (size_t i = 0; i < points.size(); ++i)
+        (i ? cairo_line_to : cairo_move_to)(cairo, points[i].x, points[i].y);
 }
 
 }  // namespace
@@ -55,14 +58,18 @@ void Ui::fill(Rect r, ImU32 color, float corner) {
 
 void Ui::frame(Rect r, ImU32 color, float thickness, float corner) {
     const float t = std::max(1.0f, std::round(thickness * scale)), half = t / 2;
-    if (!page_) return list->AddRect({r.x + half, r.y + half}, {r.right() - half, r.bottom() - half}, color, corner * scale, 0, t);
+    if (!page_)
+        return list->AddRect({r.x + half, r.y + half}, {r.right() - half, r.bottom() - half}, color,
+                             corner * scale, 0, t);
     add_rectangle(page_->cairo(), r.x + half, r.y + half, r.w - t, r.h - t, corner);
     stroke_path(page_->cairo(), color, t);
 }
 
 void Ui::hairline(float x0, float y0, float x1, float y1) {
-    if (x0 == x1) fill({std::floor(x0), y0, line(), y1 - y0}, colors->l1);
-    else fill({x0, std::floor(y0), x1 - x0, line()}, colors->l1);
+    if (x0 == x1)
+        fill({std::floor(x0), y0, line(), y1 - y0}, colors->l1);
+    else
+        fill({x0, std::floor(y0), x1 - x0, line()}, colors->l1);
 }
 
 void Ui::stroke(ImVec2 from, ImVec2 to, ImU32 color, float width) {
@@ -79,7 +86,8 @@ void Ui::polyline(std::span<const ImVec2> points, ImU32 color, float width) {
 
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     const float bend = (to.x - from.x) * 0.45f;
-    if (!page_) return list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color, width, 14);
+    if (!page_)
+        return list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color, width, 14);
     cairo_move_to(page_->cairo(), from.x, from.y);
     cairo_curve_to(page_->cairo(), from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
     stroke_path(page_->cairo(), color, width);
@@ -109,7 +117,8 @@ void Ui::polygon(std::span<const ImVec2> convex, ImU32 color) {
 void Ui::hatch(Rect r, ImU32 color) {
     clip(r);
     const float period = px(6);
-    for (float sum = std::floor((r.x + r.y) / period) * period; sum <= r.right() + r.bottom(); sum += period) stroke({sum - r.y, r.y}, {sum - r.bottom(), r.bottom()}, color, line());
+    for (float sum = std::floor((r.x + r.y) / period) * period; sum <= r.right() + r.bottom(); sum += period)
+        stroke({sum - r.y, r.y}, {sum - r.bottom(), r.bottom()}, color, line());
     unclip();
 }
 
@@ -118,17 +127,22 @@ void Ui::gradient(Rect r, const Colormap& map) {
     for (int i = 0; i < kSteps; ++i) {
         const Rgb c = map[static_cast<size_t>(i * 255 / (kSteps - 1))];
         const float from = static_cast<float>(i) / kSteps, step = 1.0f / kSteps;
-        const Rect part = r.h > r.w ? Rect{r.x, r.bottom() - (from + step) * r.h, r.w, step * r.h + 0.5f} : Rect{r.x + from * r.w, r.y, step * r.w + 0.5f, r.h};
+        const Rect part = r.h > r.w ? Rect{r.x, r.bottom() - (from + step) * r.h, r.w, step * r.h + 0.5f}
+                                    : Rect{r.x + from * r.w, r.y, step * r.w + 0.5f, r.h};
         fill(part, IM_COL32(c.r, c.g, c.b, 255));
     }
 }
 
 void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels) {
-    if (!page_) return list->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture)), r.min(), r.max());
+    if (!page_)
+        return list->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture)), r.min(),
+                              r.max());
     cairo_surface_t* image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     for (int y = 0; y < height; ++y) {
-        auto* row = reinterpret_cast<uint32_t*>(cairo_image_surface_get_data(image) + y * cairo_image_surface_get_stride(image));
-        for (int x = 0; x < width; ++x, pixels += 3) row[x] = static_cast<uint32_t>(pixels[0] << 16 | pixels[1] << 8 | pixels[2]);
+        auto* row = reinterpret_cast<uint32_t*>(cairo_image_surface_get_data(image) +
+                                                y * cairo_image_surface_get_stride(image));
+        for (int x = 0; x < width; ++x, pixels += 3)
+            row[x] = static_cast<uint32_t>(pixels[0] << 16 | pixels[1] << 8 | pixels[2]);
     }
     cairo_surface_mark_dirty(image);
     cairo_save(page_->cairo());
@@ -140,17 +154,23 @@ void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned c
     cairo_surface_destroy(image);
 }
 
-void Ui::draw_thumbnail(Rect r, const Matrix& w, float largest, const std::string& name, Axis queries, bool linear, float fade) {
+void Ui::draw_thumbnail(Rect r, const Matrix& w, float largest, const std::string& name, Axis queries,
+                        bool linear, float fade) {
     FigureOptions o;
     o.colormap = name;
     o.queries = queries;
     Matrix shown = w;
-    if (!linear) shown = (w.array() < 0).select(w.array(), (w.array().max(0.0f) * std::max(largest, 1e-12f)).sqrt());  // the square root of the share
+    if (!linear)
+        shown = (w.array() < 0)
+                    .select(w.array(), (w.array().max(0.0f) * std::max(largest, 1e-12f))
+                                           .sqrt());  // the square root of the share
     headlight::draw_weights(*page_, shown, r.x, r.y, r.w / static_cast<double>(w.cols()), o, largest);
-    if (fade > 0) fill(r, (colors->bg1 & ~IM_COL32_A_MASK) | (static_cast<ImU32>(fade * 255) << IM_COL32_A_SHIFT));
+    if (fade > 0)
+        fill(r, (colors->bg1 & ~IM_COL32_A_MASK) | (static_cast<ImU32>(fade * 255) << IM_COL32_A_SHIFT));
 }
 
-void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string& name, Scale scale, Axis queries, bool dots) {
+void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string& name, Scale scale,
+                      Axis queries, bool dots) {
     const double cell = r.w / static_cast<double>(queries == Axis::rows ? w.cols() : w.rows());
     FigureOptions o;
     o.colormap = name;
@@ -168,8 +188,10 @@ void Ui::clip(Rect r) {
 }
 
 void Ui::unclip() {
-    if (page_) cairo_restore(page_->cairo());
-    else list->PopClipRect();
+    if (page_)
+        cairo_restore(page_->cairo());
+    else
+        list->PopClipRect();
 }
 
 }  // namespace headlight

@@ -21,21 +21,27 @@ void note_changes(ViewState& s, const ModelConfig& config) {
 void restore_changes(ViewState& s, const ModelConfig& config) {
     Intervention wanted;
     std::string refused;
-    if (auto mask = Mask::parse(s.mask)) wanted.mask = *std::move(mask);
-    else refused = "mask " + s.mask;
+    if (auto mask = Mask::parse(s.mask))
+        wanted.mask = *std::move(mask);
+    else
+        refused = "mask " + s.mask;
     for (const std::string& text : s.changes) {
-        if (auto change = parse_change(config, text)) wanted.changes.push_back(*std::move(change));
-        else refused = text;
+        if (auto change = parse_change(config, text))
+            wanted.changes.push_back(*std::move(change));
+        else
+            refused = text;
     }
     s.intervention = std::move(wanted);
     s.changes_wait = false;
-    if (!refused.empty()) s.notice = "A remembered change does not fit this model and was left out: " + shortened(refused);
+    if (!refused.empty())
+        s.notice = "A remembered change does not fit this model and was left out: " + shortened(refused);
 }
 
 fs::path settings_path() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     const char* home = std::getenv("HOME");
-    const fs::path base = config && *config ? fs::path(config) : fs::path(home && *home ? home : ".") / ".config";
+    const fs::path base =
+        config && *config ? fs::path(config) : fs::path(home && *home ? home : ".") / ".config";
     return base / "headlight" / "settings.json";
 }
 
@@ -44,7 +50,8 @@ fs::path recovery_folder() { return settings_path().parent_path() / "recovery"; 
 ViewState read_settings(const Json& root, const std::string& name) {
     ViewState s;
     const Reader reader{root, name, true};
-    [[maybe_unused]] const Status person = visit_preferences(s, reader), looked_at = visit_workspace(s, reader);
+    [[maybe_unused]] const Status person = visit_preferences(s, reader),
+                                  looked_at = visit_workspace(s, reader);
     s.changes_wait = true;
     if (!is_colormap(s.colormap)) s.colormap = "beam";
     s.choose_head = !root.contains("layer");
@@ -57,8 +64,10 @@ ViewState load_settings(const fs::path& path, bool own, bool whole) {
         for (const std::string& field : workspace_fields()) found.root.erase(field);
     ViewState s = read_settings(found.root, display_path(path));
     s.notice = std::move(found.notice);
-    if (own) s.head_labels = find_labels(path, s.notice);
-    else if (found.root.contains("head_labels")) s.head_labels = labels_in(found.root["head_labels"]);
+    if (own)
+        s.head_labels = find_labels(path, s.notice);
+    else if (found.root.contains("head_labels"))
+        s.head_labels = labels_in(found.root["head_labels"]);
     return s;
 }
 

@@ -4,7 +4,8 @@
 
 namespace headlight {
 
-Sweep::Sweep(std::shared_ptr<const Trace> trace, int token, std::function<void()> done) : trace_(std::move(trace)), asked_(token) {
+Sweep::Sweep(std::shared_ptr<const Trace> trace, int token, std::function<void()> done)
+    : trace_(std::move(trace)), asked_(token) {
     thread_ = std::thread([this, done = std::move(done)] {
         const Status measured = guarded([&] { return measure(); });
         if (!measured && measured.error().cancelled) return;

@@ -13,7 +13,8 @@ namespace headlight {
 
 class Sweep {
 public:
-    /// Begins; `done` is called on the sweep's thread at its end, unless it was stopped. `token` −1: what the run predicts.
+    /// Begins; `done` is called on the sweep's thread at its end, unless it was stopped. `token` −1: what the
+    /// run predicts.
     Sweep(std::shared_ptr<const Trace> trace, int token, std::function<void()> done);
     /// Cancels it and waits until it has stopped.
     ~Sweep() { stop(); }
@@ -24,7 +25,8 @@ public:
     int heads() const { return trace_->config().head_count(); }
     bool ended() const { return ended_; }
     int token() const { return token_; }
-    /// Change of its probability by ModelConfig::head_index; empty where nothing is predicted. Only when ended.
+    /// Change of its probability by ModelConfig::head_index; empty where nothing is predicted. Only when
+    /// ended.
     const std::vector<float>& change() const { return change_; }
     /// Why it could not be measured, or empty. Only when ended.
     const std::string& failure() const { return failure_; }

@@ -17,18 +17,21 @@ namespace headlight {
 namespace {
 
 constexpr float kSizes[] = {13, 15, 20};
-constexpr size_t kPictureBytes = 64 << 20, kWidthBytes = 4 << 20;  // a screen of 4K shows a quarter of this at most
-constexpr size_t kMostMeasured = 16'000;                            // bytes of a line that is cut: no screen shows more
-constexpr size_t kMostDrawn = 400;                                  // code points of a piece; a longer one keeps both ends
-const ImWchar kRanges[] = {0x20, 0x17F, 0x2010, 0x2027, 0x2030, 0x203A, 0x2190, 0x2193, 0x21B5, 0x21B5, 0x2212, 0x2212,
-                           0x221A, 0x221A, 0x2016, 0x2016, 0x394, 0x394, 0x2225, 0x2225, 0};
+constexpr size_t kPictureBytes = 64 << 20,
+                 kWidthBytes = 4 << 20;   // a screen of 4K shows a quarter of this at most
+constexpr size_t kMostMeasured = 16'000;  // bytes of a line that is cut: no screen shows more
+constexpr size_t kMostDrawn = 400;        // code points of a piece; a longer one keeps both ends
+const ImWchar kRanges[] = {0x20,   0x17F,  0x2010, 0x2027, 0x2030, 0x203A, 0x2190,
+                           0x2193, 0x21B5, 0x21B5, 0x2212, 0x2212, 0x221A, 0x221A,
+                           0x2016, 0x2016, 0x394,  0x394,  0x2225, 0x2225, 0};
 
 /// (ascent + descent) / em: Dear ImGui sizes fonts by the first, designers by the second.
 float line_to_em(const std::string& file) {
     FT_Library library = nullptr;
     FT_Face face = nullptr;
     float ratio = 1.2f;
-    if (FT_Init_FreeType(&library) == 0 && FT_New_Face(library, file.c_str(), 0, &face) == 0 && face->units_per_EM > 0)
+    if (FT_Init_FreeType(&library) == 0 && FT_New_Face(library, file.c_str(), 0, &face) == 0 &&
+        face->units_per_EM > 0)
         ratio = static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
     if (face) FT_Done_Face(face);
     if (library) FT_Done_FreeType(library);
@@ -38,14 +41,16 @@ float line_to_em(const std::string& file) {
 }  // namespace
 
 std::string font_file(Face face) {
-    FcPattern* wanted = FcNameParse(reinterpret_cast<const FcChar8*>(face == Face::sans ? "Inter:medium:slant=0" : "JetBrains Mono:regular:slant=0"));
+    FcPattern* wanted = FcNameParse(reinterpret_cast<const FcChar8*>(
+        face == Face::sans ? "Inter:medium:slant=0" : "JetBrains Mono:regular:slant=0"));
     FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
     FcDefaultSubstitute(wanted);
     FcResult result;
     FcPattern* match = FcFontMatch(nullptr, wanted, &result);
     FcChar8* file = nullptr;
     std::string out;
-    if (match && FcPatternGetString(match, FC_FILE, 0, &file) == FcResultMatch) out = reinterpret_cast<const char*>(file);
+    if (match && FcPatternGetString(match, FC_FILE, 0, &file) == FcResultMatch)
+        out = reinterpret_cast<const char*>(file);
     if (match) FcPatternDestroy(match);
     FcPatternDestroy(wanted);
     return out;
@@ -79,7 +84,8 @@ void TextPainter::load(float scale) {
 #endif
             Loaded& slot = fonts_[face * 3 + i];
             slot.pixels = std::round(kSizes[i] * scale * ratio);
-            slot.font = file.empty() ? nullptr : atlas->AddFontFromFileTTF(file.c_str(), slot.pixels, &config, kRanges);
+            slot.font = file.empty() ? nullptr
+                                     : atlas->AddFontFromFileTTF(file.c_str(), slot.pixels, &config, kRanges);
             if (!slot.font) {
                 config.SizePixels = slot.pixels;
                 slot.font = atlas->AddFontDefault(&config);
@@ -109,7 +115,8 @@ bool is_colored(const unsigned char* pixels, int width, int height, int stride) 
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             const unsigned char* p = pixels + y * stride + x * 4;
-            if (std::abs(p[0] - p[3]) > 8 || std::abs(p[1] - p[3]) > 8 || std::abs(p[2] - p[3]) > 8) return true;
+            if (std::abs(p[0] - p[3]) > 8 || std::abs(p[1] - p[3]) > 8 || std::abs(p[2] - p[3]) > 8)
+                return true;
         }
     return false;
 }
@@ -120,17 +127,22 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
     std::string name = cache_name(font, text);
     if (const Picture* known = pictures_.find(name)) return *known;
     const double size = font.points * scale_;
-    const int width = static_cast<int>(this->width(font, text)), height = static_cast<int>(std::ceil(size * 1.6));
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height), cairo_surface_destroy);
+    const int width = static_cast<int>(this->width(font, text)),
+              height = static_cast<int>(std::ceil(size * 1.6));
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height), cairo_surface_destroy);
     {
         const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(surface.get()), cairo_destroy);
-        Canvas(cairo.get()).text(1, height / 2.0, shorten_middle(text, kMostDrawn), size, font.face, {255, 255, 255});
+        Canvas(cairo.get())
+            .text(1, height / 2.0, shorten_middle(text, kMostDrawn), size, font.face, {255, 255, 255});
     }
     cairo_surface_flush(surface.get());
     const unsigned char* pixels = cairo_image_surface_get_data(surface.get());
     const int stride = cairo_image_surface_get_stride(surface.get());
-    Picture made{Texture::of_argb(width, height, stride, pixels), static_cast<float>(width), static_cast<float>(height), is_colored(pixels, width, height, stride)};
-    return pictures_.add(std::move(name), std::move(made), static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
+    Picture made{Texture::of_argb(width, height, stride, pixels), static_cast<float>(width),
+                 static_cast<float>(height), is_colored(pixels, width, height, stride)};
+    return pictures_.add(std::move(name), std::move(made),
+                         static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
 }
 
 /// Measures without drawing: what is not drawn in the end costs no picture.
@@ -139,7 +151,8 @@ float TextPainter::width(Font font, std::string_view text) {
     if (!in_atlas(text)) {
         std::string name = cache_name(font, text);
         if (const float* known = widths_.find(name)) return *known;
-        const double pixels = std::ceil(text_width(shorten_middle(text, kMostDrawn), font.points * scale_, font.face)) + 2;
+        const double pixels =
+            std::ceil(text_width(shorten_middle(text, kMostDrawn), font.points * scale_, font.face)) + 2;
         const size_t cost = name.size() + 64;
         return widths_.add(std::move(name), static_cast<float>(std::min(pixels, 8192.0)), cost);
     }
@@ -149,12 +162,14 @@ float TextPainter::width(Font font, std::string_view text) {
 
 /// Where a line may be broken anywhere, and how wide each part is; from one layout of it.
 std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) const {
-    if (page_ || !in_atlas(text)) return text_pieces(text, page_ ? font.points : font.points * scale_, font.face);
+    if (page_ || !in_atlas(text))
+        return text_pieces(text, page_ ? font.points : font.points * scale_, font.face);
     const Loaded& f = loaded(font);
     std::vector<TextPiece> out;
     for (size_t at = 0; at < text.size(); at = out.back().end) {
         const CodePoint c = decode_utf8(text, at);
-        out.push_back({at, at + static_cast<size_t>(c.length), f.font->GetCharAdvance(static_cast<ImWchar>(c.value)) * f.pixels / f.font->FontSize});
+        out.push_back({at, at + static_cast<size_t>(c.length),
+                       f.font->GetCharAdvance(static_cast<ImWchar>(c.value)) * f.pixels / f.font->FontSize});
     }
     return out;
 }
@@ -162,34 +177,45 @@ std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) c
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle) {
     if (page_) {
         const auto channel = [&](int shift) { return static_cast<uint8_t>((color >> shift) & 255); };
-        return static_cast<float>(page_->text(x, y, std::string(text), font.points, font.face, {channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT)}, Align::left, angle));
+        return static_cast<float>(
+            page_->text(x, y, std::string(text), font.points, font.face,
+                        {channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT)},
+                        Align::left, angle));
     }
     const int first = list_->VtxBuffer.Size;
     float width;
     if (in_atlas(text)) {
         const Loaded& f = loaded(font);
         width = f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
-        list_->AddText(f.font, f.pixels, {std::round(x), std::round(y - f.pixels / 2)}, color, text.data(), text.data() + text.size());
+        list_->AddText(f.font, f.pixels, {std::round(x), std::round(y - f.pixels / 2)}, color, text.data(),
+                       text.data() + text.size());
     } else {
         const Picture& p = picture(font, text);
         width = p.width;
         const ImVec2 at{std::round(x), std::round(y - p.height / 2)};
         const ImU32 tint = p.colored ? (color | IM_COL32(255, 255, 255, 0)) : color;
-        list_->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(p.texture.id())), at, {at.x + p.width, at.y + p.height}, {0, 0}, {1, 1}, tint);
+        list_->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(p.texture.id())), at,
+                        {at.x + p.width, at.y + p.height}, {0, 0}, {1, 1}, tint);
     }
     if (angle != 0)
         for (int i = first; i < list_->VtxBuffer.Size; ++i) {
             ImVec2& v = list_->VtxBuffer[i].pos;
             const float dx = v.x - x, dy = v.y - y;
-            v = {x + dx * std::cos(angle) - dy * std::sin(angle), y + dx * std::sin(angle) + dy * std::cos(angle)};
+            v = {x + dx * std::cos(angle) - dy * std::sin(angle),
+                 y + dx * std::sin(angle) + dy * std::cos(angle)};
         }
     return width;
 }
 
-float TextPainter::draw_right(float x, float y, Font font, ImU32 color, std::string_view text) { return draw(x - width(font, text), y, font, color, text); }
-float TextPainter::draw_centred(float x, float y, Font font, ImU32 color, std::string_view text) { return draw(x - width(font, text) / 2, y, font, color, text); }
+float TextPainter::draw_right(float x, float y, Font font, ImU32 color, std::string_view text) {
+    return draw(x - width(font, text), y, font, color, text);
+}
+float TextPainter::draw_centred(float x, float y, Font font, ImU32 color, std::string_view text) {
+    return draw(x - width(font, text) / 2, y, font, color, text);
+}
 
-float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text) {
+float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 color,
+                                const std::string& text) {
     const float line_height = std::round((font.points >= 20 ? 24 : font.points + 6) * scale_);
     float top = y;
     for (const std::string& line : broken_lines(text, pieces(font, text), wrap)) {
@@ -203,7 +229,8 @@ std::string TextPainter::fitted(Font font, const std::string& text, float room) 
     if (width(font, text) <= room) return text;
     std::string begin = text.substr(0, kMostMeasured);
     while (!is_valid_utf8(begin)) begin.pop_back();
-    float x = width(font, "…") + (page_ || in_atlas(text) ? 0 : 3);  // a picture is up to three pixels wider than its pieces
+    float x = width(font, "…") +
+              (page_ || in_atlas(text) ? 0 : 3);  // a picture is up to three pixels wider than its pieces
     size_t end = 0;
     for (const TextPiece& piece : pieces(font, begin)) {
         x += static_cast<float>(piece.width);
@@ -213,7 +240,8 @@ std::string TextPainter::fitted(Font font, const std::string& text, float room) 
     return text.substr(0, end) + "…";
 }
 
-std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces, double wrap) {
+std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces,
+                                      double wrap) {
     std::vector<std::string> out;
     const size_t n = pieces.size();
     const auto is_blank = [&](size_t i) { return text[pieces[i].begin] == ' '; };

@@ -1,4 +1,5 @@
-// Text on the screen. Latin comes from Dear ImGui's atlas; every other script and emoji from Pango, as in the figures, cached.
+// Text on the screen. Latin comes from Dear ImGui's atlas; every other script and emoji from Pango, as in the
+// figures, cached.
 #pragma once
 
 #include <imgui.h>
@@ -25,16 +26,19 @@ struct Font {
 
 class TextPainter {
 public:
-    /// Puts the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame begins.
+    /// Puts the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame
+    /// begins.
     void load(float scale);
-    /// Lets go of pictures that were not drawn for long; between two frames, because the last one's list names them.
+    /// Lets go of pictures that were not drawn for long; between two frames, because the last one's list
+    /// names them.
     void begin_frame();
     void set_list(ImDrawList* list) { list_ = list; }
     /// Draws on a page from now on: Pango for everything, a point a CSS pixel.
     void set_page(const Canvas* page) { page_ = page; }
 
     float width(Font font, std::string_view text);
-    /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` turns it about (x, y).
+    /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` turns it about
+    /// (x, y).
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle = 0);
     float draw_right(float x, float y, Font font, ImU32 color, std::string_view text);
     float draw_centred(float x, float y, Font font, ImU32 color, std::string_view text);
@@ -66,7 +70,8 @@ private:
 };
 
 /// Lines of at most `wrap` pixels: broken at blanks, and within a word where it alone is wider.
-std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces, double wrap);
+std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces,
+                                      double wrap);
 
 /// The file that fontconfig gives for a face.
 std::string font_file(Face face);

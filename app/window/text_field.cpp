@@ -15,7 +15,9 @@ namespace headlight {
 namespace {
 
 constexpr float kSize = 20;
-constexpr size_t kReach = 4500, kMargin = 3000;  // bytes shaped on either side of the caret; the least of them, which fill any screen
+constexpr size_t
+    kReach = 4500,
+    kMargin = 3000;  // bytes shaped on either side of the caret; the least of them, which fill any screen
 
 struct Unref {
     void operator()(PangoLayout* l) const { g_object_unref(l); }
@@ -23,7 +25,9 @@ struct Unref {
     void operator()(cairo_t* c) const { cairo_destroy(c); }
 };
 
-bool is_inside_character(const std::string& text, size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; }
+bool is_inside_character(const std::string& text, size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
 
 bool is_space_at(const std::string& text, size_t at) { return is_white_space(decode_utf8(text, at).value); }
 
@@ -50,10 +54,13 @@ void TextField::show(std::string text, bool caret_at_end) {
     layout_ = nullptr;
 }
 
-void TextField::replace(std::string text, History& history) { edit(0, text_.size(), cleaned(text), EditKind::replaced, history); }
+void TextField::replace(std::string text, History& history) {
+    edit(0, text_.size(), cleaned(text), EditKind::replaced, history);
+}
 
-/// The one way in which a person changes the text. Where the program's own text becomes the person's, or theirs its again, the
-/// step is between what the person wrote, so that it can be taken back when the program has written something else there.
+/// The one way in which a person changes the text. Where the program's own text becomes the person's, or
+/// theirs its again, the step is between what the person wrote, so that it can be taken back when the program
+/// has written something else there.
 void TextField::edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history) {
     const std::string before = typed();
     const bool showed = shows();
@@ -61,15 +68,18 @@ void TextField::edit(size_t begin, size_t end, std::string_view with, EditKind k
     text_.replace(begin, end - begin, with);
     caret_ = anchor_ = begin + with.size();
     layout_ = nullptr;
-    if (showed || shows()) history.note({number_, 0, before, typed()}, EditKind::replaced, glfwGetTime());
-    else history.note(std::move(change), kind, glfwGetTime());
+    if (showed || shows())
+        history.note({number_, 0, before, typed()}, EditKind::replaced, glfwGetTime());
+    else
+        history.note(std::move(change), kind, glfwGetTime());
 }
 
 bool TextField::apply(const TextEdit& edit) {
     if (shows()) text_.clear();
     layout_ = nullptr;
     caret_ = anchor_ = std::min(caret_, text_.size());
-    if (edit.at > text_.size() || text_.compare(edit.at, edit.removed.size(), edit.removed) != 0) return false;
+    if (edit.at > text_.size() || text_.compare(edit.at, edit.removed.size(), edit.removed) != 0)
+        return false;
     text_.replace(edit.at, edit.removed.size(), edit.inserted);
     caret_ = anchor_ = edit.at + edit.inserted.size();
     return true;
@@ -88,18 +98,22 @@ void TextField::erase(int direction, bool word, EditKind kind, History& history)
     edit(first(), last(), "", kind, history);
 }
 
-/// Where the graphemes around `near` begin and end; a few dozen code points of run-up settle every rule (UAX #29).
+/// Where the graphemes around `near` begin and end; a few dozen code points of run-up settle every rule (UAX
+/// #29).
 std::vector<size_t> TextField::boundaries(size_t near) const {
     size_t at = near;
-    for (int i = 0; i < 64 && at > 0; ++i)
-        do --at;
+    for (int i = 0; i < 64 && at > 0; ++i) do
+            --at;
         while (at > 0 && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80);
     std::vector<size_t> out{at};
     utf8proc_int32_t state = 0;
     while (at < text_.size() && (out.back() <= near || out.size() < 2)) {
         const CodePoint c = decode_utf8(text_, at);
         at += static_cast<size_t>(c.length);
-        if (at >= text_.size() || utf8proc_grapheme_break_stateful(static_cast<int>(c.value), static_cast<int>(decode_utf8(text_, at).value), &state)) out.push_back(at);
+        if (at >= text_.size() ||
+            utf8proc_grapheme_break_stateful(static_cast<int>(c.value),
+                                             static_cast<int>(decode_utf8(text_, at).value), &state))
+            out.push_back(at);
     }
     return out;
 }
@@ -131,32 +145,44 @@ size_t TextField::step(size_t from, int direction, bool word) const {
 /// Moves the caret, with Shift the end of the selection.
 bool TextField::move_key(const KeyPress& k) {
     const bool lets_go = !k.shift && caret_ != anchor_ && !k.control;
-    if (k.key == GLFW_KEY_LEFT) caret_ = lets_go ? first() : step(caret_, -1, k.control);
-    else if (k.key == GLFW_KEY_RIGHT) caret_ = lets_go ? last() : step(caret_, 1, k.control);
-    else if (k.key == GLFW_KEY_HOME) caret_ = 0;
-    else if (k.key == GLFW_KEY_END) caret_ = text_.size();
-    else return false;
+    if (k.key == GLFW_KEY_LEFT)
+        caret_ = lets_go ? first() : step(caret_, -1, k.control);
+    else if (k.key == GLFW_KEY_RIGHT)
+        caret_ = lets_go ? last() : step(caret_, 1, k.control);
+    else if (k.key == GLFW_KEY_HOME)
+        caret_ = 0;
+    else if (k.key == GLFW_KEY_END)
+        caret_ = text_.size();
+    else
+        return false;
     if (!k.shift) anchor_ = caret_;
     return true;
 }
 
 /// Whether the key was one of the field's.
-bool TextField::edit_key(const KeyPress& k, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+bool TextField::edit_key(const KeyPress& k, History& history, const std::function<std::string()>& clipboard,
+                         const std::function<void(const std::string&)>& copy) {
     const bool selected = caret_ != anchor_;
     const auto copies = [&] { copy(text_.substr(first(), last() - first())); };
     if (move_key(k)) return true;
-    if (k.key == GLFW_KEY_BACKSPACE || k.key == GLFW_KEY_DELETE) erase(k.key == GLFW_KEY_DELETE ? 1 : -1, k.control, EditKind::erased, history);
-    else if (k.control && k.key == GLFW_KEY_A) std::tie(anchor_, caret_) = std::pair{size_t{0}, text_.size()};
-    else if (k.control && k.key == GLFW_KEY_V) insert(clipboard(), EditKind::replaced, history);
-    else if (k.control && k.key == GLFW_KEY_C && selected) copies();
+    if (k.key == GLFW_KEY_BACKSPACE || k.key == GLFW_KEY_DELETE)
+        erase(k.key == GLFW_KEY_DELETE ? 1 : -1, k.control, EditKind::erased, history);
+    else if (k.control && k.key == GLFW_KEY_A)
+        std::tie(anchor_, caret_) = std::pair{size_t{0}, text_.size()};
+    else if (k.control && k.key == GLFW_KEY_V)
+        insert(clipboard(), EditKind::replaced, history);
+    else if (k.control && k.key == GLFW_KEY_C && selected)
+        copies();
     else if (k.control && k.key == GLFW_KEY_X && selected) {
         copies();
         erase(-1, false, EditKind::replaced, history);
-    } else return false;
+    } else
+        return false;
     return true;
 }
 
-void TextField::handle(Input& input, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy) {
+void TextField::handle(Input& input, History& history, const std::function<std::string()>& clipboard,
+                       const std::function<void(const std::string&)>& copy) {
     std::erase_if(input.keys, [&](const KeyPress& k) {
         if (k.text.empty()) return focused && edit_key(k, history, clipboard, copy);
         focused = true;
@@ -166,8 +192,10 @@ void TextField::handle(Input& input, History& history, const std::function<std::
 }
 
 bool TextField::covers_caret() const {
-    const bool left = shaped_from_ == 0 || caret_ >= shaped_from_ + kMargin, right = shaped_to_ == text_.size() || caret_ + kMargin <= shaped_to_;
-    return shaped_from_ <= text_.size() && shaped_to_ <= text_.size() && !is_inside_character(text_, shaped_from_) && left && right;
+    const bool left = shaped_from_ == 0 || caret_ >= shaped_from_ + kMargin,
+               right = shaped_to_ == text_.size() || caret_ + kMargin <= shaped_to_;
+    return shaped_from_ <= text_.size() && shaped_to_ <= text_.size() &&
+           !is_inside_character(text_, shaped_from_) && left && right;
 }
 
 /// Where a long text may be cut for laying out: behind a blank a little before, else between characters.
@@ -181,7 +209,9 @@ size_t TextField::good_cut(size_t at) const {
 /// Shapes the text, or of a long one a stretch around the caret, which keeps its place on the screen.
 void TextField::layout() {
     if (layout_ && covers_caret()) return;
-    const auto end_of = [this](size_t from) { return from + 2 * kReach < text_.size() ? good_cut(from + 2 * kReach) : text_.size(); };
+    const auto end_of = [this](size_t from) {
+        return from + 2 * kReach < text_.size() ? good_cut(from + 2 * kReach) : text_.size();
+    };
     shaped_to_ = end_of(shaped_from_);
     const bool moved = !covers_caret();
     if (moved) {
@@ -195,7 +225,8 @@ void TextField::layout() {
     pango_layout_set_font_description(layout_.get(), font);
     pango_font_description_free(font);
     pango_layout_set_single_paragraph_mode(layout_.get(), true);
-    pango_layout_set_text(layout_.get(), text_.data() + shaped_from_, static_cast<int>(shaped_to_ - shaped_from_));
+    pango_layout_set_text(layout_.get(), text_.data() + shaped_from_,
+                          static_cast<int>(shaped_to_ - shaped_from_));
     if (moved) scroll_ = std::max(0.0f, x_of(caret_) - caret_place_);
     drawn_.clear();
 }
@@ -203,16 +234,20 @@ void TextField::layout() {
 float TextField::x_of(size_t index) {
     layout();
     PangoRectangle strong;
-    pango_layout_get_cursor_pos(layout_.get(), static_cast<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_), &strong, nullptr);
+    pango_layout_get_cursor_pos(layout_.get(),
+                                static_cast<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_),
+                                &strong, nullptr);
     return static_cast<float>(strong.x) / PANGO_SCALE;
 }
 
 size_t TextField::index_at(float x) {
     layout();
     int index = 0, trailing = 0;
-    pango_layout_xy_to_index(layout_.get(), static_cast<int>((x + scroll_) * PANGO_SCALE), 0, &index, &trailing);
+    pango_layout_xy_to_index(layout_.get(), static_cast<int>((x + scroll_) * PANGO_SCALE), 0, &index,
+                             &trailing);
     auto at = shaped_from_ + static_cast<size_t>(index);
-    for (; trailing > 0 && at < shaped_to_; --trailing) at += static_cast<size_t>(decode_utf8(text_, at).length);
+    for (; trailing > 0 && at < shaped_to_; --trailing)
+        at += static_cast<size_t>(decode_utf8(text_, at).length);
     return std::min(at, text_.size());
 }
 
@@ -248,16 +283,21 @@ void TextField::dim_unread(size_t read, const Theme& theme) {
 void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read) {
     const int width = static_cast<int>(size.x), height = static_cast<int>(size.y);
     const bool empty = text_.empty();
-    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" + std::to_string(theme.dark) + ":" + std::to_string(shaped_from_) + ":" + std::to_string(std::min(read, shaped_to_)) + ":" +
+    const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" +
+                            std::to_string(theme.dark) + ":" + std::to_string(shaped_from_) + ":" +
+                            std::to_string(std::min(read, shaped_to_)) + ":" +
                             (empty ? placeholder : text_.substr(shaped_from_, shaped_to_ - shaped_from_));
     if (key == drawn_) return;
-    const std::unique_ptr<cairo_surface_t, Unref> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
+    const std::unique_ptr<cairo_surface_t, Unref> surface(
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
     const std::unique_ptr<cairo_t, Unref> cairo(cairo_create(surface.get()));
     const ImVec4 ink = as_vec4(empty ? theme.t3 : theme.t1);
     cairo_set_source_rgb(cairo.get(), ink.x, ink.y, ink.z);
     if (empty) {
-        Canvas(cairo.get()).text(0, height / 2.0, placeholder, kSize * scale_, Face::sans,
-                                 {static_cast<uint8_t>(ink.x * 255), static_cast<uint8_t>(ink.y * 255), static_cast<uint8_t>(ink.z * 255)});
+        Canvas(cairo.get())
+            .text(0, height / 2.0, placeholder, kSize * scale_, Face::sans,
+                  {static_cast<uint8_t>(ink.x * 255), static_cast<uint8_t>(ink.y * 255),
+                   static_cast<uint8_t>(ink.z * 255)});
     } else {
         int pixels_high = 0;
         dim_unread(read, theme);
@@ -266,11 +306,13 @@ void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeh
         pango_cairo_show_layout(cairo.get(), layout_.get());
     }
     cairo_surface_flush(surface.get());
-    texture_ = Texture::of_argb(width, height, cairo_image_surface_get_stride(surface.get()), cairo_image_surface_get_data(surface.get()));
+    texture_ = Texture::of_argb(width, height, cairo_image_surface_get_stride(surface.get()),
+                                cairo_image_surface_get_data(surface.get()));
     drawn_ = key;
 }
 
-void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder, size_t read) {
+void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme,
+                     const char* placeholder, size_t read) {
     if (scale != scale_) {
         scale_ = scale;
         layout_ = nullptr;
@@ -279,20 +321,25 @@ void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, cons
     const float margin = std::min(40 * scale, size.x / 4);
     if (caret_x - scroll_ > size.x - 4) scroll_ = caret_x - size.x + margin;
     if (caret_x < scroll_) scroll_ = std::max(0.0f, caret_x - margin);
-    if (text_end - scroll_ < size.x - margin) scroll_ = std::max(0.0f, std::min(scroll_, text_end - size.x + 4));
+    if (text_end - scroll_ < size.x - margin)
+        scroll_ = std::max(0.0f, std::min(scroll_, text_end - size.x + 4));
     scroll_ = std::round(scroll_);
     caret_place_ = caret_x - scroll_;
     const ImVec2 whole{std::max(1.0f, std::floor(size.x)), std::max(1.0f, std::floor(size.y))};
     draw_texture(whole, theme, placeholder, read);
     list.PushClipRect(at, {at.x + size.x + 3, at.y + size.y}, true);
     if (focused && caret_ != anchor_) {
-        const float a = x_of(std::min(caret_, anchor_)) - scroll_, b = x_of(std::max(caret_, anchor_)) - scroll_;
-        list.AddRectFilled({at.x + std::min(a, b), at.y + 4 * scale}, {at.x + std::max(a, b), at.y + size.y - 4 * scale}, theme.bg4);
+        const float a = x_of(std::min(caret_, anchor_)) - scroll_,
+                    b = x_of(std::max(caret_, anchor_)) - scroll_;
+        list.AddRectFilled({at.x + std::min(a, b), at.y + 4 * scale},
+                           {at.x + std::max(a, b), at.y + size.y - 4 * scale}, theme.bg4);
     }
-    list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture_.id())), at, {at.x + whole.x, at.y + whole.y});
+    list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture_.id())), at,
+                  {at.x + whole.x, at.y + whole.y});
     if (focused) {
         const float x = std::round(at.x + caret_place_);
-        list.AddRectFilled({x, at.y + 5 * scale}, {x + std::round(2 * scale), at.y + size.y - 5 * scale}, theme.accent);
+        list.AddRectFilled({x, at.y + 5 * scale}, {x + std::round(2 * scale), at.y + size.y - 5 * scale},
+                           theme.accent);
     }
     list.PopClipRect();
 }

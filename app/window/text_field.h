@@ -32,20 +32,25 @@ public:
     bool shows() const { return !shown_.empty() && text_ == shown_; }
     /// What a person chose in place of the text: one step of the history.
     void replace(std::string text, History& history);
-    /// Does an edit of this text that the history gave back; false where the text is no longer the one that was edited.
+    /// Does an edit of this text that the history gave back; false where the text is no longer the one that
+    /// was edited.
     bool apply(const TextEdit& edit);
     bool focused = true;
 
-    /// Edits by what was pressed and typed; takes what it used. `clipboard` reads and `copy` writes the system's clipboard.
-    void handle(Input& input, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
+    /// Edits by what was pressed and typed; takes what it used. `clipboard` reads and `copy` writes the
+    /// system's clipboard.
+    void handle(Input& input, History& history, const std::function<std::string()>& clipboard,
+                const std::function<void(const std::string&)>& copy);
 
     /// Mouse in pixels from the left end of the visible text.
     void press(float x, bool extend);
     void select_word(float x);
     void drag(float x);
 
-    /// Draws into the rectangle; `placeholder` shows while there is no text. What stands behind the first `read` bytes is dimmed.
-    void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme, const char* placeholder, size_t read = std::string::npos);
+    /// Draws into the rectangle; `placeholder` shows while there is no text. What stands behind the first
+    /// `read` bytes is dimmed.
+    void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme,
+              const char* placeholder, size_t read = std::string::npos);
 
 private:
     size_t first() const { return std::min(caret_, anchor_); }
@@ -63,17 +68,19 @@ private:
     void dim_unread(size_t read, const Theme& theme);
     void draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read);
     bool move_key(const KeyPress& key);
-    bool edit_key(const KeyPress& key, History& history, const std::function<std::string()>& clipboard, const std::function<void(const std::string&)>& copy);
+    bool edit_key(const KeyPress& key, History& history, const std::function<std::string()>& clipboard,
+                  const std::function<void(const std::string&)>& copy);
 
-    int number_;                 // among the texts of the history
-    std::string text_, shown_;   // shown_: what the program put there
+    int number_;                // among the texts of the history
+    std::string text_, shown_;  // shown_: what the program put there
     size_t caret_ = 0, anchor_ = 0;
     float scroll_ = 0, scale_ = 1;
-    float caret_place_ = 0;      // where the caret was drawn last, from the left end
+    float caret_place_ = 0;  // where the caret was drawn last, from the left end
     std::shared_ptr<PangoLayout> layout_;
-    size_t shaped_from_ = 0, shaped_to_ = 0;  // bytes of the text in the layout: all, or a stretch around the caret
+    size_t shaped_from_ = 0,
+           shaped_to_ = 0;  // bytes of the text in the layout: all, or a stretch around the caret
     Texture texture_;
-    std::string drawn_;          // what the texture shows
+    std::string drawn_;  // what the texture shows
 };
 
 /// The texts that are typed into the window; at most one of them has the keyboard.

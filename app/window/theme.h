@@ -10,7 +10,7 @@ struct Theme {
     ImU32 l1, l2;                   // hairlines, control borders
     ImU32 t1, t2, t3;               // text, secondary, captions
     ImU32 accent, accent_text, on_accent, accent_fill;
-    ImU32 hover;                    // outline under the pointer
+    ImU32 hover;  // outline under the pointer
     ImU32 plus, minus, warning, warning_fill, well, hatch;
     bool dark;
 };
@@ -23,7 +23,8 @@ ImVec4 as_vec4(ImU32 color);
 /// Lengths in points, before the display's scale and the person's text size.
 namespace size {
 inline constexpr float caption = 13, body = 15, title = 20;
-inline constexpr float top_bar = 104, top_bar_low = 88, view_header = 48, status_bar = 28, button = 32, chip = 28, row = 28, row_low = 24;
+inline constexpr float top_bar = 104, top_bar_low = 88, view_header = 48, status_bar = 28, button = 32,
+                       chip = 28, row = 28, row_low = 24;
 inline constexpr float panel_pad = 16, inspector_pad = 20, centre_pad = 24, corner = 4, popup_corner = 6;
 }  // namespace size
 

@@ -15,7 +15,9 @@ constexpr float kTooltipDelay = 0.4f;
 
 std::string number(double value, int digits) { return std::isnan(value) ? "—" : decimals(value, digits); }
 
-std::string percent(double value) { return value > 0 && value < 0.001 ? "< 0.1 %" : decimals(100 * value, 1) + " %"; }
+std::string percent(double value) {
+    return value > 0 && value < 0.001 ? "< 0.1 %" : decimals(100 * value, 1) + " %";
+}
 
 void Ui::begin(const Theme& theme, float new_scale) {
     colors = &theme;
@@ -83,7 +85,8 @@ void Ui::draw_focus() {
 }
 
 float Ui::take_wheel(Rect r) {
-    const bool ours = !on_page() && r.contains(mouse) && !covered(mouse) && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+    const bool ours = !on_page() && r.contains(mouse) && !covered(mouse) &&
+                      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
     return ours ? std::exchange(wheel, 0.0f) : 0.0f;
 }
 
@@ -91,7 +94,10 @@ bool Ui::button(const std::string& path, Rect r, const std::string& label, Look 
     if (on_page()) return false;
     const Hit h = look == Look::off ? Hit{} : control(path, r);
     if (look == Look::off) name(path, r);
-    ImU32 back = h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, ink = colors->t1, edge = colors->l2;
+    ImU32 back = h.pressed   ? colors->bg4
+                 : h.hovered ? colors->bg3
+                             : colors->bg2,
+          ink = colors->t1, edge = colors->l2;
     if (look == Look::primary) {
         back = colors->dark ? colors->accent : colors->accent_text;
         ink = colors->on_accent;
@@ -113,11 +119,16 @@ bool Ui::link(const std::string& path, float right, float middle, const std::str
     const float w = text.width(kCaption, label);
     const Rect r{right - w - px(6), middle - px(14), w + px(12), px(28)};
     const Hit h = control(path, r);
-    text.draw_right(right, middle, kCaption, on ? colors->accent_text : h.hovered ? colors->t1 : colors->t2, label);
+    text.draw_right(right, middle, kCaption,
+                    on          ? colors->accent_text
+                    : h.hovered ? colors->t1
+                                : colors->t2,
+                    label);
     return h.clicked;
 }
 
-int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width, float most) {
+int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
+                  int current, float& width, float most) {
     float widest = 0;
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
     width = std::min(widest + px(38), most);
@@ -127,14 +138,18 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     const bool open = ImGui::IsPopupOpen(popup.c_str());
     fill(r, h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
     frame(r, open ? colors->accent : colors->l2, 1, size::corner);
-    if (current >= 0 && current < static_cast<int>(items.size())) text.draw(r.x + px(10), r.middle_y(), kCaption, colors->t1, text.fitted(kCaption, items[static_cast<size_t>(current)], width - px(36)));
+    if (current >= 0 && current < static_cast<int>(items.size()))
+        text.draw(r.x + px(10), r.middle_y(), kCaption, colors->t1,
+                  text.fitted(kCaption, items[static_cast<size_t>(current)], width - px(36)));
     const float cx = r.right() - px(14), cy = r.middle_y();
     const ImVec2 chevron[] = {{cx - px(3.5f), cy - px(2)}, {cx, cy + px(2)}, {cx + px(3.5f), cy - px(2)}};
     polyline(chevron, colors->t3, px(1.3f));
     if (h.clicked) ImGui::OpenPopup(popup.c_str());
     int chosen = -1;
-    if (const int step = take_step(path); step != 0) chosen = std::clamp(current + step, 0, static_cast<int>(items.size()) - 1);
-    const float high = px(size::row) * static_cast<float>(items.size()) + px(8), below_it = r.bottom() + px(4);
+    if (const int step = take_step(path); step != 0)
+        chosen = std::clamp(current + step, 0, static_cast<int>(items.size()) - 1);
+    const float high = px(size::row) * static_cast<float>(items.size()) + px(8),
+                below_it = r.bottom() + px(4);
     const bool fits = below_it + high <= ImGui::GetIO().DisplaySize.y;
     ImGui::SetNextWindowPos({r.x, fits ? below_it : std::max(px(4), r.y - px(4) - high)});
     if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
@@ -145,8 +160,10 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
             const Rect row{at.x, at.y + px(size::row) * static_cast<float>(i), width - px(8), px(size::row)};
             const Hit on_row = hit(path + "/" + items[i], row);
             const bool is_current = static_cast<int>(i) == current;
-            if (is_current || on_row.hovered) fill(row, is_current ? colors->accent_fill : colors->bg3, size::corner);
-            text.draw(row.x + px(6), row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1, text.fitted(kCaption, items[i], row.w - px(8)));
+            if (is_current || on_row.hovered)
+                fill(row, is_current ? colors->accent_fill : colors->bg3, size::corner);
+            text.draw(row.x + px(6), row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1,
+                      text.fitted(kCaption, items[i], row.w - px(8)));
             if (on_row.clicked) {
                 chosen = static_cast<int>(i);
                 ImGui::CloseCurrentPopup();
@@ -164,7 +181,8 @@ float Ui::choice_width(const char* label, const std::vector<std::string>& items)
     return (*label ? text.width(kCaption, label) + px(8) : 0) + widest + px(38 + 18);
 }
 
-int Ui::choice(float& x, float middle, const char* label, const std::string& path, const std::vector<std::string>& items, int current) {
+int Ui::choice(float& x, float middle, const char* label, const std::string& path,
+               const std::vector<std::string>& items, int current) {
     if (on_page()) return -1;
     if (*label) x += text.draw(x, middle, kCaption, colors->t3, label) + px(8);
     float width = 0;
@@ -173,7 +191,8 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
     return chosen;
 }
 
-int Ui::segments(const std::string& path, float x, float y, const std::vector<std::string>& labels, int current) {
+int Ui::segments(const std::string& path, float x, float y, const std::vector<std::string>& labels,
+                 int current) {
     int pressed = -1;
     for (size_t i = 0; i < labels.size(); ++i) {
         const Rect r{x, y - px(14), text.width(kCaption, labels[i]) + px(24), px(28)};
@@ -201,15 +220,20 @@ void Ui::text_input(const char* path, Rect r, const char* hint, std::string& val
     ImGui::SetCursorScreenPos(r.min());
     ImGui::PushItemWidth(r.w);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {px(10), (r.h - ImGui::GetFontSize()) / 2});
-    if (first && !ImGui::IsAnyItemActive() && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) ImGui::SetKeyboardFocusHere();
-    ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value, ImGuiInputTextFlags_AutoSelectAll);
+    if (first && !ImGui::IsAnyItemActive() &&
+        !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
+        ImGui::SetKeyboardFocusHere();
+    ImGui::InputTextWithHint((std::string("##") + path).c_str(), hint, &value,
+                             ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopStyleVar();
     ImGui::PopItemWidth();
 }
 
 void Ui::signed_bar(Rect r, float value, bool strong) {
-    const float zero = std::round(r.middle_x()), length = std::round(r.w / 2 * std::clamp(std::abs(value), 0.0f, 1.0f));
-    fill({value < 0 ? zero - length : zero, r.y, std::max(length, value != 0 ? line() : 0.0f), r.h}, strong ? value < 0 ? colors->minus : colors->plus : colors->l2);
+    const float zero = std::round(r.middle_x()),
+                length = std::round(r.w / 2 * std::clamp(std::abs(value), 0.0f, 1.0f));
+    fill({value < 0 ? zero - length : zero, r.y, std::max(length, value != 0 ? line() : 0.0f), r.h},
+         strong ? value < 0 ? colors->minus : colors->plus : colors->l2);
     fill({zero, r.y - px(4), line(), r.h + px(8)}, colors->l2);
 }
 
@@ -238,9 +262,11 @@ void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what)
     const float wide = std::min(text.width(kCaption, what), px(320));
     ImDrawList* below = list;
     use_list(ImGui::GetForegroundDrawList());
-    const float lines = std::ceil(text.width(kCaption, what) / (wide + 1) + 0.2f), high = lines * px(19) + px(12);
+    const float lines = std::ceil(text.width(kCaption, what) / (wide + 1) + 0.2f),
+                high = lines * px(19) + px(12);
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const float x = std::min(h.mouse.x + px(12), screen.x - wide - px(24)), y = h.mouse.y + px(18) + high > screen.y ? h.mouse.y - high - px(6) : h.mouse.y + px(18);
+    const float x = std::min(h.mouse.x + px(12), screen.x - wide - px(24)),
+                y = h.mouse.y + px(18) + high > screen.y ? h.mouse.y - high - px(6) : h.mouse.y + px(18);
     const Rect r{x, y, wide + px(20), high};
     fill(r, colors->bg2, size::popup_corner);
     frame(r, colors->l2, 1, size::popup_corner);

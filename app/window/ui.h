@@ -50,16 +50,16 @@ public:
     bool on_page() const { return page_ != nullptr; }
 
     TextPainter& text;
-    HeatmapRenderer* heat;                 // null on a page
+    HeatmapRenderer* heat;  // null on a page
     const Theme* colors = nullptr;
-    ImDrawList* list = nullptr;            // null on a page; views draw through the functions below
-    ImVec2 mouse{-1, -1};                  // window pixels
-    size_t most_lines = 6000;              // that a picture draws at once; a processor that draws them itself gets fewer
-    float wheel = 0, wheel_x = 0;          // of this frame, where nothing else took it
+    ImDrawList* list = nullptr;  // null on a page; views draw through the functions below
+    ImVec2 mouse{-1, -1};        // window pixels
+    size_t most_lines = 6000;  // that a picture draws at once; a processor that draws them itself gets fewer
+    float wheel = 0, wheel_x = 0;  // of this frame, where nothing else took it
     bool shift = false, ctrl = false;
     float scale = 1;
-    float wake_after = 0;                  // seconds until a frame is wanted without any event; 0: none
-    std::map<std::string, Rect> widgets;   // paths and places of this frame
+    float wake_after = 0;                 // seconds until a frame is wanted without any event; 0: none
+    std::map<std::string, Rect> widgets;  // paths and places of this frame
 
     float px(float points) const { return points * scale; }
     float line() const { return std::max(1.0f, std::floor(scale)); }
@@ -102,32 +102,42 @@ public:
     void gradient(Rect r, const Colormap& map);
     /// A picture of 8-bit red, green, blue: `texture` holds it on the screen, `pixels` on a page.
     void picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels);
-    /// Weights as a small picture on a page (on the screen all of them are one draw of the renderer); −1: masked.
-    void draw_thumbnail(Rect r, const Matrix& weights, float largest, const std::string& colormap, Axis queries, bool linear, float fade);
+    /// Weights as a small picture on a page (on the screen all of them are one draw of the renderer); −1:
+    /// masked.
+    void draw_thumbnail(Rect r, const Matrix& weights, float largest, const std::string& colormap,
+                        Axis queries, bool linear, float fade);
     /// One head's weights on a page (on the screen the renderer draws them).
-    void draw_weights(Rect r, const Matrix& weights, float largest, const std::string& colormap, Scale scale, Axis queries, bool dots);
+    void draw_weights(Rect r, const Matrix& weights, float largest, const std::string& colormap, Scale scale,
+                      Axis queries, bool dots);
     void clip(Rect r);
     void unclip();
-    /// The wheel's turn since the last frame if the mouse is in the rectangle and nothing lies over it; taken by the first who asks.
+    /// The wheel's turn since the last frame if the mouse is in the rectangle and nothing lies over it; taken
+    /// by the first who asks.
     float take_wheel(Rect r);
 
     enum class Look { normal, primary, off };
     bool button(const std::string& path, Rect r, const std::string& label, Look look = Look::normal);
     /// A text that can be pressed ("Settings").
     bool link(const std::string& path, float right, float middle, const std::string& label, bool on = false);
-    /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item, up to `most`; `width` is how wide it became.
-    int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items, int current, float& width, float most = 1e9f);
-    /// "Scale [linear v]" in a row of controls: draws it at x, moves x behind it, and returns the item chosen this frame, or −1.
-    int choice(float& x, float middle, const char* label, const std::string& path, const std::vector<std::string>& items, int current);
+    /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item, up to
+    /// `most`; `width` is how wide it became.
+    int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
+                  int current, float& width, float most = 1e9f);
+    /// "Scale [linear v]" in a row of controls: draws it at x, moves x behind it, and returns the item chosen
+    /// this frame, or −1.
+    int choice(float& x, float middle, const char* label, const std::string& path,
+               const std::vector<std::string>& items, int current);
     /// How much room that takes.
     float choice_width(const char* label, const std::vector<std::string>& items);
     /// A bar to either side of a zero line at its middle, value −1 … 1.
     void signed_bar(Rect r, float value, bool strong = true);
     /// Options side by side, one of them on; returns the one pressed, or -1.
-    int segments(const std::string& path, float x, float y, const std::vector<std::string>& labels, int current);
+    int segments(const std::string& path, float x, float y, const std::vector<std::string>& labels,
+                 int current);
     /// Something that is on or off.
     void toggle(const std::string& path, Rect r, const char* label, bool& on);
-    /// Dear ImGui's own field, in our colours, for paths and labels. The first one has the keyboard whenever nothing else does.
+    /// Dear ImGui's own field, in our colours, for paths and labels. The first one has the keyboard whenever
+    /// nothing else does.
     void text_input(const char* path, Rect r, const char* hint, std::string& value, bool first = true);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
@@ -140,7 +150,7 @@ private:
     int step_ = 0;
     Canvas* page_ = nullptr;
     std::vector<Rect> covers_, new_covers_;
-    std::string pointed_;       // widget under the mouse, for the tooltip's delay
+    std::string pointed_;  // widget under the mouse, for the tooltip's delay
     double pointed_since_ = 0;
 };
 

@@ -28,15 +28,17 @@ std::pair<int, int> best_aligned_head(const Trace& trace, const ThreadPool& pool
     return best;
 }
 
-/// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where one text is
-/// read from another, the one that aligns them best.
+/// The head whose induction score is highest; without a repeated token, the one with the sharpest rows. Where
+/// one text is read from another, the one that aligns them best.
 std::pair<int, int> most_telling_head(const SentenceResult& s, const ThreadPool& pool) {
     const ModelConfig& c = s.model->config;
     if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
     const auto score = [&](size_t index) {
         const HeadSummary& h = s.heads[index];
-        const float induction = h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
-        const bool copies = c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
+        const float induction =
+            h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
+        const bool copies =
+            c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
         return copies ? induction : -h.statistics[0];
     };
     size_t best = 0;
@@ -48,11 +50,13 @@ std::pair<int, int> most_telling_head(const SentenceResult& s, const ThreadPool&
 
 size_t byte_of_code_point(std::string_view text, int index) {
     size_t at = 0;
-    for (int i = 0; i < index && at < text.size(); ++i) at += static_cast<size_t>(decode_utf8(text, at).length);
+    for (int i = 0; i < index && at < text.size(); ++i)
+        at += static_cast<size_t>(decode_utf8(text, at).length);
     return at;
 }
 
-/// How far the tokens that were kept reach in the text and in the second one, which begins after a separator (a token of no text).
+/// How far the tokens that were kept reach in the text and in the second one, which begins after a separator
+/// (a token of no text).
 std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span> kept) {
     int text = 0, second = 0;
     bool in_second = false;
@@ -60,13 +64,19 @@ std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span>
         if (span.end == 0 && text > 0) in_second = !r.second.empty();
         (in_second ? second : text) = std::max(in_second ? second : text, span.end);
     }
-    return {in_second ? r.text.size() : byte_of_code_point(r.text, text), byte_of_code_point(r.second, second)};
+    return {in_second ? r.text.size() : byte_of_code_point(r.text, text),
+            byte_of_code_point(r.second, second)};
 }
 
 }  // namespace
 
 Worker::Worker(int threads, std::function<void()> done, int map_side)
-    : pool_(threads), done_(std::move(done)), map_side_(map_side), opener_([this] { mailbox_.repeat(); }), other_opener_([this] { mailbox_.repeat(); }), thread_([this] { work(); }) {}
+    : pool_(threads),
+      done_(std::move(done)),
+      map_side_(map_side),
+      opener_([this] { mailbox_.repeat(); }),
+      other_opener_([this] { mailbox_.repeat(); }),
+      thread_([this] { work(); }) {}
 
 Worker::~Worker() {
     mailbox_.close();
@@ -76,8 +86,13 @@ Worker::~Worker() {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool everything = request.text != last.text || request.second != last.second || request.intervention != last.intervention || request.writing != last.writing || request.model_path != last.model_path || request.model_attempt != last.model_attempt || request.other != last.other;
-    const Supersedes supersedes = everything ? Supersedes::everything : request.questions != last.questions ? Supersedes::questions : Supersedes::nothing;
+    const bool everything = request.text != last.text || request.second != last.second ||
+                            request.intervention != last.intervention || request.writing != last.writing ||
+                            request.model_path != last.model_path ||
+                            request.model_attempt != last.model_attempt || request.other != last.other;
+    const Supersedes supersedes = everything                            ? Supersedes::everything
+                                  : request.questions != last.questions ? Supersedes::questions
+                                                                        : Supersedes::nothing;
     last_asked_ = request;
     mailbox_.put(std::move(request), supersedes);
 }
@@ -115,7 +130,8 @@ void Worker::finish_opening() {
     if (!opened) {
         state_.model_error = opened.error().message;
         if (model_) return;
-        if (const auto built_in = find_model("stories")) opened = Model::open(*built_in);  // so that a wrong path at the start leaves no dead window
+        if (const auto built_in = find_model("stories"))
+            opened = Model::open(*built_in);  // so that a wrong path at the start leaves no dead window
     }
     if (!opened) return;
     model_ = *opened;
@@ -132,7 +148,8 @@ void Worker::see_to_model(const WorkRequest& r) {
     if (opener_.ended()) finish_opening();
 }
 
-Result<ModelInput> Worker::read_input(const Model& model, const std::string& text, const std::string& second) {
+Result<ModelInput> Worker::read_input(const Model& model, const std::string& text,
+                                      const std::string& second) {
     Typed typed;
     switch (model.config.kind) {
         case ModelKind::vision:
@@ -144,8 +161,12 @@ Result<ModelInput> Worker::read_input(const Model& model, const std::string& tex
             }
             typed.image = image_;
             break;
-        case ModelKind::encoder: typed.pair = second; [[fallthrough]];
-        case ModelKind::decoder: typed.text = text; break;
+        case ModelKind::encoder:
+            typed.pair = second;
+            [[fallthrough]];
+        case ModelKind::decoder:
+            typed.text = text;
+            break;
         case ModelKind::encoder_decoder:
             typed.text = text;
             typed.target = second;
@@ -161,9 +182,11 @@ bool Worker::writes(const WorkRequest& r) const {
     return kind == ModelKind::encoder_decoder || (kind == ModelKind::decoder && r.writing.continues);
 }
 
-/// What it writes, with what the person changed; what was written last where nothing that matters is new. A target that was
-/// typed is what it is made to write, so that each of its tokens has a probability and alternatives too.
-Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r, std::vector<Sequence>& inputs) {
+/// What it writes, with what the person changed; what was written last where nothing that matters is new. A
+/// target that was typed is what it is made to write, so that each of its tokens has a probability and
+/// alternatives too.
+Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
+                                                            std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
     WritingWanted wanted = r.writing.wanted;
     if (model_->config.kind == ModelKind::encoder_decoder) wanted.length = kLongestTarget;
@@ -173,29 +196,41 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
         target.tokens.resize(1);
     }
     ForwardRequest request{inputs, r.intervention};
-    auto& changes = request.intervention.changes;  // a pattern from another text is made to the measure of one pass
-    changes.erase(std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }), changes.end());
+    auto& changes =
+        request.intervention.changes;  // a pattern from another text is made to the measure of one pass
+    changes.erase(
+        std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }),
+        changes.end());
     const SentenceResult* last = state_.sentence.get();
-    const bool same = last && last->written && last->model == model_ && last->text == r.text && last->intervention == r.intervention && last->written->wanted == wanted;
+    const bool same = last && last->written && last->model == model_ && last->text == r.text &&
+                      last->intervention == r.intervention && last->written->wanted == wanted;
     if (same) return last->written;
-    return written_text(model_, request, wanted, pool_, &mailbox_.cancel(), last ? last->trace.get() : nullptr);
+    return written_text(model_, request, wanted, pool_, &mailbox_.cancel(),
+                        last ? last->trace.get() : nullptr);
 }
 
-/// The pass with what the person changed; then also the model's own, which the changed one shares its first layers with.
-Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs, const WrittenText* written, std::shared_ptr<const Trace>& unchanged) {
+/// The pass with what the person changed; then also the model's own, which the changed one shares its first
+/// layers with.
+Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs,
+                                                 const WrittenText* written,
+                                                 std::shared_ptr<const Trace>& unchanged) {
     const SentenceResult* last = state_.sentence.get();
     const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
     const Trace* read = written ? written->writing.trace.get() : nullptr;  // under the same changes
-    if (r.intervention == Intervention{}) return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past);
+    if (r.intervention == Intervention{})
+        return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past);
     TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
     Intervention intervention = r.intervention;
     if (needs_patching(intervention)) {
         auto whole = patched(intervention, *unchanged, pool_, &mailbox_.cancel());
         if (!whole && whole.error().cancelled) return whole.error();
-        if (whole) intervention = *std::move(whole);
-        else state_.text_error = whole.error().message;
+        if (whole)
+            intervention = *std::move(whole);
+        else
+            state_.text_error = whole.error().message;
     }
-    return run_trace(model_, {std::move(inputs), std::move(intervention)}, pool_, &mailbox_.cancel(), unchanged.get());
+    return run_trace(model_, {std::move(inputs), std::move(intervention)}, pool_, &mailbox_.cancel(),
+                     unchanged.get());
 }
 
 /// What a trace file holds, whatever is typed; it cannot be run again.
@@ -226,14 +261,17 @@ Status Worker::read_sentence(const WorkRequest& r) {
     if (!input) state_.text_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
-        const auto read = in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
+        const auto read =
+            in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
         std::shared_ptr<const Trace> unchanged;
         std::shared_ptr<const WrittenText> written;
         int step = 0;
         if (writes(r)) {
             TRY(written, write_on(r, input->sequences));
             step = r.writing.step < 0 ? written->steps() : std::min(r.writing.step, written->steps());
-            for (int i = 0; i < step; ++i) append_token(*model_, input->sequences.back(), written->writing.tokens[static_cast<size_t>(i)].id);
+            for (int i = 0; i < step; ++i)
+                append_token(*model_, input->sequences.back(),
+                             written->writing.tokens[static_cast<size_t>(i)].id);
         }
         TRY(auto trace, run(r, std::move(input->sequences), written.get(), unchanged));
         TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel()));
@@ -250,7 +288,8 @@ Status Worker::read_sentence(const WorkRequest& r) {
     s->intervention = r.intervention;
     s->asked = r.writing;
     const bool same_model = state_.sentence && state_.sentence->model == model_;
-    s->milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    s->milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     state_.sentence = std::move(s);
     state_.picture = nullptr;
     state_.cell = nullptr;
@@ -273,16 +312,22 @@ void Worker::see_to_sweep(const WorkRequest& r) {
 
 void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
-    const Cell cell{state_.site, state_.head, std::min(r.cell->first, trace.query_count(state_.site) - 1), std::min(r.cell->second, trace.key_count(state_.site) - 1)};
-    if (!state_.cell || state_.cell->cell != cell) state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
+    const Cell cell{state_.site, state_.head, std::min(r.cell->first, trace.query_count(state_.site) - 1),
+                    std::min(r.cell->second, trace.key_count(state_.site) - 1)};
+    if (!state_.cell || state_.cell->cell != cell)
+        state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
 
 namespace {
 
-bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) { return a.text == b.text && a.second == b.second && a.intervention == b.intervention && a.writing == b.writing; }
+bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) {
+    return a.text == b.text && a.second == b.second && a.intervention == b.intervention &&
+           a.writing == b.writing;
+}
 
 /// What stands for a text that could not be read, where there is nothing older to show.
-std::shared_ptr<const SentenceResult> empty_sentence(const std::shared_ptr<const Model>& model, const WorkRequest& r) {
+std::shared_ptr<const SentenceResult> empty_sentence(const std::shared_ptr<const Model>& model,
+                                                     const WorkRequest& r) {
     auto s = std::make_shared<SentenceResult>();
     s->model = model;
     s->text = r.text;
@@ -297,7 +342,8 @@ std::shared_ptr<const SentenceResult> empty_sentence(const std::shared_ptr<const
 /// Reads the sentence where it is new. One that cannot be computed leaves the old one, with the reason.
 Status Worker::see_to_sentence(const WorkRequest& r) {
     const SentenceResult* s = state_.sentence.get();
-    const bool fresh = !s || s->model != model_ || s->text != r.text || s->second != r.second || s->intervention != r.intervention || s->asked != r.writing;
+    const bool fresh = !s || s->model != model_ || s->text != r.text || s->second != r.second ||
+                       s->intervention != r.intervention || s->asked != r.writing;
     if (refused_ && asks_for_the_same(*refused_, r)) return success();
     refused_.reset();
     state_.failure.clear();
@@ -333,14 +379,21 @@ Status Worker::handle(const WorkRequest& r) {
     }
     const ModelConfig& c = model_->config;
     const int site = std::clamp(r.site, 0, c.sites() - 1);
-    std::tie(state_.site, state_.head) = r.choose_head ? most_telling_head(s, pool_) : std::pair{site, std::clamp(r.head, 0, c.heads(site) - 1)};
-    if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head || state_.picture->sink_dropped != r.drop_sink) {
-        state_.picture = std::make_shared<const HeadPicture>(make_picture(*s.trace, state_.site, state_.head, pool_, r.drop_sink, map_side_));
+    std::tie(state_.site, state_.head) = r.choose_head
+                                             ? most_telling_head(s, pool_)
+                                             : std::pair{site, std::clamp(r.head, 0, c.heads(site) - 1)};
+    if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head ||
+        state_.picture->sink_dropped != r.drop_sink) {
+        state_.picture = std::make_shared<const HeadPicture>(
+            make_picture(*s.trace, state_.site, state_.head, pool_, r.drop_sink, map_side_));
         state_.cell = nullptr;
-        if (r.questions.empty()) publish();  // a view with questions keeps its old picture until they are answered
+        if (r.questions.empty())
+            publish();  // a view with questions keeps its old picture until they are answered
     }
-    if (r.cell) report_focus(r);
-    else state_.cell = nullptr;
+    if (r.cell)
+        report_focus(r);
+    else
+        state_.cell = nullptr;
     TRY_STATUS(answer_questions(state_, r.questions, pool_, &mailbox_.cancel_questions()));
     publish();
     return success();

@@ -12,15 +12,21 @@ void Worker::see_to_other_model(const OtherRun& other) {
         other_opened_ = {};
         return;
     }
-    if (other.model_path == other_opened_.model_path && other.model_attempt == other_opened_.model_attempt) return other_opener_.give_up();
+    if (other.model_path == other_opened_.model_path && other.model_attempt == other_opened_.model_attempt)
+        return other_opener_.give_up();
     other_opener_.want(other.model_path, other.model_attempt);
     if (!other_opener_.ended()) return;
     const auto ended = other_opener_.take();
     other_opened_ = {ended->path, ended->attempt, ""};
     other_model_ = nullptr;
-    if (ended->trace) state_.other_error = "A trace is compared with a model, not a model with a trace: open the trace, then choose the model as B.";
-    else if (ended->result) other_model_ = *ended->result;
-    else state_.other_error = ended->result.error().message;
+    if (ended->trace)
+        state_.other_error =
+            "A trace is compared with a model, not a model with a trace: open the trace, then choose the "
+            "model as B.";
+    else if (ended->result)
+        other_model_ = *ended->result;
+    else
+        state_.other_error = ended->result.error().message;
 }
 
 /// The tokens of the trace that is open, for a live run of the model that it came from.
@@ -49,8 +55,11 @@ Status Worker::read_other(const WorkRequest& r) {
     see_to_other_model(*r.other);
     const bool failed = !other_model_ && !other_opener_.opening();
     const WrittenText* written = state_.sentence->written.get();
-    const std::string second = r.second.empty() && written && model_->config.stacks.size() > 1 ? written->text : r.second;  // B reads the target that A wrote
-    const bool same = state_.other && state_.other->model == other_model_ && state_.other->text == r.other->text && state_.other->second == second;
+    const std::string second = r.second.empty() && written && model_->config.stacks.size() > 1
+                                   ? written->text
+                                   : r.second;  // B reads the target that A wrote
+    const bool same = state_.other && state_.other->model == other_model_ &&
+                      state_.other->text == r.other->text && state_.other->second == second;
     if (same || (!other_model_ && !failed)) return success();
     auto s = std::make_shared<SentenceResult>();
     s->text = r.other->text;
@@ -65,12 +74,16 @@ Status Worker::read_other(const WorkRequest& r) {
     if (!input) state_.other_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         auto described = guarded([&]() -> Result<SentenceResult> {
-            TRY(auto trace, run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(), state_.other ? state_.other->trace.get() : nullptr));
+            TRY(auto trace,
+                run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(),
+                          state_.other ? state_.other->trace.get() : nullptr));
             return describe_trace(std::move(trace), pool_, &mailbox_.cancel());
         });
         if (!described && described.error().cancelled) return described.error();
-        if (described) *s = *std::move(described);
-        else state_.other_error = described.error().message;
+        if (described)
+            *s = *std::move(described);
+        else
+            state_.other_error = described.error().message;
         s->text = r.other->text;
         s->second = second;
     }

@@ -25,18 +25,21 @@ void find_beside(const fs::path& file, std::string& model) {
 /// Paths that do not depend on where the program was started; names stay.
 void make_absolute(std::string& model) {
     std::error_code ignored;
-    if (!model.empty() && fs::exists(model, ignored)) model = fs::absolute(model, ignored).lexically_normal().string();
+    if (!model.empty() && fs::exists(model, ignored))
+        model = fs::absolute(model, ignored).lexically_normal().string();
 }
 }  // namespace
 
 bool is_workspace(const fs::path& path) {
     const std::string name = path.filename().string();
-    return name.size() > kEnding.size() && std::string_view(name).substr(name.size() - kEnding.size()) == kEnding;
+    return name.size() > kEnding.size() &&
+           std::string_view(name).substr(name.size() - kEnding.size()) == kEnding;
 }
 
 Result<ViewState> parse_workspace(std::string_view text, const std::string& name, ViewState state) {
     TRY(const Json root, parse_json(text, name));
-    const Error foreign{name + " is no Headlight workspace; choose a .headlight.json file that Headlight saved."};
+    const Error foreign{name +
+                        " is no Headlight workspace; choose a .headlight.json file that Headlight saved."};
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;

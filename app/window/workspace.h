@@ -8,15 +8,15 @@ namespace headlight {
 /// Whether a path is named like a workspace: it ends in ".headlight.json".
 bool is_workspace(const std::filesystem::path& path);
 
-/// Reads a workspace over a state; what the file does not name stays. A model that is named relative to the file is found
-/// there. Its changes wait until the model is open.
+/// Reads a workspace over a state; what the file does not name stays. A model that is named relative to the
+/// file is found there. Its changes wait until the model is open.
 Result<ViewState> open_workspace(const std::filesystem::path& path, ViewState state);
 
 /// From the text of such a file. For tests and fuzzing.
 Result<ViewState> parse_workspace(std::string_view text, const std::string& name, ViewState state);
 
-/// What such a file holds of a state; an error where a part of it could not be read back whole. The changes in force must have been
-/// noted (note_changes).
+/// What such a file holds of a state; an error where a part of it could not be read back whole. The changes
+/// in force must have been noted (note_changes).
 Result<Json> workspace_document(const ViewState& state);
 
 /// The file appears whole or not at all.

@@ -9,7 +9,8 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostCells = 16'000'000;  // of the table of common subsequences; longer texts are paired by position
+constexpr size_t kMostCells =
+    16'000'000;  // of the table of common subsequences; longer texts are paired by position
 using Tokens = std::span<const std::string>;
 
 /// Pairs of a longest common subsequence, in order.
@@ -18,12 +19,17 @@ TokenPairs common(Tokens a, Tokens b) {
     std::vector<uint16_t> length((n + 1) * width, 0);  // of the common subsequence of a[i…] and b[j…]
     for (size_t i = n; i-- > 0;)
         for (size_t j = m; j-- > 0;)
-            length[i * width + j] = a[i] == b[j] ? static_cast<uint16_t>(length[(i + 1) * width + j + 1] + 1) : std::max(length[(i + 1) * width + j], length[i * width + j + 1]);
+            length[i * width + j] = a[i] == b[j]
+                                        ? static_cast<uint16_t>(length[(i + 1) * width + j + 1] + 1)
+                                        : std::max(length[(i + 1) * width + j], length[i * width + j + 1]);
     TokenPairs out;
     for (size_t i = 0, j = 0; i < n && j < m;) {
-        if (a[i] == b[j]) out.push_back({static_cast<int>(i++), static_cast<int>(j++)});
-        else if (length[(i + 1) * width + j] >= length[i * width + j + 1]) ++i;
-        else ++j;
+        if (a[i] == b[j])
+            out.push_back({static_cast<int>(i++), static_cast<int>(j++)});
+        else if (length[(i + 1) * width + j] >= length[i * width + j + 1])
+            ++i;
+        else
+            ++j;
     }
     return out;
 }
@@ -82,9 +88,11 @@ int place_of(const TokenPairs& pairs, int a) {
     return it == pairs.end() ? -1 : static_cast<int>(it - pairs.begin());
 }
 
-Matrix laid_out(const Matrix& values, const TokenPairs& rows, const TokenPairs& columns, Side side, float absent) {
+Matrix laid_out(const Matrix& values, const TokenPairs& rows, const TokenPairs& columns, Side side,
+                float absent) {
     const auto token = [side](const TokenPair& p) { return side == Side::a ? p.a : p.b; };
-    Matrix out = Matrix::Constant(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()), absent);
+    Matrix out =
+        Matrix::Constant(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()), absent);
     for (size_t r = 0; r < rows.size(); ++r)
         for (size_t c = 0; c < columns.size(); ++c)
             if (token(rows[r]) >= 0 && token(columns[c]) >= 0) {

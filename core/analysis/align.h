@@ -12,10 +12,12 @@ namespace headlight {
 
 enum class AlignBy { token, position };
 
-/// How two sequences are laid beside each other: by a rule, and pairs that a person chose in place of what it says.
+/// How two sequences are laid beside each other: by a rule, and pairs that a person chose in place of what it
+/// says.
 struct Alignment {
     AlignBy by = AlignBy::token;
-    std::vector<std::pair<int, int>> by_hand;  // token of A, token of B; −1 for B: stands alone. Of the first stack's texts
+    std::vector<std::pair<int, int>>
+        by_hand;  // token of A, token of B; −1 for B: stands alone. Of the first stack's texts
 
     bool operator==(const Alignment&) const = default;
     Alignment of_stack(int stack) const { return {by, stack == 0 ? by_hand : decltype(by_hand)()}; }
@@ -29,8 +31,9 @@ struct TokenPair {
 };
 using TokenPairs = std::vector<TokenPair>;
 
-/// Every token of A and B once, A's in their order, each of B's lone ones behind the one before it. By token: the longest
-/// common subsequence (Hirschberg 1975), and between two of its tokens one for one where both have as many.
+/// Every token of A and B once, A's in their order, each of B's lone ones behind the one before it. By token:
+/// the longest common subsequence (Hirschberg 1975), and between two of its tokens one for one where both
+/// have as many.
 TokenPairs align(const Alignment& how, std::span<const std::string> a, std::span<const std::string> b);
 
 /// Each of `count` tokens with itself.
@@ -41,6 +44,7 @@ int place_of(const TokenPairs& pairs, int a);
 
 /// One side's matrix laid out along the pairs of both; cells of tokens that the side lacks are `absent`.
 enum class Side { a, b };
-Matrix laid_out(const Matrix& values, const TokenPairs& rows, const TokenPairs& columns, Side side, float absent);
+Matrix laid_out(const Matrix& values, const TokenPairs& rows, const TokenPairs& columns, Side side,
+                float absent);
 
 }  // namespace headlight

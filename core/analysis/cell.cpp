@@ -1,11 +1,10 @@
 #include "analysis/cell.h"
 
-#include "analysis/direct.h"
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "analysis/direct.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -30,11 +29,16 @@ void fill_row(const Trace& trace, CellReport& r) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
     for (const int key : order)
-        if (static_cast<int>(r.row.size()) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key))) r.row.push_back({key, row(0, key)});
+        if (static_cast<int>(r.row.size()) < kRowKeys &&
+            (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key)))
+            r.row.push_back({key, row(0, key)});
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {
-    const auto path = trace.config().site(r.cell.site).stack + 1 == static_cast<int>(trace.config().stacks.size()) ? DirectPath::at(trace, r.cell.query) : std::nullopt;
+    const auto path =
+        trace.config().site(r.cell.site).stack + 1 == static_cast<int>(trace.config().stacks.size())
+            ? DirectPath::at(trace, r.cell.query)
+            : std::nullopt;
     if (!path) return;
     const Vector logits = path->logits(delta, pool).row(0).transpose();
     r.raises = ranked_ids(logits, kTokens);
@@ -50,7 +54,8 @@ void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
         const AttentionHead other = c.head_at(static_cast<size_t>(i));
         const AttentionSite there = c.site(other.site);
         if (there.stack != here.stack || there.key_stack() != here.key_stack()) return;
-        r.weight_by_head[static_cast<size_t>(i)] = trace.pattern_rows(other.site, other.head, r.cell.query, 1)(0, r.cell.key);
+        r.weight_by_head[static_cast<size_t>(i)] =
+            trace.pattern_rows(other.site, other.head, r.cell.query, 1)(0, r.cell.key);
     });
 }
 
@@ -59,7 +64,8 @@ void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     CellReport r;
     r.cell = cell;
-    HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.site) && cell.key >= 0 && cell.key < trace.key_count(cell.site));
+    HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.site) && cell.key >= 0 &&
+                    cell.key < trace.key_count(cell.site));
     fill_row(trace, r);
     fill_heads(trace, r, pool);
     if (!trace.has_weights()) return r;
@@ -67,7 +73,8 @@ CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     const float layer_sum = results.rowwise().norm().sum();
     r.delta_norm = results.row(cell.head).norm();
     r.layer_share = layer_sum > 0 ? r.delta_norm / layer_sum : 0.0f;
-    if (r.delta_norm > 0) fill_tokens(trace, trace.head_additions(cell.site, cell.query, pool).row(cell.head), r, pool);
+    if (r.delta_norm > 0)
+        fill_tokens(trace, trace.head_additions(cell.site, cell.query, pool).row(cell.head), r, pool);
     return r;
 }
 

@@ -1,12 +1,12 @@
 #include "analysis/compare.h"
 
-#include "base/quoted.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
+
+#include "base/quoted.h"
 
 namespace headlight {
 
@@ -16,24 +16,32 @@ constexpr size_t kBlock = 64;
 constexpr Index kTogether = 32;  // rows through the unembedding at once
 
 /// Σ p log2(p / m).
-double divergence_from(float p, float m) { return p > 0 ? static_cast<double>(p) * std::log2(static_cast<double>(p) / static_cast<double>(m)) : 0.0; }
+double divergence_from(float p, float m) {
+    return p > 0 ? static_cast<double>(p) * std::log2(static_cast<double>(p) / static_cast<double>(m)) : 0.0;
+}
 
 /// A head's rows for some pairs of queries, each as long as the pairs of keys.
-Matrix rows_along(const Trace& t, int site, int head, std::span<const TokenPair> queries, const TokenPairs& keys, Side side) {
+Matrix rows_along(const Trace& t, int site, int head, std::span<const TokenPair> queries,
+                  const TokenPairs& keys, Side side) {
     const auto token = [side](const TokenPair& p) { return side == Side::a ? p.a : p.b; };
-    const auto [low, high] = std::minmax_element(queries.begin(), queries.end(), [&](const TokenPair& x, const TokenPair& y) { return token(x) < token(y); });
+    const auto [low, high] =
+        std::minmax_element(queries.begin(), queries.end(),
+                            [&](const TokenPair& x, const TokenPair& y) { return token(x) < token(y); });
     const int first = token(*low);
     const Matrix rows = t.pattern_rows(site, head, first, token(*high) - first + 1);
     Matrix out = Matrix::Zero(static_cast<Index>(queries.size()), static_cast<Index>(keys.size()));
     for (size_t r = 0; r < queries.size(); ++r)
         for (size_t c = 0; c < keys.size(); ++c)
-            if (token(keys[c]) >= 0) out(static_cast<Index>(r), static_cast<Index>(c)) = rows(token(queries[r]) - first, token(keys[c]));
+            if (token(keys[c]) >= 0)
+                out(static_cast<Index>(r), static_cast<Index>(c)) =
+                    rows(token(queries[r]) - first, token(keys[c]));
     return out;
 }
 
 }  // namespace
 
-float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a, const Eigen::Ref<const Eigen::RowVectorXf>& b) {
+float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a,
+                 const Eigen::Ref<const Eigen::RowVectorXf>& b) {
     double sum = 0;
     for (Index i = 0; i < a.size(); ++i) {
         const float middle = 0.5f * (a[i] + b[i]);
@@ -50,9 +58,11 @@ float relative_entropy(const Vector& p, const Vector& q) {
 
 TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const Trace& b, int stack_b) {
     const Alignment mine = how.of_stack(stack_a);
-    const Sequence &x = a.request.inputs[static_cast<size_t>(stack_a)], &y = b.request.inputs[static_cast<size_t>(stack_b)];
+    const Sequence &x = a.request.inputs[static_cast<size_t>(stack_a)],
+                   &y = b.request.inputs[static_cast<size_t>(stack_b)];
     const bool same = a.model == b.model && stack_a == stack_b && x == y && mine.by_hand.empty();
-    return same ? paired_with_itself(x.size()) : align(mine, token_labels(a, stack_a), token_labels(b, stack_b));
+    return same ? paired_with_itself(x.size())
+                : align(mine, token_labels(a, stack_a), token_labels(b, stack_b));
 }
 
 SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Trace& b, int site_b) {
@@ -60,28 +70,40 @@ SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Tr
     return {align_stacks(how, a, x.stack, b, y.stack), align_stacks(how, a, x.key_stack(), b, y.key_stack())};
 }
 
-float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b, const SitePairs& pairs, const CancelFlag* cancel) {
+float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b,
+                    const SitePairs& pairs, const CancelFlag* cancel) {
     std::vector<TokenPair> queries;
-    std::copy_if(pairs.queries.begin(), pairs.queries.end(), std::back_inserter(queries), [](const TokenPair& p) { return p.both(); });
+    std::copy_if(pairs.queries.begin(), pairs.queries.end(), std::back_inserter(queries),
+                 [](const TokenPair& p) { return p.both(); });
     double sum = 0;
     for (size_t first = 0; first < queries.size() && !stopped(cancel); first += kBlock) {
-        const std::span<const TokenPair> block = std::span(queries).subspan(first, std::min(kBlock, queries.size() - first));
-        const Matrix x = rows_along(a, site_a, head_a, block, pairs.keys, Side::a), y = rows_along(b, site_b, head_b, block, pairs.keys, Side::b);
+        const std::span<const TokenPair> block =
+            std::span(queries).subspan(first, std::min(kBlock, queries.size() - first));
+        const Matrix x = rows_along(a, site_a, head_a, block, pairs.keys, Side::a),
+                     y = rows_along(b, site_b, head_b, block, pairs.keys, Side::b);
         for (Index r = 0; r < x.rows(); ++r) sum += static_cast<double>(divergence(x.row(r), y.row(r)));
     }
     return queries.empty() ? 0.0f : static_cast<float>(sum / static_cast<double>(queries.size()));
 }
 
-bool same_heads(const ModelConfig& a, const ModelConfig& b) { 
-    return std::equal(a.stacks.begin(), a.stacks.end(), b.stacks.begin(), b.stacks.end(), [](const StackConfig& x, const StackConfig& y) { return x.layers == y.layers && x.heads == y.heads && x.cross == y.cross; });
+bool same_heads(const ModelConfig& a, const ModelConfig& b) {
+    return std::equal(a.stacks.begin(), a.stacks.end(), b.stacks.begin(), b.stacks.end(),
+                      [](const StackConfig& x, const StackConfig& y) {
+                          return x.layers == y.layers && x.heads == y.heads && x.cross == y.cross;
+                      });
 }
 
-Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how,
+                                          ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = a.config();
-    if (!same_heads(c, b.config())) return Error{a.model->name + " and " + b.model->name + " have different numbers of layers or heads, so their heads cannot be compared one by one."};
+    if (!same_heads(c, b.config()))
+        return Error{
+            a.model->name + " and " + b.model->name +
+            " have different numbers of layers or heads, so their heads cannot be compared one by one."};
     std::map<std::pair<int, int>, SitePairs> pairs;  // by stacks of queries and keys
     for (int site = 0; site < c.sites(); ++site)
-        if (auto& p = pairs[{c.site(site).stack, c.site(site).key_stack()}]; p.queries.empty()) p = align_sites(how, a, site, b, site);
+        if (auto& p = pairs[{c.site(site).stack, c.site(site).key_stack()}]; p.queries.empty())
+            p = align_sites(how, a, site, b, site);
     std::vector<float> out(static_cast<size_t>(c.head_count()));
     const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
@@ -103,10 +125,13 @@ std::map<std::string, int> ids_by_label(const Model& model) {
 
 }  // namespace
 
-std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_a, const Trace& b, int position_b, int count, ThreadPool& pool) {
-    const Vector before = probabilities_at(a, position_a, pool), after = probabilities_at(b, position_b, pool);
+std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_a, const Trace& b,
+                                                   int position_b, int count, ThreadPool& pool) {
+    const Vector before = probabilities_at(a, position_a, pool),
+                 after = probabilities_at(b, position_b, pool);
     const bool shared = a.model == b.model;
-    const auto ids_a = shared ? std::map<std::string, int>() : ids_by_label(*a.model), ids_b = shared ? std::map<std::string, int>() : ids_by_label(*b.model);
+    const auto ids_a = shared ? std::map<std::string, int>() : ids_by_label(*a.model),
+               ids_b = shared ? std::map<std::string, int>() : ids_by_label(*b.model);
     const auto id_of = [](const std::map<std::string, int>& ids, const std::string& label) {
         const auto it = ids.find(label);
         return it == ids.end() ? -1 : it->second;
@@ -114,23 +139,35 @@ std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_
     std::vector<ProbabilityChange> out;
     const auto add = [&](int id, int id_b) {
         const std::string label = id >= 0 ? prediction_label(*a.model, id) : prediction_label(*b.model, id_b);
-        if (std::any_of(out.begin(), out.end(), [&](const ProbabilityChange& p) { return p.label == label && (id < 0 || p.id == id); })) return;
+        if (std::any_of(out.begin(), out.end(), [&](const ProbabilityChange& p) {
+                return p.label == label && (id < 0 || p.id == id);
+            }))
+            return;
         out.push_back({id, label, id >= 0 ? before[id] : 0.0f, id_b >= 0 ? after[id_b] : 0.0f});
     };
-    for (const int id : ranked_ids(before, count)) add(id, shared ? id : id_of(ids_b, prediction_label(*a.model, id)));
-    for (const int id : ranked_ids(after, count)) add(shared ? id : id_of(ids_a, prediction_label(*b.model, id)), id);
-    std::stable_sort(out.begin(), out.end(), [](const ProbabilityChange& x, const ProbabilityChange& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
+    for (const int id : ranked_ids(before, count))
+        add(id, shared ? id : id_of(ids_b, prediction_label(*a.model, id)));
+    for (const int id : ranked_ids(after, count))
+        add(shared ? id : id_of(ids_a, prediction_label(*b.model, id)), id);
+    std::stable_sort(out.begin(), out.end(), [](const ProbabilityChange& x, const ProbabilityChange& y) {
+        return std::abs(x.b - x.a) > std::abs(y.b - y.a);
+    });
     return out;
 }
 
-Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs,
+                                                 ThreadPool& pool, const CancelFlag* cancel) {
     std::vector<float> out(pairs.size(), std::numeric_limits<float>::quiet_NaN());
     std::vector<size_t> differ;
     for (size_t i = 0; i < pairs.size(); ++i) {
         if (!pairs[i].both()) continue;
-        const bool alike = a.model == b.model && (a.normalized().row(pairs[i].a).array() == b.normalized().row(pairs[i].b).array()).all();
-        if (alike) out[i] = 0;
-        else differ.push_back(i);
+        const bool alike =
+            a.model == b.model &&
+            (a.normalized().row(pairs[i].a).array() == b.normalized().row(pairs[i].b).array()).all();
+        if (alike)
+            out[i] = 0;
+        else
+            differ.push_back(i);
     }
     for (size_t first = 0; first < differ.size(); first += static_cast<size_t>(kTogether)) {
         if (stopped(cancel)) return cancelled();
@@ -141,7 +178,9 @@ Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b,
             y.row(r) = b.normalized().row(pairs[differ[first + static_cast<size_t>(r)]].b);
         }
         const Matrix p = unembed(*a.model, x, pool), q = unembed(*b.model, y, pool);
-        for (Index r = 0; r < rows; ++r) out[differ[first + static_cast<size_t>(r)]] = relative_entropy(probabilities(p.row(r).transpose()), probabilities(q.row(r).transpose()));
+        for (Index r = 0; r < rows; ++r)
+            out[differ[first + static_cast<size_t>(r)]] =
+                relative_entropy(probabilities(p.row(r).transpose()), probabilities(q.row(r).transpose()));
     }
     return out;
 }
@@ -152,7 +191,8 @@ Result<int> find_token(const Model& model, const std::string& label) {
     char* end = nullptr;
     const long id = std::strtol(label.c_str(), &end, 10);
     if (end != label.c_str() && !*end && id >= 0 && id < model.config.vocab) return static_cast<int>(id);
-    return Error{"No token of " + model.name + " reads " + in_quotes(label) + "; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
+    return Error{"No token of " + model.name + " reads " + in_quotes(label) +
+                 "; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
 }
 
 }  // namespace headlight

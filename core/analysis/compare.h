@@ -10,8 +10,10 @@
 
 namespace headlight {
 
-/// Jensen–Shannon divergence in bits of two rows of weights (Lin 1991): 0 alike, 1 without anything in common.
-float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a, const Eigen::Ref<const Eigen::RowVectorXf>& b);
+/// Jensen–Shannon divergence in bits of two rows of weights (Lin 1991): 0 alike, 1 without anything in
+/// common.
+float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a,
+                 const Eigen::Ref<const Eigen::RowVectorXf>& b);
 
 /// Kullback–Leibler divergence in bits of two distributions over the same outcomes: Σ p log2(p / q).
 float relative_entropy(const Vector& p, const Vector& q);
@@ -25,28 +27,33 @@ struct SitePairs {
 };
 SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Trace& b, int site_b);
 
-/// The divergence of two heads' rows, averaged over the queries that both have; keys that one of them lacks weigh 0 there.
-/// Where `cancel` is set on the way, it is of the first queries alone.
-float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b, const SitePairs& pairs, const CancelFlag* cancel = nullptr);
+/// The divergence of two heads' rows, averaged over the queries that both have; keys that one of them lacks
+/// weigh 0 there. Where `cancel` is set on the way, it is of the first queries alone.
+float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b,
+                    const SitePairs& pairs, const CancelFlag* cancel = nullptr);
 
-/// That of each head of A and the same head of B, by ModelConfig::head_index. The two models need as many blocks and heads.
-Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// That of each head of A and the same head of B, by ModelConfig::head_index. The two models need as many
+/// blocks and heads.
+Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how,
+                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
 bool same_heads(const ModelConfig& a, const ModelConfig& b);
 
 /// How likely one token, or class, is in two runs.
 struct ProbabilityChange {
-    int id = 0;            // in A's vocabulary, or −1
+    int id = 0;  // in A's vocabulary, or −1
     std::string label;
     float a = 0, b = 0;
 };
 
-/// Tokens whose probability is among the `count` highest of A or of B, largest change first. Models with different
-/// vocabularies share the tokens whose labels are equal.
-std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_a, const Trace& b, int position_b, int count, ThreadPool& pool);
+/// Tokens whose probability is among the `count` highest of A or of B, largest change first. Models with
+/// different vocabularies share the tokens whose labels are equal.
+std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_a, const Trace& b,
+                                                   int position_b, int count, ThreadPool& pool);
 
-/// Kullback–Leibler divergence of B's predictions from A's at each pair of positions of the output sequence, NaN where one
-/// of them is missing. An error means that `cancel` was set; the vocabularies must be as large.
-Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// Kullback–Leibler divergence of B's predictions from A's at each pair of positions of the output sequence,
+/// NaN where one of them is missing. An error means that `cancel` was set; the vocabularies must be as large.
+Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs,
+                                                 ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// The first id whose label (or decimal number) this is, or an error that names it.
 Result<int> find_token(const Model& model, const std::string& label);

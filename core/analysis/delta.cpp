@@ -21,12 +21,14 @@ std::vector<int> sites_of(const ModelConfig& c, int stack) {
     return out;
 }
 
-DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part, const Eigen::Ref<const Eigen::RowVectorXf>& whole) {
+DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part,
+                  const Eigen::Ref<const Eigen::RowVectorXf>& whole) {
     const float length = whole.norm();
     return {part.norm(), length > 0 ? part.dot(whole) / length : 0.0f};
 }
 
-void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s, ThreadPool& pool) {
+void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s,
+                   ThreadPool& pool) {
     const Eigen::RowVectorXf whole = trace.attn_out(w.site, w.query, 1, pool).row(0);
     for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
     if (trace.adds_bias(w.site)) s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
@@ -38,7 +40,8 @@ void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, 
     for (Index k = 0; k < parts.rows(); ++k) s.keys.push_back(part_of(parts.row(k), whole));
 }
 
-void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s, ThreadPool& pool) {
+void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s,
+                       ThreadPool& pool) {
     const bool last = trace.config().site(w.site).stack + 1 == static_cast<int>(trace.config().stacks.size());
     const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
     if (!path) return;
@@ -46,7 +49,8 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
     for (const int id : ranked_ids(logits, kTokensMoved)) s.raised.push_back({id, logits[id]});
     for (const int id : ranked_ids(-logits, kTokensMoved)) s.lowered.push_back({id, logits[id]});
     const Matrix by_head = path->logits(additions, pool);
-    for (Index h = 0; h < by_head.rows(); ++h) s.head_raises.push_back(ranked_ids(by_head.row(h).transpose(), kTokensOfHead));
+    for (Index h = 0; h < by_head.rows(); ++h)
+        s.head_raises.push_back(ranked_ids(by_head.row(h).transpose(), kTokensOfHead));
 }
 
 }  // namespace
@@ -66,9 +70,11 @@ Matrix key_contributions(const Trace& trace, int site, int head, int query, Thre
     return out;
 }
 
-Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool,
+                       const CancelFlag* cancel) {
     DeltaMaps m{sites_of(trace.config(), w.stack), {}, {}, {}};
-    const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(), columns = static_cast<Index>(m.sites.size());
+    const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(),
+                columns = static_cast<Index>(m.sites.size());
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
     for (Index i = 0; i < columns; ++i) {
         if (stopped(cancel)) return cancelled();
@@ -77,12 +83,14 @@ Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool&
         const Matrix after = before + delta;
         m.before.col(i) = before.rowwise().norm();
         m.delta.col(i) = delta.rowwise().norm();
-        m.cosine.col(i) = before.cwiseProduct(after).rowwise().sum().cwiseQuotient((before.rowwise().norm().cwiseProduct(after.rowwise().norm())).cwiseMax(1e-20f));
+        m.cosine.col(i) = before.cwiseProduct(after).rowwise().sum().cwiseQuotient(
+            (before.rowwise().norm().cwiseProduct(after.rowwise().norm())).cwiseMax(1e-20f));
     }
     return m;
 }
 
-Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool,
+                        const CancelFlag* cancel) {
     const ModelConfig& c = trace.config();
     DeltaSplit s;
     const Matrix additions = trace.head_additions(w.site, w.query, pool);
@@ -102,7 +110,8 @@ Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPoo
     return s;
 }
 
-Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
+                        const CancelFlag* cancel) {
     std::vector<Matrix> steps;
     if (w.site >= 0) {
         steps.push_back(trace.resid_before(w.site, pool));
@@ -118,7 +127,8 @@ Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPoo
     const Plane plane = principal_plane(all, cancel);
     if (stopped(cancel)) return cancelled();
     Projection p{{}, plane.kept};
-    for (size_t i = 0; i < steps.size(); ++i) p.steps.push_back(plane.points.middleRows(static_cast<Index>(i) * n, n));
+    for (size_t i = 0; i < steps.size(); ++i)
+        p.steps.push_back(plane.points.middleRows(static_cast<Index>(i) * n, n));
     return p;
 }
 

@@ -11,8 +11,8 @@ namespace headlight {
 
 /// Lengths over all tokens and attention blocks of one stack.
 struct DeltaMaps {
-    std::vector<int> sites;         // in the order in which the residual stream meets them
-    Matrix before, delta, cosine;   // [n, sites]: ‖E‖, ‖ΔE‖ (attn_out), cosine of E and E + ΔE
+    std::vector<int> sites;        // in the order in which the residual stream meets them
+    Matrix before, delta, cosine;  // [n, sites]: ‖E‖, ‖ΔE‖ (attn_out), cosine of E and E + ΔE
 };
 
 struct DeltaMapsWanted {
@@ -21,7 +21,8 @@ struct DeltaMapsWanted {
     bool operator==(const DeltaMapsWanted&) const = default;
 };
 
-Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
+                       const CancelFlag* cancel);
 
 /// A part of one ΔE: a head's, the output bias's, or what came from one key.
 struct DeltaPart {
@@ -36,12 +37,15 @@ struct TokenShift {
 
 /// One token's ΔE in one attention block, taken apart.
 struct DeltaSplit {
-    std::vector<DeltaPart> heads;              // with the output bias as one more
-    std::vector<DeltaPart> keys;               // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
-    std::vector<TokenShift> raised, lowered;   // by ΔE; empty where no straight path leads to the logits
-    std::vector<std::vector<int>> head_raises; // ids that each head raises most
-    std::vector<float> norm_by_head;           // ‖result‖ at this token, by ModelConfig::head_index; NaN in other stacks
-    std::vector<Prediction> after_layer;       // what the model would say after each layer (logit lens), most probable
+    std::vector<DeltaPart> heads;  // with the output bias as one more
+    std::vector<DeltaPart>
+        keys;  // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
+    std::vector<TokenShift> raised, lowered;    // by ΔE; empty where no straight path leads to the logits
+    std::vector<std::vector<int>> head_raises;  // ids that each head raises most
+    std::vector<float>
+        norm_by_head;  // ‖result‖ at this token, by ModelConfig::head_index; NaN in other stacks
+    std::vector<Prediction>
+        after_layer;  // what the model would say after each layer (logit lens), most probable
 };
 
 struct DeltaSplitWanted {
@@ -51,15 +55,17 @@ struct DeltaSplitWanted {
     bool operator==(const DeltaSplitWanted&) const = default;
 };
 
-Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool,
+                        const CancelFlag* cancel);
 
-/// [keys, d_model]: what each key adds through one head (−1: all of them) at one query, pattern · v · W_O. They sum to the
-/// head's result (to the sum of results).
+/// [keys, d_model]: what each key adds through one head (−1: all of them) at one query, pattern · v · W_O.
+/// They sum to the head's result (to the sum of results).
 Matrix key_contributions(const Trace& trace, int site, int head, int query, ThreadPool& pool);
 
 /// The embeddings in the plane in which they vary most.
 struct Projection {
-    std::vector<Matrix> steps;  // [n, 2] each: before and after attention, or the residual stream at the start and after each layer
+    std::vector<Matrix> steps;  // [n, 2] each: before and after attention, or the residual stream at the
+                                // start and after each layer
     float kept = 0;             // share of the variance that the plane holds
 };
 
@@ -70,6 +76,7 @@ struct ProjectionWanted {
     bool operator==(const ProjectionWanted&) const = default;
 };
 
-Result<Projection> find(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Projection> find(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool,
+                        const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -6,7 +6,8 @@ namespace headlight {
 
 bool has_direct_path(const Model& m) {
     const ModelConfig& c = m.config;
-    return c.norm_place == NormPlace::before && !c.masked_head && c.kind != ModelKind::vision && m.has_logits() && m.weights.stacks.back().final_norm;
+    return c.norm_place == NormPlace::before && !c.masked_head && c.kind != ModelKind::vision &&
+           m.has_logits() && m.weights.stacks.back().final_norm;
 }
 
 std::optional<DirectPath> DirectPath::at(const Trace& trace, int position) {
@@ -23,7 +24,8 @@ DirectPath::DirectPath(const Trace& trace, int position) : trace_(trace) {
 
 Matrix DirectPath::normalized(ConstMatrixRef vectors) const {
     const ModelConfig& c = trace_.config();
-    const Eigen::Map<const Eigen::RowVectorXf> gain(trace_.model->weights.stacks.back().final_norm.gain, vectors.cols());
+    const Eigen::Map<const Eigen::RowVectorXf> gain(trace_.model->weights.stacks.back().final_norm.gain,
+                                                    vectors.cols());
     Matrix x = vectors;
     if (c.norm == NormKind::layer_norm) x.colwise() -= x.rowwise().mean().eval();
     return (x.array().rowwise() * (gain.array() * (c.logit_scale / deviation_))).matrix();
@@ -61,7 +63,8 @@ float DirectPath::norm_bias(int token) const {
     ThreadPool alone(1);
     Linear head = trace_.model->weights.unembedding.columns(token, 1);
     head.bias = nullptr;
-    const Matrix bias = Eigen::Map<const Eigen::RowVectorXf>(norm.bias, trace_.config().d_model) * trace_.config().logit_scale;
+    const Matrix bias = Eigen::Map<const Eigen::RowVectorXf>(norm.bias, trace_.config().d_model) *
+                        trace_.config().logit_scale;
     return as_logits(bias, head, alone)(0, 0);
 }
 

@@ -7,11 +7,13 @@
 
 namespace headlight {
 
-/// How what is added to the residual stream at one position reads as logits, when the final norm keeps the scale that it has
-/// in this pass (Elhage et al. 2021): a linear map, so that the parts of a sum add up to the logits of the whole.
+/// How what is added to the residual stream at one position reads as logits, when the final norm keeps the
+/// scale that it has in this pass (Elhage et al. 2021): a linear map, so that the parts of a sum add up to
+/// the logits of the whole.
 class DirectPath {
 public:
-    /// None where no straight path leads there: post-norm models, other stacks than the last, models without a head.
+    /// None where no straight path leads there: post-norm models, other stacks than the last, models without
+    /// a head.
     static std::optional<DirectPath> at(const Trace& trace, int position);
 
     /// [rows, vocab] for vectors [rows, d_model], without the constants that constants() gives.

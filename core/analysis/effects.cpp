@@ -10,7 +10,8 @@ namespace {
 constexpr int kTogether = 16, kMostStages = 5;
 }  // namespace
 
-Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel, std::atomic<int>* done) {
+Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
+                                        const CancelFlag* cancel, std::atomic<int>* done) {
     const ModelConfig& c = trace.config();
     const Vector own = probabilities_at(trace, position, pool);
     HEADLIGHT_CHECK(token >= 0 && token < own.size());
@@ -30,7 +31,8 @@ Result<std::vector<float>> head_effects(const Trace& trace, int position, int to
         if (done) *done = i + 1;
         if ((i + 1) % kTogether && i + 1 < heads) continue;
         const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
-        for (Index r = 0; r < logits.rows(); ++r) out.push_back(probabilities(logits.row(r).transpose())[token] - before);
+        for (Index r = 0; r < logits.rows(); ++r)
+            out.push_back(probabilities(logits.row(r).transpose())[token] - before);
     }
     return out;
 }
@@ -55,7 +57,8 @@ Result<Stages> find(const Runs& runs, const StagesWanted&, ThreadPool& pool, con
     for (auto count = static_cast<size_t>(out.first); count < changes.size(); ++count) {
         ForwardRequest request = runs.shown.request;
         request.intervention.changes.resize(count);
-        TRY(before, run_trace(runs.shown.model, std::move(request), pool, cancel, before ? before.get() : runs.own));
+        TRY(before,
+            run_trace(runs.shown.model, std::move(request), pool, cancel, before ? before.get() : runs.own));
         out.probability.push_back(probabilities_at(*before, position, pool)[out.token]);
     }
     out.probability.push_back(probabilities_at(runs.shown, position, pool)[out.token]);

@@ -8,10 +8,11 @@
 
 namespace headlight {
 
-/// Ablates each head in turn (its z is 0) and returns the change of one token's probability at a position of the output
-/// sequence, by ModelConfig::head_index. Layers before the head are taken from `trace`. `done` counts heads. An error means that
-/// `cancel` was set.
-Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool, const CancelFlag* cancel = nullptr, std::atomic<int>* done = nullptr);
+/// Ablates each head in turn (its z is 0) and returns the change of one token's probability at a position of
+/// the output sequence, by ModelConfig::head_index. Layers before the head are taken from `trace`. `done`
+/// counts heads. An error means that `cancel` was set.
+Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
+                                        const CancelFlag* cancel = nullptr, std::atomic<int>* done = nullptr);
 
 /// How far the changes in force moved each head's pattern: its distance from the model's own.
 struct Moved {
@@ -26,8 +27,9 @@ Result<Moved> find(const Runs& runs, const MovedWanted& wanted, ThreadPool& pool
 /// The probability of what the unchanged model predicts, as one change after another was made.
 struct Stages {
     int token = -1;
-    int first = 0;                   // changes that are in force at the first stage
-    std::vector<float> probability;  // at each stage from there on: mask and `first` changes, and one more, …; the last: all
+    int first = 0;  // changes that are in force at the first stage
+    std::vector<float>
+        probability;  // at each stage from there on: mask and `first` changes, and one more, …; the last: all
 };
 struct StagesWanted {
     using Answer = Stages;

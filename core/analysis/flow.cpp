@@ -15,7 +15,10 @@ constexpr int kBlock = 64, kMostLinks = 12;
 /// Dinic's algorithm (1970) on a small layered graph.
 class FlowNetwork {
 public:
-    explicit FlowNetwork(int nodes) : out_(static_cast<size_t>(nodes)), level_(static_cast<size_t>(nodes)), next_(static_cast<size_t>(nodes)) {}
+    explicit FlowNetwork(int nodes)
+        : out_(static_cast<size_t>(nodes)),
+          level_(static_cast<size_t>(nodes)),
+          next_(static_cast<size_t>(nodes)) {}
 
     void add(int from, int to, float capacity) {
         out_[static_cast<size_t>(from)].push_back(edges_.size());
@@ -80,7 +83,8 @@ private:
 
 std::vector<int> self_sites(const ModelConfig& c, int stack) {
     std::vector<int> out;
-    for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer) out.push_back(c.sites_of(stack, layer).front());
+    for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer)
+        out.push_back(c.sites_of(stack, layer).front());
     return out;
 }
 
@@ -97,9 +101,11 @@ Matrix mean_pattern(const Trace& trace, int site, const Carriers& carriers, int 
     return sum;
 }
 
-Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int token, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int token, ThreadPool& pool,
+                            const CancelFlag* cancel) {
     const auto sites = self_sites(trace.config(), carriers.stack);
-    const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(), layers = static_cast<int>(sites.size()), blocks = (n + kBlock - 1) / kBlock;
+    const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(),
+              layers = static_cast<int>(sites.size()), blocks = (n + kBlock - 1) / kBlock;
     HEADLIGHT_CHECK(token >= 0 && token < n);
     Matrix reached = Matrix::Zero(layers + 1, n);
     reached(layers, token) = 1;
@@ -109,7 +115,9 @@ Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int to
         pool.run(blocks, [&](int b) {
             const int first = b * kBlock, rows = std::min(kBlock, n - first);
             const auto above = reached.row(l + 1).segment(first, rows);
-            if (above.maxCoeff() > 0) parts.row(b) = above * mean_pattern(trace, sites[static_cast<size_t>(l)], carriers, first, rows);
+            if (above.maxCoeff() > 0)
+                parts.row(b) =
+                    above * mean_pattern(trace, sites[static_cast<size_t>(l)], carriers, first, rows);
         });
         reached.row(l) = 0.5f * parts.colwise().sum() + 0.5f * reached.row(l + 1);
     }
@@ -124,15 +132,18 @@ Matrix rollout(const Trace& trace, const Carriers& carriers, ThreadPool& pool) {
         const Matrix below = out;
         pool.run((n + kBlock - 1) / kBlock, [&](int b) {
             const int first = b * kBlock, rows = std::min(kBlock, n - first);
-            out.middleRows(first, rows) = 0.5f * mean_pattern(trace, site, carriers, first, rows) * below + 0.5f * below.middleRows(first, rows);
+            out.middleRows(first, rows) = 0.5f * mean_pattern(trace, site, carriers, first, rows) * below +
+                                          0.5f * below.middleRows(first, rows);
         });
     }
     return out;
 }
 
-std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, int token, const CancelFlag* cancel) {
+std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, int token,
+                                  const CancelFlag* cancel) {
     const auto sites = self_sites(trace.config(), carriers.stack);
-    const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(), layers = static_cast<int>(sites.size());
+    const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(),
+              layers = static_cast<int>(sites.size());
     if (n > kMostFlowTokens) return {};
     HEADLIGHT_CHECK(token >= 0 && token < n);
     FlowNetwork network(n * (layers + 1));
@@ -140,7 +151,8 @@ std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, 
         const Matrix pattern = mean_pattern(trace, sites[static_cast<size_t>(l)], carriers, 0, n);
         for (int q = 0; q < n; ++q)
             for (int k = 0; k < n; ++k)
-                if (const float weight = 0.5f * pattern(q, k) + (q == k ? 0.5f : 0.0f); weight > 1e-5f) network.add(l * n + k, (l + 1) * n + q, weight);
+                if (const float weight = 0.5f * pattern(q, k) + (q == k ? 0.5f : 0.0f); weight > 1e-5f)
+                    network.add(l * n + k, (l + 1) * n + q, weight);
     }
     std::vector<float> flow(static_cast<size_t>(n));
     for (int source = 0; source < n; ++source) {
@@ -162,7 +174,8 @@ Result<Graph> find(const Trace& trace, const GraphWanted& w, ThreadPool& pool, c
         const int first = tile % blocks * kBlock;
         const Matrix rows = mean_pattern(trace, g.sites[l], w.carriers, first, std::min(kBlock, n - first));
         for (Index i = 0; i < rows.rows(); ++i)
-            g.links[l][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), KeyRange{0, static_cast<int>(rows.cols())}, w.share, kMostLinks);
+            g.links[l][static_cast<size_t>(first + i)] = heaviest_links(
+                rows.row(i).data(), KeyRange{0, static_cast<int>(rows.cols())}, w.share, kMostLinks);
     });
     return g;
 }

@@ -9,7 +9,8 @@
 
 namespace headlight {
 
-/// Which heads carry attention from layer to layer: all of a stack's self-attention but those left out, (site, head).
+/// Which heads carry attention from layer to layer: all of a stack's self-attention but those left out,
+/// (site, head).
 struct Carriers {
     int stack = 0;
     std::set<std::pair<int, int>> left_out;
@@ -19,20 +20,23 @@ struct Carriers {
 /// Self-attention blocks of a stack, the first layer first.
 std::vector<int> self_sites(const ModelConfig& config, int stack);
 
-/// [rows, n] of one layer's mean pattern over its carriers, for queries from `first` on; a layer whose heads are all left
-/// out passes everything straight on (the identity).
+/// [rows, n] of one layer's mean pattern over its carriers, for queries from `first` on; a layer whose heads
+/// are all left out passes everything straight on (the identity).
 Matrix mean_pattern(const Trace& trace, int site, const Carriers& carriers, int first, int rows);
 
-/// The share of each token at each depth that one token at the top is made of: row L is that token alone, row 0 the
-/// rollout onto the embeddings. Every layer is ½ (mean pattern) + ½ identity. [layers + 1, n]; rows sum to 1.
-Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int token, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// The share of each token at each depth that one token at the top is made of: row L is that token alone, row
+/// 0 the rollout onto the embeddings. Every layer is ½ (mean pattern) + ½ identity. [layers + 1, n]; rows sum
+/// to 1.
+Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int token, ThreadPool& pool,
+                            const CancelFlag* cancel = nullptr);
 
 /// [n, n], the rollout of every token. Memory grows with n².
 Matrix rollout(const Trace& trace, const Carriers& carriers, ThreadPool& pool);
 
 /// The largest flow from each embedding to one token at the top, when edges carry at most their weight in
 /// ½ (mean pattern) + ½ identity. Empty for more than kMostFlowTokens tokens: the graph grows with n².
-std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, int token, const CancelFlag* cancel = nullptr);
+std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, int token,
+                                  const CancelFlag* cancel = nullptr);
 constexpr int kMostFlowTokens = 96;
 
 /// The strongest links of each layer's mean pattern: what a graph draws.
@@ -64,6 +68,7 @@ struct OriginsWanted {
     bool operator==(const OriginsWanted&) const = default;
 };
 
-Result<Origins> find(const Trace& trace, const OriginsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Origins> find(const Trace& trace, const OriginsWanted& wanted, ThreadPool& pool,
+                     const CancelFlag* cancel);
 
 }  // namespace headlight

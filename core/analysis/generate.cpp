@@ -10,7 +10,9 @@ namespace headlight {
 
 namespace {
 
-bool contains(const std::vector<int>& ids, int id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool contains(const std::vector<int>& ids, int id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 Vector log_probabilities(const Vector& logits) {
     const float largest = logits.maxCoeff();
@@ -32,8 +34,15 @@ struct Draft {
 
 class Writer {
 public:
-    Writer(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past)
-        : model_(model), request_(request), wanted_(wanted), pool_(pool), cancel_(cancel), past_(past), random_(wanted.decoding.seed) {
+    Writer(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
+           const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past)
+        : model_(model),
+          request_(request),
+          wanted_(wanted),
+          pool_(pool),
+          cancel_(cancel),
+          past_(past),
+          random_(wanted.decoding.seed) {
         room_ = std::min(wanted.length, model->config.context - request.inputs.back().size());
     }
 
@@ -43,11 +52,13 @@ public:
             if (full(draft)) break;
             TRY(const Next next, read(draft));
             if (id < 0 || id >= next.log_probability.size())
-                return Error{"The token " + std::to_string(id) + " to write is none of " + model_->name + "'s " + std::to_string(next.log_probability.size()) + "; choose another."};
+                return Error{"The token " + std::to_string(id) + " to write is none of " + model_->name +
+                             "'s " + std::to_string(next.log_probability.size()) + "; choose another."};
             append(draft, id, next);
             if (ends(id)) return finished(std::move(draft));
         }
-        return wanted_.decoding.beams > 1 && wanted_.decoding.temperature <= 0 ? search(std::move(draft)) : walk(std::move(draft));
+        return wanted_.decoding.beams > 1 && wanted_.decoding.temperature <= 0 ? search(std::move(draft))
+                                                                               : walk(std::move(draft));
     }
 
 private:
@@ -55,7 +66,8 @@ private:
     bool full(const Draft& draft) const { return static_cast<int>(draft.tokens.size()) >= room_; }
 
     float score(const Draft& draft) const {
-        return static_cast<float>(draft.log_probability / std::pow(std::max<size_t>(draft.tokens.size(), 1), wanted_.decoding.length_penalty));
+        return static_cast<float>(draft.log_probability / std::pow(std::max<size_t>(draft.tokens.size(), 1),
+                                                                   wanted_.decoding.length_penalty));
     }
 
     Writing finished(Draft draft) const {
@@ -69,9 +81,11 @@ private:
         ForwardRequest request = request_;
         for (const WrittenToken& token : draft.tokens) append_token(*model_, request.inputs.back(), token.id);
         const int last = request.inputs.back().size() - 1;
-        TRY(draft.trace, run_trace(model_, std::move(request), pool_, cancel_, draft.trace ? draft.trace.get() : past_));
+        TRY(draft.trace,
+            run_trace(model_, std::move(request), pool_, cancel_, draft.trace ? draft.trace.get() : past_));
         Next next{log_probabilities(logits_at(*draft.trace, last, pool_)), {}};
-        for (const int id : ranked_ids(next.log_probability, kAlternatives)) next.alternatives.push_back({id, std::exp(next.log_probability[id])});
+        for (const int id : ranked_ids(next.log_probability, kAlternatives))
+            next.alternatives.push_back({id, std::exp(next.log_probability[id])});
         return next;
     }
 
@@ -85,7 +99,8 @@ private:
         constexpr float never = -std::numeric_limits<float>::infinity();
         const WritingRules& rules = model_->config.writing;
         Vector out = next.log_probability;
-        const bool begins = draft.tokens.empty() && request_.inputs.back().size() == 1 && model_->config.kind == ModelKind::encoder_decoder;
+        const bool begins = draft.tokens.empty() && request_.inputs.back().size() == 1 &&
+                            model_->config.kind == ModelKind::encoder_decoder;
         if (begins && rules.first >= 0 && rules.first < out.size()) {
             out.setConstant(never);
             out[rules.first] = 0;
@@ -100,7 +115,8 @@ private:
     Result<Writing> walk(Draft draft) {
         while (!full(draft)) {
             TRY(const Next next, read(draft));
-            const int id = draw_token(allowed(draft, next), wanted_.decoding, std::uniform_real_distribution<double>(0, 1)(random_));
+            const int id = draw_token(allowed(draft, next), wanted_.decoding,
+                                      std::uniform_real_distribution<double>(0, 1)(random_));
             append(draft, id, next);
             if (ends(id)) break;
         }
@@ -116,22 +132,27 @@ private:
 
     /// The most probable ways to go on from all drafts: enough that `beams` of them do not end.
     Result<std::vector<Candidate>> candidates(std::vector<Draft>& drafts, std::vector<Next>& next) {
-        const size_t kept = std::max<size_t>(2, 1 + model_->config.writing.ends.size()) * static_cast<size_t>(wanted_.decoding.beams);
+        const size_t kept = std::max<size_t>(2, 1 + model_->config.writing.ends.size()) *
+                            static_cast<size_t>(wanted_.decoding.beams);
         std::vector<Candidate> out;
         next.clear();
         for (size_t i = 0; i < drafts.size(); ++i) {
             TRY(Next one, read(drafts[i]));
             const Vector may = allowed(drafts[i], one);
             for (const int id : ranked_ids(may, static_cast<int>(kept)))
-                if (std::isfinite(may[id])) out.push_back({i, id, drafts[i].log_probability + one.log_probability[id]});
+                if (std::isfinite(may[id]))
+                    out.push_back({i, id, drafts[i].log_probability + one.log_probability[id]});
             next.push_back(std::move(one));
         }
-        std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) { return a.log_probability > b.log_probability; });
+        std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
+            return a.log_probability > b.log_probability;
+        });
         if (out.size() > kept) out.resize(kept);
         return out;
     }
 
-    /// Beam search: ends when the best running draft scores no better than the worst of as many finished ones.
+    /// Beam search: ends when the best running draft scores no better than the worst of as many finished
+    /// ones.
     Result<Writing> search(Draft first) {
         const auto beams = static_cast<size_t>(std::min(wanted_.decoding.beams, kMostBeams));
         std::vector<Draft> running{std::move(first)}, done;
@@ -168,11 +189,14 @@ private:
     int room_ = 0;
 };
 
-Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request, const Decoding& decoding, ThreadPool& pool) {
+Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request,
+                                    const Decoding& decoding, ThreadPool& pool) {
     std::mt19937_64 random(decoding.seed);
     TRY(const auto trace, run_trace(model, request, pool));
     for (const int position : predicting_positions(*trace))
-        request.inputs[0].ids[static_cast<size_t>(position)] = draw_token(logits_at(*trace, position, pool), decoding, std::uniform_real_distribution<double>(0, 1)(random));
+        request.inputs[0].ids[static_cast<size_t>(position)] =
+            draw_token(logits_at(*trace, position, pool), decoding,
+                       std::uniform_real_distribution<double>(0, 1)(random));
     return request.inputs[0].ids;
 }
 
@@ -194,7 +218,8 @@ int draw_token(const Vector& logits, const Decoding& d, double uniform) {
     if (d.temperature <= 0) return ranked_ids(logits, 1)[0];
     const Vector p = probabilities(logits / d.temperature);
     const std::vector<int> order = ranked_ids(p, d.top_k > 0 ? d.top_k : static_cast<int>(p.size()));
-    const double among = std::accumulate(order.begin(), order.end(), 0.0, [&](double sum, int id) { return sum + p[id]; });
+    const double among =
+        std::accumulate(order.begin(), order.end(), 0.0, [&](double sum, int id) { return sum + p[id]; });
     size_t count = 0;
     double mass = 0;
     while (count < order.size() && (count == 0 || mass < d.top_p * among)) mass += p[order[count++]];
@@ -206,24 +231,33 @@ int draw_token(const Vector& logits, const Decoding& d, double uniform) {
 
 void append_token(const Model& model, Sequence& sequence, int id) {
     sequence.ids.push_back(id);
-    sequence.tokens.push_back(model.tokenizer ? model.target_tokenizer()->spelling(id) : "#" + std::to_string(id));
+    sequence.tokens.push_back(model.tokenizer ? model.target_tokenizer()->spelling(id)
+                                              : "#" + std::to_string(id));
 }
 
 const char* why_silent(const Model& model) {
-    if (model.config.kind == ModelKind::vision) return "reads pictures and writes no text; use a model of text.";
-    if (!model.has_logits()) return "has no language-model head, so it predicts no tokens; use a checkpoint that was saved with its head.";
+    if (model.config.kind == ModelKind::vision)
+        return "reads pictures and writes no text; use a model of text.";
+    if (!model.has_logits())
+        return "has no language-model head, so it predicts no tokens; use a checkpoint that was saved with "
+               "its head.";
     return nullptr;
 }
 
-Result<Writing> write(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
+Result<Writing> write(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
+                      const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel,
+                      const Trace* past) {
     TRY_STATUS(check_writes(*model));
-    if (model->config.kind == ModelKind::encoder) return Error{model->name + " fills masks and does not write on; use a decoder or an encoder–decoder."};
+    if (model->config.kind == ModelKind::encoder)
+        return Error{model->name +
+                     " fills masks and does not write on; use a decoder or an encoder–decoder."};
     TRY(Writing writing, Writer(model, request, wanted, pool, cancel, past).write());
     TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
     return writing;
 }
 
-Result<std::vector<int>> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool) {
+Result<std::vector<int>> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
+                                  const WritingWanted& wanted, ThreadPool& pool) {
     TRY_STATUS(check_writes(*model));
     if (model->config.kind == ModelKind::encoder) return fill_masks(model, request, wanted.decoding, pool);
     TRY(const Writing writing, write(model, request, wanted, pool));

@@ -9,12 +9,13 @@
 
 namespace headlight {
 
-/// How the next tokens are chosen: the most probable one; drawn, where temperature > 0; the best of several drafts, where
-/// beams > 1 and nothing is drawn.
+/// How the next tokens are chosen: the most probable one; drawn, where temperature > 0; the best of several
+/// drafts, where beams > 1 and nothing is drawn.
 struct Decoding {
     float temperature = 0.0f;
-    int top_k = 0;                // draw among the k most probable; 0: all
-    float top_p = 1.0f;           // … then among the most probable that make up p (nucleus sampling, Holtzman et al. 2020)
+    int top_k = 0;  // draw among the k most probable; 0: all
+    float top_p =
+        1.0f;  // … then among the most probable that make up p (nucleus sampling, Holtzman et al. 2020)
     uint64_t seed = 0;
     int beams = 1;
     float length_penalty = 1.0f;  // a draft's score is Σ log p / length^penalty, its end token counted
@@ -35,25 +36,31 @@ struct WritingWanted {
 struct WrittenToken {
     int id;
     float probability;
-    std::vector<Prediction> alternatives;  // most probable first; the token itself is among them where it is probable
+    std::vector<Prediction>
+        alternatives;  // most probable first; the token itself is among them where it is probable
 };
 
 struct Writing {
-    std::vector<WrittenToken> tokens;    // with the end token, where `ended`
+    std::vector<WrittenToken> tokens;  // with the end token, where `ended`
     bool ended = false;
-    float score = 0;                     // Σ log p / length^penalty
-    std::shared_ptr<const Trace> trace;  // the pass that chose the last token: it has read all tokens before it
+    float score = 0;  // Σ log p / length^penalty
+    std::shared_ptr<const Trace>
+        trace;  // the pass that chose the last token: it has read all tokens before it
 
-    std::vector<int> ids() const;        // without the end token
+    std::vector<int> ids() const;  // without the end token
 };
 
-/// Writes on behind the request's last sequence until an end token, the wanted length or a full context. Each step computes
-/// one token: the rest is reused. Beam search gives the drafts of Hugging Face transformers (early_stopping = False).
-/// Fails for models that write no text, and when `cancel` was set.
-Result<Writing> write(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr, const Trace* past = nullptr);
+/// Writes on behind the request's last sequence until an end token, the wanted length or a full context. Each
+/// step computes one token: the rest is reused. Beam search gives the drafts of Hugging Face transformers
+/// (early_stopping = False). Fails for models that write no text, and when `cancel` was set.
+Result<Writing> write(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
+                      const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+                      const Trace* past = nullptr);
 
-/// The ids that a model adds to its input (without the end token), or an encoder's whole text with its masks filled.
-Result<std::vector<int>> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request, const WritingWanted& wanted, ThreadPool& pool);
+/// The ids that a model adds to its input (without the end token), or an encoder's whole text with its masks
+/// filled.
+Result<std::vector<int>> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
+                                  const WritingWanted& wanted, ThreadPool& pool);
 
 /// A token behind the sequence that a model writes.
 void append_token(const Model& model, Sequence& sequence, int id);

@@ -15,13 +15,15 @@ Result<HeadMap> find(const Trace& trace, const HeadMapWanted&, ThreadPool& pool,
     const Index cells = heads[0].thumbnail.size();
     Matrix points(static_cast<Index>(heads.size()), cells);
     for (size_t i = 0; i < heads.size(); ++i)
-        points.row(static_cast<Index>(i)) = Eigen::Map<const Eigen::RowVectorXf>(heads[i].thumbnail.data(), cells).cwiseMax(0.0f).cwiseSqrt();
+        points.row(static_cast<Index>(i)) =
+            Eigen::Map<const Eigen::RowVectorXf>(heads[i].thumbnail.data(), cells).cwiseMax(0.0f).cwiseSqrt();
     const Plane plane = principal_plane(points, cancel);
     if (stopped(cancel)) return cancelled();
     return HeadMap{plane.points, plane.kept};
 }
 
-Result<RandomStatistics> find(const Trace& trace, const RandomStatisticsWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<RandomStatistics> find(const Trace& trace, const RandomStatisticsWanted&, ThreadPool& pool,
+                              const CancelFlag* cancel) {
     if (!trace.has_weights()) return RandomStatistics{};
     const ModelConfig& c = trace.config();
     RandomStatistics out;

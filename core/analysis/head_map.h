@@ -13,16 +13,18 @@ struct HeadMap {
     float kept = 0;  // share of the variance that the plane holds
 };
 
-/// Principal components of the square roots of the patterns, reduced to 32 × 32: distances before the projection are
-/// Hellinger's, summed over rows.
+/// Principal components of the square roots of the patterns, reduced to 32 × 32: distances before the
+/// projection are Hellinger's, summed over rows.
 struct HeadMapWanted {
     using Answer = HeadMap;
     bool operator==(const HeadMapWanted&) const = default;
 };
 
-Result<HeadMap> find(const Trace& trace, const HeadMapWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<HeadMap> find(const Trace& trace, const HeadMapWanted& wanted, ThreadPool& pool,
+                     const CancelFlag* cancel);
 
-/// Statistics of all heads on `length` random tokens, twice over (Olsson et al. 2022). It depends on the model alone.
+/// Statistics of all heads on `length` random tokens, twice over (Olsson et al. 2022). It depends on the
+/// model alone.
 struct RandomStatistics {
     int length = 0;
     std::vector<std::array<float, kStatistics>> heads;  // by ModelConfig::head_index
@@ -34,6 +36,7 @@ struct RandomStatisticsWanted {
 };
 
 /// Empty for models that read no ids.
-Result<RandomStatistics> find(const Trace& trace, const RandomStatisticsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<RandomStatistics> find(const Trace& trace, const RandomStatisticsWanted& wanted, ThreadPool& pool,
+                              const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -1,5 +1,6 @@
 // Statistics of attention patterns. Previous-token, duplicate-token and induction heads: Elhage et al. 2021,
-// "A Mathematical Framework for Transformer Circuits", and Olsson et al. 2022, "In-context Learning and Induction Heads".
+// "A Mathematical Framework for Transformer Circuits", and Olsson et al. 2022, "In-context Learning and
+// Induction Heads".
 #include "analysis/head_stats.h"
 
 #include <algorithm>
@@ -14,7 +15,9 @@ namespace {
 
 constexpr float kUndefined = std::numeric_limits<float>::quiet_NaN();
 
-Eigen::Map<const Eigen::ArrayXf> as_array(std::span<const float> row) { return {row.data(), static_cast<Index>(row.size())}; }
+Eigen::Map<const Eigen::ArrayXf> as_array(std::span<const float> row) {
+    return {row.data(), static_cast<Index>(row.size())};
+}
 
 float entropy(std::span<const float> row, int, std::span<const int>) {
     const auto p = as_array(row);
@@ -23,18 +26,27 @@ float entropy(std::span<const float> row, int, std::span<const int>) {
 
 float distance(std::span<const float> row, int q, std::span<const int>) {
     const auto p = as_array(row);
-    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), static_cast<float>(-q), static_cast<float>(p.size() - 1 - q))).abs()).sum();
+    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), static_cast<float>(-q),
+                                           static_cast<float>(p.size() - 1 - q)))
+                    .abs())
+        .sum();
 }
 
 /// The weight of key k; keys past the visible ones weigh nothing.
-float at(std::span<const float> row, int k) { return k < static_cast<int>(row.size()) ? row[static_cast<size_t>(k)] : 0.0f; }
+float at(std::span<const float> row, int k) {
+    return k < static_cast<int>(row.size()) ? row[static_cast<size_t>(k)] : 0.0f;
+}
 
-float previous(std::span<const float> row, int q, std::span<const int>) { return q > 0 ? at(row, q - 1) : kUndefined; }
-float first(std::span<const float> row, int q, std::span<const int>) { return q > 0 ? at(row, 0) : kUndefined; }
+float previous(std::span<const float> row, int q, std::span<const int>) {
+    return q > 0 ? at(row, q - 1) : kUndefined;
+}
+float first(std::span<const float> row, int q, std::span<const int>) {
+    return q > 0 ? at(row, 0) : kUndefined;
+}
 float self(std::span<const float> row, int q, std::span<const int>) { return at(row, q); }
 
-/// Weight on the keys [shift, q) whose token `shift` places before them is the query's. Counting first keeps the usual
-/// case, no such key, in whole vectors.
+/// Weight on the keys [shift, q) whose token `shift` places before them is the query's. Counting first keeps
+/// the usual case, no such key, in whole vectors.
 float weight_of_copies(std::span<const float> row, int q, std::span<const int> ids, int shift) {
     const int id = ids[static_cast<size_t>(q)];
     const std::span<const int> earlier = ids.first(static_cast<size_t>(std::max(0, q - shift)));
@@ -47,35 +59,57 @@ float weight_of_copies(std::span<const float> row, int q, std::span<const int> i
     return sum;
 }
 
-float duplicate(std::span<const float> row, int q, std::span<const int> ids) { return weight_of_copies(row, q, ids, 0); }
-float induction(std::span<const float> row, int q, std::span<const int> ids) { return weight_of_copies(row, q, ids, 1); }
+float duplicate(std::span<const float> row, int q, std::span<const int> ids) {
+    return weight_of_copies(row, q, ids, 0);
+}
+float induction(std::span<const float> row, int q, std::span<const int> ids) {
+    return weight_of_copies(row, q, ids, 1);
+}
 
 constexpr HeadStatistic kTable[kStatistics] = {
-    {"entropy", "entropy", "bits", "Entropy of each query's row, in bits: 0 looks at one key, log2 n at all alike.", true, false, entropy},
-    {"previous", "previous token", "", "Weight on the key just before the query (Elhage et al. 2021).", false, true, previous},
-    {"induction", "induction", "", "Weight on keys that follow an earlier copy of the query's token (Olsson et al. 2022); needs a token that repeats.", false, true, induction},
-    {"first", "first token", "", "Weight on key 0, for later queries: the attention sink (Xiao et al. 2023).", false, false, first},
-    {"duplicate", "duplicate token", "", "Weight on earlier copies of the query's own token; needs a token that repeats.", false, true, duplicate},
+    {"entropy", "entropy", "bits",
+     "Entropy of each query's row, in bits: 0 looks at one key, log2 n at all alike.", true, false, entropy},
+    {"previous", "previous token", "", "Weight on the key just before the query (Elhage et al. 2021).", false,
+     true, previous},
+    {"induction", "induction", "",
+     "Weight on keys that follow an earlier copy of the query's token (Olsson et al. 2022); needs a token "
+     "that repeats.",
+     false, true, induction},
+    {"first", "first token", "", "Weight on key 0, for later queries: the attention sink (Xiao et al. 2023).",
+     false, false, first},
+    {"duplicate", "duplicate token", "",
+     "Weight on earlier copies of the query's own token; needs a token that repeats.", false, true,
+     duplicate},
     {"self", "self", "", "Weight of each query on itself: the diagonal.", false, true, self},
-    {"distance", "mean distance", "tokens", "Distance from query to key, averaged by weight.", true, true, distance},
+    {"distance", "mean distance", "tokens", "Distance from query to key, averaged by weight.", true, true,
+     distance},
 };
 
 /// How n rows (or columns) lie on t entries of a thumbnail: several on one, or one on several.
 struct Cover {
     int t, n;
     int first_item(int entry) const { return static_cast<int>(int64_t{entry} * n / t); }
-    int last_item(int entry) const { return std::max(first_item(entry) + 1, first_item(entry + 1)); }  // one past it
-    int first_entry(int item) const { return t <= n ? static_cast<int>(((int64_t{item} + 1) * t - 1) / n) : static_cast<int>((int64_t{item} * t + n - 1) / n); }
+    int last_item(int entry) const {
+        return std::max(first_item(entry) + 1, first_item(entry + 1));
+    }  // one past it
+    int first_entry(int item) const {
+        return t <= n ? static_cast<int>(((int64_t{item} + 1) * t - 1) / n)
+                      : static_cast<int>((int64_t{item} * t + n - 1) / n);
+    }
     int last_entry(int item) const { return t <= n ? first_entry(item) + 1 : first_entry(item + 1); }
 };
 
 /// Puts one query's row, marked where it is masked, into the thumbnail; `range`: the keys that it may weigh.
-void reduce_row(std::span<const float> row, int q, const KeyRange& range, const Cover& down, const Cover& across, Matrix& thumbnail) {
+void reduce_row(std::span<const float> row, int q, const KeyRange& range, const Cover& down,
+                const Cover& across, Matrix& thumbnail) {
     float* const entries = thumbnail.row(down.first_entry(q)).data();
     for (int c = across.first_entry(range.begin); c < across.t && across.first_item(c) < range.end; ++c)
-        for (int k = std::max(range.begin, across.first_item(c)), last = std::min(range.end, across.last_item(c)); k < last; ++k)
+        for (int k = std::max(range.begin, across.first_item(c)),
+                 last = std::min(range.end, across.last_item(c));
+             k < last; ++k)
             entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
-    for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r) thumbnail.row(r) = thumbnail.row(down.first_entry(q));
+    for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r)
+        thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
 HeadSummary summarize(const Trace& trace, int site, int head, int t, const ThreadPool& pool) {
@@ -105,7 +139,8 @@ HeadSummary summarize(const Trace& trace, int site, int head, int t, const Threa
             reduce_row(row, q, range, down, across, out.thumbnail);
         }
     }
-    for (size_t s = 0; s < kStatistics; ++s) out.statistics[s] = counts[s] ? static_cast<float>(sums[s] / counts[s]) : kUndefined;
+    for (size_t s = 0; s < kStatistics; ++s)
+        out.statistics[s] = counts[s] ? static_cast<float>(sums[s] / counts[s]) : kUndefined;
     return out;
 }
 
@@ -130,7 +165,8 @@ std::vector<size_t> order_by(const std::vector<float>& values, bool ascending) {
     return order;
 }
 
-Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
+                                                 const CancelFlag* cancel) {
     int t = 1;
     for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
     std::vector<HeadSummary> out(static_cast<size_t>(trace.config().head_count()));

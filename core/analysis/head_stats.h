@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-/// A row of the table of statistics. The value of a head is the mean over the queries for which it is defined; fully masked
-/// rows count as the uniform attention that they are (MaskPlan).
+/// A row of the table of statistics. The value of a head is the mean over the queries for which it is
+/// defined; fully masked rows count as the uniform attention that they are (MaskPlan).
 struct HeadStatistic {
     const char* key;         // "previous", for the command line and files
     const char* label;       // "previous token", for people
@@ -19,7 +19,8 @@ struct HeadStatistic {
     const char* definition;  // with its source
     bool ascending;          // whether small values come first in a ranking
     bool self_only;          // compares places in one text: not defined for cross-attention
-    /// The value of one query, or NaN where it is not defined. row: weights of query q on the keys it may see, or more.
+    /// The value of one query, or NaN where it is not defined. row: weights of query q on the keys it may
+    /// see, or more.
     float (*of_query)(std::span<const float> row, int q, std::span<const int> ids);
 };
 
@@ -32,16 +33,18 @@ const HeadStatistic* find_statistic(std::string_view key);
 /// What is known of one head: its statistics (in table order, NaN where not defined) and a small picture.
 struct HeadSummary {
     std::array<float, kStatistics> statistics;
-    Matrix thumbnail;  // [t, t], the largest weight of the cells each entry covers; −1 where all of them are masked
+    Matrix thumbnail;  // [t, t], the largest weight of the cells each entry covers; −1 where all of them are
+                       // masked
 };
 
-/// Indices of heads in the order of a statistic, the largest (or smallest, where that comes first) in front; values that
-/// are not defined come last.
+/// Indices of heads in the order of a statistic, the largest (or smallest, where that comes first) in front;
+/// values that are not defined come last.
 std::vector<size_t> order_by(const std::vector<float>& values, bool ascending);
 
-/// Summaries of all heads, by ModelConfig::head_index. Thumbnails have at most `thumbnail` rows, as many for every head.
-/// An error means that `cancel` was set; it is read between heads.
-Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// Summaries of all heads, by ModelConfig::head_index. Thumbnails have at most `thumbnail` rows, as many for
+/// every head. An error means that `cancel` was set; it is read between heads.
+Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
+                                                 const CancelFlag* cancel = nullptr);
 
 /// Ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al. 2022).
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);

@@ -20,7 +20,8 @@ Matrix mean_rows(const Trace& trace, int site, const std::vector<int>& heads, in
 
 }  // namespace
 
-Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool& pool,
+                                      const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     std::vector<SitePattern> out;
     for (size_t stack = 0; stack < trace.config().stacks.size(); ++stack) {
@@ -34,7 +35,10 @@ Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWan
             }
             const Index queries = trace.query_count(site), keys = trace.key_count(site);
             const int step = map_step(queries, keys, kMostEntries);
-            out.push_back({site, step, largest_of_squares(queries, keys, step, pool, [&](int first, int rows) { return mean_rows(trace, site, heads, first, rows); })});
+            out.push_back(
+                {site, step, largest_of_squares(queries, keys, step, pool, [&](int first, int rows) {
+                     return mean_rows(trace, site, heads, first, rows);
+                 })});
         }
     }
     return out;

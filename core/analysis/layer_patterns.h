@@ -15,9 +15,10 @@ struct SitePattern {
 
 struct LayerPatternsWanted {
     using Answer = std::vector<SitePattern>;  // one for each kind, in the order of the sites
-    int layer = 0, head = -1;                 // the nearest layer that a stack has; head −1: the mean of all
+    int layer = 0, head = -1;  // the nearest layer that a stack has; head −1: the mean of all
     bool operator==(const LayerPatternsWanted&) const = default;
 };
-Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool& pool,
+                                      const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

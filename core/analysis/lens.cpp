@@ -10,15 +10,20 @@ namespace {
 /// [count, vocab]: the residual stream at a layer's entrance (or after the last), read as logits.
 Matrix early_logits(const Trace& trace, int layer, int first, int count, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
-    HEADLIGHT_CHECK(layer >= 0 && layer <= static_cast<int>(stack.layers.size()) && first >= 0 && count >= 0 && first + count <= stack.normalized.rows());
+    HEADLIGHT_CHECK(layer >= 0 && layer <= static_cast<int>(stack.layers.size()) && first >= 0 &&
+                    count >= 0 && first + count <= stack.normalized.rows());
     const StackWeights& weights = trace.model->weights.stacks.back();
     const bool last = layer == static_cast<int>(stack.layers.size());
     if (last) return unembed(*trace.model, stack.normalized.middleRows(first, count), pool);
     const Matrix resid = stack.layers[static_cast<size_t>(layer)]->resid_pre.middleRows(first, count);
-    return unembed(*trace.model, weights.final_norm ? apply_norm(trace.config(), weights.final_norm, resid, pool) : resid, pool);
+    return unembed(*trace.model,
+                   weights.final_norm ? apply_norm(trace.config(), weights.final_norm, resid, pool) : resid,
+                   pool);
 }
 
-int layer_count(const Trace& trace) { return static_cast<int>(trace.activations.stacks.back()->layers.size()); }
+int layer_count(const Trace& trace) {
+    return static_cast<int>(trace.activations.stacks.back()->layers.size());
+}
 
 Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
     Index best = 0;
@@ -26,7 +31,8 @@ Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
     return {static_cast<int>(best), 1.0f / (logits.array() - largest).exp().sum()};
 }
 
-/// Rows [parts, d_model] of what enters the residual stream of the last stack at a position, with what each row is.
+/// Rows [parts, d_model] of what enters the residual stream of the last stack at a position, with what each
+/// row is.
 struct Stream {
     std::vector<LogitPart> parts;
     Matrix rows;
@@ -44,12 +50,15 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
     s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
     for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
         if (stopped(cancel)) return cancelled();
-        Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) - trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
+        Eigen::RowVectorXf mlp =
+            trace.resid_post(stack, layer).row(position) -
+            trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
         for (const int site : c.sites_of(stack, layer)) {
             const Matrix heads = trace.head_additions(site, position, pool);
             for (int h = 0; h < c.heads(site); ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
             const Eigen::RowVectorXf out = trace.attn_out(site, position, 1, pool).row(0);
-            if (trace.adds_bias(site)) s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
+            if (trace.adds_bias(site))
+                s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }
         const bool skipped = trace.stack(stack).layers[static_cast<size_t>(layer)]->no_mlp;
@@ -58,13 +67,16 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
     return s;
 }
 
-Status attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool, const CancelFlag* cancel) {
+Status attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool,
+                 const CancelFlag* cancel) {
     TRY(const Stream stream, read_stream(trace, position, pool, cancel));
     const Vector logits = path.logit(stream.rows.topRows(static_cast<Index>(stream.parts.size())), a.token);
     a.parts = stream.parts;
     for (size_t i = 0; i < a.parts.size(); ++i) a.parts[i].logit = logits[static_cast<Index>(i)];
-    if (trace.model->weights.stacks.back().final_norm.bias) a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
-    if (trace.model->weights.unembedding.bias) a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
+    if (trace.model->weights.stacks.back().final_norm.bias)
+        a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
+    if (trace.model->weights.unembedding.bias)
+        a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
     a.logit = 0;
     for (const LogitPart& part : a.parts) a.logit += part.logit;
     return success();
@@ -81,14 +93,16 @@ Result<Lens> find(const Trace& trace, const LensWanted& w, ThreadPool& pool, con
             if (stopped(cancel)) return cancelled();
             const int rows = std::min(kTogether, w.count - first);
             const Matrix logits = early_logits(trace, layer, w.first + first, rows, pool);
-            pool.run(rows, [&](int i) { row[static_cast<size_t>(first + i)] = most_probable(logits.row(i)); });
+            pool.run(rows,
+                     [&](int i) { row[static_cast<size_t>(first + i)] = most_probable(logits.row(i)); });
         }
         lens.top.push_back(std::move(row));
     }
     return lens;
 }
 
-Result<Attribution> find(const Trace& trace, const AttributionWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Attribution> find(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
+                         const CancelFlag* cancel) {
     Attribution a;
     const int layers = layer_count(trace);
     const Vector last = early_logits(trace, layers, w.position, 1, pool).row(0).transpose();
@@ -99,10 +113,12 @@ Result<Attribution> find(const Trace& trace, const AttributionWanted& w, ThreadP
     a.logit = last[a.token];
     for (int layer = 0; layer < layers; ++layer) {
         if (stopped(cancel)) return cancelled();
-        a.after_layer.push_back(probabilities(early_logits(trace, layer, w.position, 1, pool).row(0).transpose())[a.token]);
+        a.after_layer.push_back(
+            probabilities(early_logits(trace, layer, w.position, 1, pool).row(0).transpose())[a.token]);
     }
     a.after_layer.push_back(a.probability);
-    if (const auto path = DirectPath::at(trace, w.position)) TRY_STATUS(attribute(trace, *path, w.position, a, pool, cancel));
+    if (const auto path = DirectPath::at(trace, w.position))
+        TRY_STATUS(attribute(trace, *path, w.position, a, pool, cancel));
     return a;
 }
 

@@ -9,16 +9,17 @@
 
 namespace headlight {
 
-/// The most probable token at some positions after each layer: the residual stream through the final norm and the
-/// unembedding (the logit lens of nostalgebraist 2020). The row after the last layer is the model's own prediction.
+/// The most probable token at some positions after each layer: the residual stream through the final norm and
+/// the unembedding (the logit lens of nostalgebraist 2020). The row after the last layer is the model's own
+/// prediction.
 struct Lens {
-    int first = 0;                            // position of the first column
-    std::vector<std::vector<Prediction>> top; // [layers + 1][positions]; row 0: the embeddings
+    int first = 0;                             // position of the first column
+    std::vector<std::vector<Prediction>> top;  // [layers + 1][positions]; row 0: the embeddings
 };
 
 struct LensWanted {
     using Answer = Lens;
-    int first = 0, count = 0;                 // positions of the output sequence
+    int first = 0, count = 0;  // positions of the output sequence
     bool operator==(const LensWanted&) const = default;
 };
 
@@ -27,29 +28,30 @@ Result<Lens> find(const Trace& trace, const LensWanted& wanted, ThreadPool& pool
 /// A share of one token's logit.
 struct LogitPart {
     enum class Kind { embedding, head, attention_bias, mlp, norm_bias, unembedding_bias } kind;
-    int site = -1, head = -1;                 // of heads and attention biases; an MLP has the layer in `site`
+    int site = -1, head = -1;  // of heads and attention biases; an MLP has the layer in `site`
     float logit = 0;
 };
 
 /// The predictions at one position, and where the logit of one token comes from.
 struct Attribution {
-    std::vector<Prediction> tokens;           // most probable first
-    int token = 0;                            // the one that is explained
-    float logit = 0;                          // before the logits' soft cap
+    std::vector<Prediction> tokens;  // most probable first
+    int token = 0;                   // the one that is explained
+    float logit = 0;                 // before the logits' soft cap
     float probability = 0;
-    std::vector<float> after_layer;           // its probability after each layer, row 0: the embeddings
-    std::vector<LogitPart> parts;             // they sum to `logit`; empty where no straight path leads to the logits
+    std::vector<float> after_layer;  // its probability after each layer, row 0: the embeddings
+    std::vector<LogitPart> parts;    // they sum to `logit`; empty where no straight path leads to the logits
 };
 
 struct AttributionWanted {
     using Answer = Attribution;
     int position = 0;
-    int token = -1;                           // −1: the most probable one
-    int count = 0;                            // predictions to list
+    int token = -1;  // −1: the most probable one
+    int count = 0;   // predictions to list
     bool operator==(const AttributionWanted&) const = default;
 };
 
 /// Direct logit attribution (Elhage et al. 2021).
-Result<Attribution> find(const Trace& trace, const AttributionWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Attribution> find(const Trace& trace, const AttributionWanted& wanted, ThreadPool& pool,
+                         const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -9,7 +9,8 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float s
     std::vector<int> order(static_cast<size_t>(keys.size()));
     std::iota(order.begin(), order.end(), keys.begin);
     const auto middle = order.begin() + std::min<std::ptrdiff_t>(most, keys.size());
-    std::partial_sort(order.begin(), middle, order.end(), [&](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+    std::partial_sort(order.begin(), middle, order.end(),
+                      [&](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
     std::vector<Link> out;
     float mass = 0;
     for (auto it = order.begin(); it != middle && mass < share && row[*it] > 0; ++it) {
@@ -19,7 +20,8 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float s
     return out;
 }
 
-Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& pool,
+                        const CancelFlag* cancel) {
     constexpr int kBlock = 64, kMost = 32;
     const int n = trace.query_count(w.site), heads = trace.config().heads(w.site);
     LayerLinks links;
@@ -29,7 +31,8 @@ Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& po
         for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
             const Matrix rows = trace.pattern_rows(w.site, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
-                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(rows.row(i).data(), trace.rule(w.site).weighed(h, first + i), w.share, kMost);
+                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(
+                    rows.row(i).data(), trace.rule(w.site).weighed(h, first + i), w.share, kMost);
         }
     });
     return links;

@@ -12,13 +12,16 @@ namespace {
 
 bool waits(const Change& c) { return c.kind == ChangeKind::freeze && !c.from.empty(); }
 
-Result<std::shared_ptr<const Trace>> run_source(const std::string& text, const Trace& own, ThreadPool& pool, const CancelFlag* cancel) {
-    if (own.config().kind == ModelKind::vision) return Error{"A vision model has no text to take a pattern from."};
+Result<std::shared_ptr<const Trace>> run_source(const std::string& text, const Trace& own, ThreadPool& pool,
+                                                const CancelFlag* cancel) {
+    if (own.config().kind == ModelKind::vision)
+        return Error{"A vision model has no text to take a pattern from."};
     Typed typed;
     typed.text = text;
     TRY(ModelInput input, read_typed(*own.model, typed));
     if (input.sequences.size() > 1) input.sequences.back() = own.output();  // the same target
-    if (input.sequences[0].size() == 0) return Error{"The text to take a pattern from is empty; write it behind freeze:L.H=."};
+    if (input.sequences[0].size() == 0)
+        return Error{"The text to take a pattern from is empty; write it behind freeze:L.H=."};
     return run_trace(own.model, {std::move(input.sequences), {}}, pool, cancel);
 }
 
@@ -38,9 +41,12 @@ Matrix along(const Trace& own, const Trace& source, int site, int head) {
 
 }  // namespace
 
-bool needs_patching(const Intervention& intervention) { return std::any_of(intervention.changes.begin(), intervention.changes.end(), waits); }
+bool needs_patching(const Intervention& intervention) {
+    return std::any_of(intervention.changes.begin(), intervention.changes.end(), waits);
+}
 
-Result<Intervention> patched(Intervention intervention, const Trace& own, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Intervention> patched(Intervention intervention, const Trace& own, ThreadPool& pool,
+                             const CancelFlag* cancel) {
     std::map<std::string, std::shared_ptr<const Trace>> sources;
     for (Change& change : intervention.changes) {
         if (!waits(change)) continue;

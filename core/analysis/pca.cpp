@@ -12,7 +12,8 @@ constexpr Index kSubspace = 8;
 constexpr int kRounds = 40;
 
 Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m) {
-    return Eigen::HouseholderQR<Eigen::MatrixXf>(m).householderQ() * Eigen::MatrixXf::Identity(m.rows(), m.cols());
+    return Eigen::HouseholderQR<Eigen::MatrixXf>(m).householderQ() *
+           Eigen::MatrixXf::Identity(m.rows(), m.cols());
 }
 }  // namespace
 

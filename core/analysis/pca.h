@@ -11,9 +11,9 @@ struct Plane {
     float kept = 0;  // share of the variance that they hold
 };
 
-/// Projects points [rows, d] on their first two principal components, by subspace iteration (Halko et al. 2011): linear in
-/// rows and d, the same for the same points. The signs are chosen so that the farthest point of each direction is positive.
-/// Where `cancel` is set on the way, it ends early with a plane of no use.
+/// Projects points [rows, d] on their first two principal components, by subspace iteration (Halko et al.
+/// 2011): linear in rows and d, the same for the same points. The signs are chosen so that the farthest point
+/// of each direction is positive. Where `cancel` is set on the way, it ends early with a plane of no use.
 Plane principal_plane(const Matrix& points, const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

@@ -29,7 +29,8 @@ Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, in
     return whole;
 }
 
-/// Vectors that are added to the tokens, and their dot products (all components counted, also those that are not shown).
+/// Vectors that are added to the tokens, and their dot products (all components counted, also those that are
+/// not shown).
 void read_vectors(const ModelConfig& c, const Linear& table, int count, Positions& out) {
     const bool picture = c.kind == ModelKind::vision;  // position 0 is the class token's
     out.first_row = picture ? 0 : c.position_offset;
@@ -43,12 +44,14 @@ void read_vectors(const ModelConfig& c, const Linear& table, int count, Position
         const int component = static_cast<int>(i) * step;
         out.components.push_back(component);
         out.table.col(i) = whole.col(component);
-        if (c.sinusoidal) out.waves.push_back(static_cast<float>(2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / static_cast<double>(width))));
+        if (c.sinusoidal)
+            out.waves.push_back(static_cast<float>(
+                2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / static_cast<double>(width))));
     }
 }
 
-/// Cosines of the angles that pairs turn by, and how alike a vector stays to itself when its two copies stand apart:
-/// Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
+/// Cosines of the angles that pairs turn by, and how alike a vector stays to itself when its two copies stand
+/// apart: Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
 void read_rotations(const Rope& rope, int count, Positions& out) {
     const auto frequencies = rope_frequencies(rope, count);
     const auto pairs = static_cast<Index>(frequencies.size());
@@ -57,7 +60,8 @@ void read_rotations(const Rope& rope, int count, Positions& out) {
     for (Index i = 0; i < pairs; ++i) {
         const double frequency = frequencies[static_cast<size_t>(i)];
         out.components.push_back(static_cast<int>(i));
-        out.waves.push_back(static_cast<float>(frequency > 0 ? 2 * M_PI / frequency : std::numeric_limits<double>::infinity()));
+        out.waves.push_back(static_cast<float>(frequency > 0 ? 2 * M_PI / frequency
+                                                             : std::numeric_limits<double>::infinity()));
         for (int p = 0; p < count; ++p) {
             const double cosine = std::cos(p * frequency);
             out.table(p, i) = static_cast<float>(cosine);
@@ -103,18 +107,29 @@ Positions positions_of(const Model& model, const PositionsWanted& wanted) {
     out.causal = c.stacks[stack].causal;
     switch (out.kind) {
         case PositionKind::sinusoidal:
-        case PositionKind::learned: read_vectors(c, w.position_embedding, count, out); break;
-        case PositionKind::rotary: read_rotations(c.rope_of(c.stacks[stack], wanted.layer), count, out); break;
-        case PositionKind::slopes: read_slopes(c.stacks[stack].heads, wanted.head, count, out); break;
+        case PositionKind::learned:
+            read_vectors(c, w.position_embedding, count, out);
+            break;
+        case PositionKind::rotary:
+            read_rotations(c.rope_of(c.stacks[stack], wanted.layer), count, out);
+            break;
+        case PositionKind::slopes:
+            read_slopes(c.stacks[stack].heads, wanted.head, count, out);
+            break;
         case PositionKind::buckets:
-            spread_bias(bucket_bias(c.buckets, w.relative_bias, out.causal, c.stacks[stack].heads, count).by_distance, wanted.head, count, out);
+            spread_bias(
+                bucket_bias(c.buckets, w.relative_bias, out.causal, c.stacks[stack].heads, count).by_distance,
+                wanted.head, count, out);
             for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
             break;
-        case PositionKind::none: break;
+        case PositionKind::none:
+            break;
     }
     return out;
 }
 
-Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) { return positions_of(*trace.model, wanted); }
+Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) {
+    return positions_of(*trace.model, wanted);
+}
 
 }  // namespace headlight

@@ -8,14 +8,16 @@
 
 namespace headlight {
 
-/// sinusoidal, learned: a vector is added to each token. rotary: pairs of components of q and k are turned (RoPE).
-/// slopes, buckets: a number is added to each score by distance (ALiBi; T5).
+/// sinusoidal, learned: a vector is added to each token. rotary: pairs of components of q and k are turned
+/// (RoPE). slopes, buckets: a number is added to each score by distance (ALiBi; T5).
 enum class PositionKind { none, sinusoidal, learned, rotary, slopes, buckets };
 
 struct Positions {
     PositionKind kind = PositionKind::none;
-    Matrix table;                 // vectors: [positions, components]; rotary: cosines of the angles, [positions, pairs]; biases: [heads, distances]
-    Matrix between;               // [positions, positions]: dot products; rotary: mean cosine of the difference of angles; biases: of one head
+    Matrix table;    // vectors: [positions, components]; rotary: cosines of the angles, [positions, pairs];
+                     // biases: [heads, distances]
+    Matrix between;  // [positions, positions]: dot products; rotary: mean cosine of the difference of angles;
+                     // biases: of one head
     std::vector<float> waves;     // sinusoidal, rotary: positions until a column comes round again
     std::vector<int> components;  // which component each column is: wide tables are thinned
     std::vector<int> distances;   // biases: key − query of each column
@@ -31,10 +33,11 @@ struct Positions {
 struct PositionsWanted {
     using Answer = Positions;
     int stack = 0, layer = 0, head = 0;
-    int count = 64;               // positions, within the context
+    int count = 64;  // positions, within the context
     bool operator==(const PositionsWanted&) const = default;
 };
-Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool,
+                       const CancelFlag* cancel = nullptr);
 
 /// The same from a model alone.
 Positions positions_of(const Model& model, const PositionsWanted& wanted);

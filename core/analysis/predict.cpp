@@ -18,7 +18,8 @@ std::vector<int> ranked_ids(const Vector& values, int count) {
     std::vector<int> order(static_cast<size_t>(values.size()));
     std::iota(order.begin(), order.end(), 0);
     const auto middle = order.begin() + std::min<std::ptrdiff_t>(count, values.size());
-    std::partial_sort(order.begin(), middle, order.end(), [&](int a, int b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+    std::partial_sort(order.begin(), middle, order.end(),
+                      [&](int a, int b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
     order.erase(middle, order.end());
     return order;
 }
@@ -28,7 +29,9 @@ Vector logits_at(const Trace& trace, int position, ThreadPool& pool) {
     return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose();
 }
 
-Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) { return probabilities(logits_at(trace, position, pool)); }
+Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) {
+    return probabilities(logits_at(trace, position, pool));
+}
 
 std::vector<int> predicting_positions(const Trace& trace) {
     const ModelConfig& c = trace.config();
@@ -59,10 +62,14 @@ std::string label_of(std::string_view bytes) {
     for (size_t at = blank_first ? 1 : 0; at < bytes.size();) {
         const CodePoint c = decode_utf8(bytes, at);
         at += static_cast<size_t>(c.length);
-        if (c.value == '\n') out += "↵";
-        else if (c.value == ' ') out += "␣";
-        else if (c.value == '\t') out += "→";
-        else append_utf8(out, control_picture(c.value));
+        if (c.value == '\n')
+            out += "↵";
+        else if (c.value == ' ')
+            out += "␣";
+        else if (c.value == '\t')
+            out += "→";
+        else
+            append_utf8(out, control_picture(c.value));
     }
     return out;
 }
@@ -84,7 +91,9 @@ std::vector<std::string> token_labels(const Model& model, const Sequence& sequen
     return out;
 }
 
-std::vector<std::string> token_labels(const Trace& trace, int stack) { return token_labels(*trace.model, trace.request.inputs[static_cast<size_t>(stack)], stack); }
+std::vector<std::string> token_labels(const Trace& trace, int stack) {
+    return token_labels(*trace.model, trace.request.inputs[static_cast<size_t>(stack)], stack);
+}
 
 std::string prediction_label(const Model& model, int id) {
     if (model.config.kind == ModelKind::vision) return model.config.vision.labels[static_cast<size_t>(id)];

@@ -23,8 +23,8 @@ std::vector<int> ranked_ids(const Vector& values, int count);
 Vector logits_at(const Trace& trace, int position, ThreadPool& pool);
 Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool);
 
-/// Where a model predicts: a decoder after its last token, an encoder at every mask token, a vision model at its class
-/// token. Empty for models without a head.
+/// Where a model predicts: a decoder after its last token, an encoder at every mask token, a vision model at
+/// its class token. Empty for models without a head.
 std::vector<int> predicting_positions(const Trace& trace);
 
 /// The `count` most probable tokens (or classes) at a position of the output sequence, most probable first.
@@ -33,7 +33,8 @@ std::vector<Prediction> predictions(const Trace& trace, int position, int count,
 /// How a token is shown to a person: its text, "Byte" for part of a character, "↵" for a line break.
 std::string token_label(const Tokenizer& tokenizer, int id);
 
-/// The labels of a sequence's tokens; ids alone ("#17") without a tokenizer. `stack` says whose sequence it is.
+/// The labels of a sequence's tokens; ids alone ("#17") without a tokenizer. `stack` says whose sequence it
+/// is.
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack);
 
 /// Those of one stack of a trace.

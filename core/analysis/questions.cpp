@@ -15,7 +15,9 @@ void fit(StepsWanted& w, const Trace& t) {
     w.head = near(w.head, t.config().heads(w.site));
     w.query = near(w.query, t.query_count(w.site));
 }
-void fit(DeltaMapsWanted& w, const Trace& t) { w.stack = near(w.stack, static_cast<int>(t.config().stacks.size())); }
+void fit(DeltaMapsWanted& w, const Trace& t) {
+    w.stack = near(w.stack, static_cast<int>(t.config().stacks.size()));
+}
 void fit(DeltaSplitWanted& w, const Trace& t) {
     w.site = near(w.site, t.config().sites());
     w.query = near(w.query, t.query_count(w.site));
@@ -42,13 +44,17 @@ void fit(HeadPairWanted& w, const Trace& t) {
     w.site = near(w.site, t.config().sites());
     w.head = near(w.head, t.config().heads(w.site));
 }
-void fit(DeltaPairWanted& w, const Trace& t) { w.stack = near(w.stack, static_cast<int>(t.config().stacks.size())); }
+void fit(DeltaPairWanted& w, const Trace& t) {
+    w.stack = near(w.stack, static_cast<int>(t.config().stacks.size()));
+}
 void fit(PredictionPairWanted&, const Trace&) {}
 void fit(MovedWanted&, const Trace&) {}
 void fit(StagesWanted&, const Trace&) {}
 void fit(WordAlignmentWanted& w, const Trace& t) {
     w.site = near(w.site, t.config().sites());
-    w.heads.erase(std::remove_if(w.heads.begin(), w.heads.end(), [&](int head) { return head >= t.config().heads(w.site); }), w.heads.end());
+    w.heads.erase(std::remove_if(w.heads.begin(), w.heads.end(),
+                                 [&](int head) { return head >= t.config().heads(w.site); }),
+                  w.heads.end());
 }
 void fit(PositionsWanted& w, const Trace& t) {
     w.stack = near(w.stack, static_cast<int>(t.config().stacks.size()));
@@ -67,11 +73,15 @@ int shown_stack(const Shown& shown) { return stack_of(shown, shown.site); }
 bool fits(const LinksWanted& w, const Shown& shown) { return w.site == shown.site; }
 bool fits(const StepsWanted& w, const Shown& shown) { return w.site == shown.site && w.head == shown.head; }
 bool fits(const DeltaMapsWanted& w, const Shown& shown) { return w.stack == shown_stack(shown); }
-bool fits(const DeltaSplitWanted& w, const Shown& shown) { return stack_of(shown, w.site) == shown_stack(shown); }
+bool fits(const DeltaSplitWanted& w, const Shown& shown) {
+    return stack_of(shown, w.site) == shown_stack(shown);
+}
 bool fits(const ProjectionWanted& w, const Shown& shown) { return w.stack == shown_stack(shown); }
 bool fits(const GraphWanted& w, const Shown& shown) { return w.carriers.stack == shown_stack(shown); }
 bool fits(const OriginsWanted& w, const Shown& shown) { return w.carriers.stack == shown_stack(shown); }
-bool fits(const HeadPairWanted& w, const Shown& shown) { return w.site == shown.site && w.head == shown.head; }
+bool fits(const HeadPairWanted& w, const Shown& shown) {
+    return w.site == shown.site && w.head == shown.head;
+}
 bool fits(const DeltaPairWanted& w, const Shown& shown) { return w.stack == shown_stack(shown); }
 bool fits(const WordAlignmentWanted& w, const Shown& shown) { return w.site == shown.site; }
 

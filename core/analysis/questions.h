@@ -1,4 +1,5 @@
-// Everything a view can ask of a trace, beyond heads and cells. A question is plain data; equal questions have equal answers.
+// Everything a view can ask of a trace, beyond heads and cells. A question is plain data; equal questions
+// have equal answers.
 #pragma once
 
 #include <memory>
@@ -19,9 +20,13 @@
 
 namespace headlight {
 
-/// The table of questions: each names the type of its Answer and is answered by find(runs, question, pool, cancel).
-using Question = std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted, AttributionWanted, GraphWanted, OriginsWanted,
-                              HeadMapWanted, RandomStatisticsWanted, HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted>;
+/// The table of questions: each names the type of its Answer and is answered by find(runs, question, pool,
+/// cancel).
+using Question =
+    std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted,
+                 AttributionWanted, GraphWanted, OriginsWanted, HeadMapWanted, RandomStatisticsWanted,
+                 HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted,
+                 WordAlignmentWanted, LayerPatternsWanted, PositionsWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has.
 Question fitted(const Question& question, const Trace& trace);
@@ -32,8 +37,9 @@ struct Shown {
     int site = 0, head = 0;
 };
 
-/// Whether an answer to a question goes with the head that is shown: where views put the names of its block's tokens to it, it
-/// must be of that block; where it is of one head, of that head; where it is of a stack, of the block's stack.
+/// Whether an answer to a question goes with the head that is shown: where views put the names of its block's
+/// tokens to it, it must be of that block; where it is of one head, of that head; where it is of a stack, of
+/// the block's stack.
 bool fits(const auto&, const Shown&) { return true; }
 bool fits(const LinksWanted& asked, const Shown& shown);
 bool fits(const StepsWanted& asked, const Shown& shown);
@@ -55,29 +61,35 @@ struct Found {
     bool is_of(const Trace& run) const { return !of || of.get() == &run; }
 };
 
-/// The last answer to each kind of question, shared between snapshots. It is handed out only where it fits what is shown.
+/// The last answer to each kind of question, shared between snapshots. It is handed out only where it fits
+/// what is shown.
 template <class Variant>
 class AnswersTo;
 
 template <class... Asked>
 class AnswersTo<std::variant<Asked...>> {
 public:
-    /// The last answer of a kind where it is of the run that is shown and fits its head, whatever else was asked; or null.
+    /// The last answer of a kind where it is of the run that is shown and fits its head, whatever else was
+    /// asked; or null.
     template <class Q>
     const Found<Q>* get(const Shown& shown) const {
         const Found<Q>* found = std::get<Slot<Q>>(found_).get();
-        return found && shown.trace && found->is_of(*shown.trace) && fits(found->asked, shown) ? found : nullptr;
+        return found && shown.trace && found->is_of(*shown.trace) && fits(found->asked, shown) ? found
+                                                                                               : nullptr;
     }
     template <class Q>
     void set(Q asked, typename Q::Answer answer, std::shared_ptr<const Trace> of) {
-        std::get<Slot<Q>>(found_) = std::make_shared<const Found<Q>>(Found<Q>{std::move(asked), std::move(answer), std::move(of)});
+        std::get<Slot<Q>>(found_) =
+            std::make_shared<const Found<Q>>(Found<Q>{std::move(asked), std::move(answer), std::move(of)});
     }
     /// Whether exactly this was answered about a run.
     bool holds(const std::variant<Asked...>& question, const Trace& run) const {
-        return std::visit([&](const auto& q) {
-            const auto& found = std::get<Slot<std::decay_t<decltype(q)>>>(found_);
-            return found && found->asked == q && found->is_of(run);
-        }, question);
+        return std::visit(
+            [&](const auto& q) {
+                const auto& found = std::get<Slot<std::decay_t<decltype(q)>>>(found_);
+                return found && found->asked == q && found->is_of(run);
+            },
+            question);
     }
     /// Forgets what was said of another run.
     void drop_pairs() {
@@ -88,7 +100,8 @@ public:
     /// What is still true of another text in the same model.
     AnswersTo about_model() const {
         AnswersTo out;
-        if (const auto& random = std::get<Slot<RandomStatisticsWanted>>(found_)) out.set(random->asked, random->answer, nullptr);
+        if (const auto& random = std::get<Slot<RandomStatisticsWanted>>(found_))
+            out.set(random->asked, random->answer, nullptr);
         return out;
     }
 

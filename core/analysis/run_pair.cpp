@@ -22,7 +22,8 @@ Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
     Matrix out((m.rows() + step - 1) / step, (m.cols() + step - 1) / step);
     for (Index r = 0; r < out.rows(); ++r)
         for (Index c = 0; c < out.cols(); ++c) {
-            const auto block = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step), std::min<Index>(step, m.cols() - c * step));
+            const auto block = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step),
+                                       std::min<Index>(step, m.cols() - c * step));
             const float high = block.maxCoeff(), low = block.minCoeff();
             out(r, c) = of_magnitude && -low > high ? low : high;
         }
@@ -33,19 +34,25 @@ std::vector<PairedMap::Difference> largest_of(const Matrix& difference) {
     std::vector<Index> order(static_cast<size_t>(difference.size()));
     std::iota(order.begin(), order.end(), Index{0});
     const auto count = static_cast<std::ptrdiff_t>(std::min(kListed, order.size()));
-    std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Index x, Index y) { return std::abs(difference.data()[x]) > std::abs(difference.data()[y]); });
+    std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Index x, Index y) {
+        return std::abs(difference.data()[x]) > std::abs(difference.data()[y]);
+    });
     std::vector<PairedMap::Difference> out;
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         const Index at = order[static_cast<size_t>(i)];
-        if (difference.data()[at] != 0) out.push_back({static_cast<int>(at / difference.cols()), static_cast<int>(at % difference.cols()), difference.data()[at]});
+        if (difference.data()[at] != 0)
+            out.push_back({static_cast<int>(at / difference.cols()), static_cast<int>(at % difference.cols()),
+                           difference.data()[at]});
     }
     return out;
 }
 
-std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<std::string>& a, const std::vector<std::string>& b) {
+std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<std::string>& a,
+                                     const std::vector<std::string>& b) {
     std::vector<std::string> out;
     for (const TokenPair& p : pairs) {
-        const std::string x = p.a >= 0 ? a[static_cast<size_t>(p.a)] : "", y = p.b >= 0 ? b[static_cast<size_t>(p.b)] : "";
+        const std::string x = p.a >= 0 ? a[static_cast<size_t>(p.a)] : "",
+                          y = p.b >= 0 ? b[static_cast<size_t>(p.b)] : "";
         out.push_back(p.both() && x != y ? x + " | " + y : p.a >= 0 ? x : y);
     }
     return out;
@@ -55,7 +62,8 @@ std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<
 void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.a = laid_out(a, m.rows, m.columns, Side::a, kAbsent);
     m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
-    m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent).select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
+    m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent)
+                       .select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
     m.step = static_cast<int>((std::max(m.a.rows(), m.a.cols()) + kMostCells - 1) / kMostCells);
     m.small_a = reduced(m.a, m.step, false);
     m.small_b = reduced(m.b, m.step, false);
@@ -63,16 +71,22 @@ void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.largest = largest_of(m.difference);
 }
 
-bool same_tokens(const ModelConfig& c, int a, int b) { return c.site(a).stack == c.site(b).stack && c.site(a).key_stack() == c.site(b).key_stack(); }
+bool same_tokens(const ModelConfig& c, int a, int b) {
+    return c.site(a).stack == c.site(b).stack && c.site(a).key_stack() == c.site(b).key_stack();
+}
 
 /// How far every head of B that reads the same tokens is from one of A.
-Result<std::vector<float>> distances_from(const Trace& a, int site, int head, const Trace& b, int site_b, const SitePairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<float>> distances_from(const Trace& a, int site, int head, const Trace& b, int site_b,
+                                          const SitePairs& pairs, ThreadPool& pool,
+                                          const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
     std::vector<float> out(static_cast<size_t>(c.head_count()), kNone);
     const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
         const AttentionHead there = c.head_at(static_cast<size_t>(i));
-        if (same_tokens(c, site_b, there.site)) out[static_cast<size_t>(i)] = head_distance(a, site, head, b, there.site, there.head, pairs, cancel);
+        if (same_tokens(c, site_b, there.site))
+            out[static_cast<size_t>(i)] =
+                head_distance(a, site, head, b, there.site, there.head, pairs, cancel);
     });
     return out;
 }
@@ -81,7 +95,10 @@ Result<std::vector<float>> distances_from(const Trace& a, int site, int head, co
 std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairWanted& w) {
     const ModelConfig& c = b.config();
     int site = std::clamp(w.site_b, 0, c.sites() - 1);
-    const auto fits = [&](int candidate) { return c.site(candidate).kind == a.config().site(w.site).kind || c.stacks.size() != a.config().stacks.size(); };
+    const auto fits = [&](int candidate) {
+        return c.site(candidate).kind == a.config().site(w.site).kind ||
+               c.stacks.size() != a.config().stacks.size();
+    };
     while (site > 0 && !fits(site)) --site;
     while (site < c.sites() - 1 && !fits(site)) ++site;
     return {site, std::clamp(w.head_b, 0, c.heads(site) - 1)};
@@ -91,9 +108,12 @@ std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairWanted
 
 const Trace* RunPair::b(const Runs& runs) const {
     switch (versus) {
-        case Versus::head: return &runs.shown;
-        case Versus::unchanged: return runs.own ? runs.own : &runs.shown;
-        case Versus::other: return runs.other;
+        case Versus::head:
+            return &runs.shown;
+        case Versus::unchanged:
+            return runs.own ? runs.own : &runs.shown;
+        case Versus::other:
+            return runs.other;
     }
     return nullptr;
 }
@@ -102,33 +122,41 @@ Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& poo
     HeadPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b) return out;
-    const auto [site_b, head_b] = w.runs.versus == Versus::unchanged ? std::pair{w.site, w.head} : partner(a, *b, w);
+    const auto [site_b, head_b] =
+        w.runs.versus == Versus::unchanged ? std::pair{w.site, w.head} : partner(a, *b, w);
     SitePairs pairs = align_sites(w.runs.alignment, a, w.site, *b, site_b);
     out.texts = align_stacks(w.runs.alignment, a, 0, *b, 0);
     const AttentionSite x = a.config().site(w.site), y = b->config().site(site_b);
     out.map.row_labels = pair_labels(pairs.queries, token_labels(a, x.stack), token_labels(*b, y.stack));
-    out.map.column_labels = pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(*b, y.key_stack()));
-    out.each_to_itself = w.runs.versus == Versus::unchanged || (w.runs.versus == Versus::other && same_heads(a.config(), b->config()));
+    out.map.column_labels =
+        pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(*b, y.key_stack()));
+    out.each_to_itself = w.runs.versus == Versus::unchanged ||
+                         (w.runs.versus == Versus::other && same_heads(a.config(), b->config()));
     if (out.each_to_itself) {
         TRY(out.distances, head_distances(a, *b, w.runs.alignment, pool, cancel));
     } else {
         TRY(out.distances, distances_from(a, w.site, w.head, *b, site_b, pairs, pool, cancel));
     }
-    check_fits(static_cast<int64_t>(pairs.queries.size() * pairs.keys.size()) * 32);  // both sides twice, their difference, its order
+    check_fits(static_cast<int64_t>(pairs.queries.size() * pairs.keys.size()) *
+               32);  // both sides twice, their difference, its order
     out.map.rows = std::move(pairs.queries);
     out.map.columns = std::move(pairs.keys);
     fill(out.map, masked_pattern(a, w.site, w.head), masked_pattern(*b, site_b, head_b));
     for (size_t r = 0; r < out.map.rows.size(); ++r) {
         const auto row = static_cast<Index>(r);
-        out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(row).cwiseMax(0.0f), out.map.b.row(row).cwiseMax(0.0f)) : kNone);
+        out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(row).cwiseMax(0.0f),
+                                                                   out.map.b.row(row).cwiseMax(0.0f))
+                                                      : kNone);
     }
     return out;
 }
 
-Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool,
+                       const CancelFlag* cancel) {
     DeltaPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
-    if (!b || w.stack >= static_cast<int>(b->config().stacks.size()) || !a.has_weights() || !b->has_weights()) return out;
+    if (!b || w.stack >= static_cast<int>(b->config().stacks.size()) || !a.has_weights() || !b->has_weights())
+        return out;
     TRY(const DeltaMaps mine, find(a, DeltaMapsWanted{w.stack}, pool, cancel));
     TRY(const DeltaMaps theirs, find(*b, DeltaMapsWanted{w.stack}, pool, cancel));
     if (mine.sites.size() != theirs.sites.size()) return out;
@@ -137,25 +165,33 @@ Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& w, ThreadPool& p
     out.map.columns = align_stacks(w.runs.alignment, a, w.stack, *b, w.stack);
     for (const int site : mine.sites) out.map.row_labels.push_back(site_name(a.config(), site));
     out.map.column_labels = pair_labels(out.map.columns, labels_a, labels_b);
-    const auto ratio = [](const DeltaMaps& m) -> Matrix { return (m.delta.array() / m.before.array().max(1e-12f)).matrix().transpose(); };
+    const auto ratio = [](const DeltaMaps& m) -> Matrix {
+        return (m.delta.array() / m.before.array().max(1e-12f)).matrix().transpose();
+    };
     fill(out.map, ratio(mine), ratio(theirs));
     return out;
 }
 
-Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& w, ThreadPool& pool,
+                            const CancelFlag* cancel) {
     PredictionPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || !a.model->has_logits() || !b->model->has_logits()) return out;
-    const int stack_a = static_cast<int>(a.request.inputs.size()) - 1, stack_b = static_cast<int>(b->request.inputs.size()) - 1;
+    const int stack_a = static_cast<int>(a.request.inputs.size()) - 1,
+              stack_b = static_cast<int>(b->request.inputs.size()) - 1;
     const auto labels_a = token_labels(a, stack_a), labels_b = token_labels(*b, stack_b);
     out.positions = align_stacks(w.runs.alignment, a, stack_a, *b, stack_b);
     out.labels = pair_labels(out.positions, labels_a, labels_b);
     const auto places_a = predicting_positions(a), places_b = predicting_positions(*b);
     const bool chosen = w.position >= 0 && w.position < a.output().size();
     out.position_a = chosen ? w.position : places_a.empty() ? -1 : places_a[0];
-    out.position_b = !chosen || std::find(places_a.begin(), places_a.end(), w.position) != places_a.end() ? places_b.empty() ? -1 : places_b[0] : -1;
-    if (out.position_b < 0 && out.position_a >= 0) out.position_b = out.positions[static_cast<size_t>(place_of(out.positions, out.position_a))].b;
-    if (out.position_a >= 0 && out.position_b >= 0) out.tokens = probability_changes(a, out.position_a, *b, out.position_b, kTokens, pool);
+    out.position_b = !chosen || std::find(places_a.begin(), places_a.end(), w.position) != places_a.end()
+                         ? places_b.empty() ? -1 : places_b[0]
+                         : -1;
+    if (out.position_b < 0 && out.position_a >= 0)
+        out.position_b = out.positions[static_cast<size_t>(place_of(out.positions, out.position_a))].b;
+    if (out.position_a >= 0 && out.position_b >= 0)
+        out.tokens = probability_changes(a, out.position_a, *b, out.position_b, kTokens, pool);
     if (a.config().vocab == b->config().vocab) {
         TRY(out.divergence, prediction_divergence(a, *b, out.positions, pool, cancel));
     }

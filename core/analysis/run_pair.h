@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-/// What a question may look at: the run that is shown, the model's own pass where something is changed, and the run of
-/// another text or model where one is compared.
+/// What a question may look at: the run that is shown, the model's own pass where something is changed, and
+/// the run of another text or model where one is compared.
 struct Runs {
     const Trace& shown;
     const Trace* own = nullptr;
@@ -18,7 +18,8 @@ struct Runs {
     operator const Trace&() const { return shown; }
 };
 
-/// What A, the run that is shown, is compared with: another head of it, the model's own pass, or the other run.
+/// What A, the run that is shown, is compared with: another head of it, the model's own pass, or the other
+/// run.
 enum class Versus { head, unchanged, other };
 
 struct RunPair {
@@ -36,37 +37,41 @@ inline constexpr float kMasked = -1, kAbsent = -2;
 struct PairedMap {
     struct Difference {
         int row, column;
-        float value;                 // A's minus B's
+        float value;  // A's minus B's
     };
     TokenPairs rows, columns;
     std::vector<std::string> row_labels, column_labels;  // "red", or "red | blue" where B has another token
-    Matrix a, b, difference;         // difference: 0 where one of the two is missing
-    int step = 1;                    // rows and columns that one cell of the small ones covers
-    Matrix small_a, small_b, small_difference;  // at most 96 cells along a side, the largest (of A − B: in magnitude) of each block
-    std::vector<Difference> largest; // in magnitude, largest first
+    Matrix a, b, difference;                             // difference: 0 where one of the two is missing
+    int step = 1;                               // rows and columns that one cell of the small ones covers
+    Matrix small_a, small_b, small_difference;  // at most 96 cells along a side, the largest (of A − B: in
+                                                // magnitude) of each block
+    std::vector<Difference> largest;            // in magnitude, largest first
 };
 
 /// Head A of the run that is shown, and head B.
 struct HeadPair {
-    PairedMap map;                 // [queries, keys], weights
-    TokenPairs texts;              // tokens of the first stacks, whatever the heads read
-    std::vector<float> by_query;   // divergence of A and B, row by row; NaN where one of them has no such row
-    std::vector<float> distances;  // by ModelConfig::head_index, NaN where they cannot be compared; see `each_to_itself`
-    bool each_to_itself = false;   // distances of each head from the same one of B, not of all heads of B from A's
+    PairedMap map;                // [queries, keys], weights
+    TokenPairs texts;             // tokens of the first stacks, whatever the heads read
+    std::vector<float> by_query;  // divergence of A and B, row by row; NaN where one of them has no such row
+    std::vector<float>
+        distances;  // by ModelConfig::head_index, NaN where they cannot be compared; see `each_to_itself`
+    bool each_to_itself =
+        false;  // distances of each head from the same one of B, not of all heads of B from A's
 };
 
 struct HeadPairWanted {
     using Answer = HeadPair;
     RunPair runs;
-    int site = 0, head = 0;        // A
-    int site_b = 0, head_b = 0;    // B; moved to the nearest that B's model has
+    int site = 0, head = 0;      // A
+    int site_b = 0, head_b = 0;  // B; moved to the nearest that B's model has
     bool operator==(const HeadPairWanted&) const = default;
 };
-Result<HeadPair> find(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<HeadPair> find(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool,
+                      const CancelFlag* cancel);
 
 /// ‖ΔE‖/‖E‖ of each attention block and token.
 struct DeltaPair {
-    PairedMap map;                 // [blocks, tokens]; without cells where the models have different blocks
+    PairedMap map;  // [blocks, tokens]; without cells where the models have different blocks
 };
 
 struct DeltaPairWanted {
@@ -75,15 +80,16 @@ struct DeltaPairWanted {
     int stack = 0;
     bool operator==(const DeltaPairWanted&) const = default;
 };
-Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool,
+                       const CancelFlag* cancel);
 
 /// What both predict.
 struct PredictionPair {
     int position_a = -1, position_b = -1;   // of the output sequences, −1: nothing is predicted
     std::vector<ProbabilityChange> tokens;  // at those positions
     TokenPairs positions;
-    std::vector<std::string> labels;        // of the positions
-    std::vector<float> divergence;          // per pair of positions, in bits; empty for different vocabularies
+    std::vector<std::string> labels;  // of the positions
+    std::vector<float> divergence;    // per pair of positions, in bits; empty for different vocabularies
 };
 
 struct PredictionPairWanted {
@@ -92,6 +98,7 @@ struct PredictionPairWanted {
     int position = -1;  // of A; −1: where it predicts
     bool operator==(const PredictionPairWanted&) const = default;
 };
-Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& wanted, ThreadPool& pool,
+                            const CancelFlag* cancel);
 
 }  // namespace headlight

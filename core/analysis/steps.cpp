@@ -12,9 +12,11 @@ namespace {
 
 constexpr float kLeast = -2, kMost = 25;  // between them the largest e^score has few enough digits to read
 
-/// e^score of the keys that take part; the same of all keys of a fully masked row, which is uniform (MaskPlan).
+/// e^score of the keys that take part; the same of all keys of a fully masked row, which is uniform
+/// (MaskPlan).
 void exponentiate(Steps& s) {
-    const bool fully_masked = std::none_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.allowed; });
+    const bool fully_masked =
+        std::none_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.allowed; });
     float largest = fully_masked ? 0 : -std::numeric_limits<float>::infinity();
     for (const KeyStep& k : s.keys)
         if (k.allowed) largest = std::max(largest, k.score);

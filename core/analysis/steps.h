@@ -9,11 +9,11 @@ namespace headlight {
 
 /// What one key goes through, left to right.
 struct KeyStep {
-    float dot = 0;         // q·k
-    float scaled = 0;      // times the scale
-    float capped = 0;      // after the soft cap; the same where there is none
-    float bias = 0;        // position bias
-    float score = 0;       // what enters mask and softmax
+    float dot = 0;     // q·k
+    float scaled = 0;  // times the scale
+    float capped = 0;  // after the soft cap; the same where there is none
+    float bias = 0;    // position bias
+    float score = 0;   // what enters mask and softmax
     bool allowed = true;
     double exp = 0;        // e^(score − Steps::shift); 0 where masked; 1 in a fully masked row
     float weight = 0;      // pattern
@@ -23,10 +23,11 @@ struct KeyStep {
 
 struct Steps {
     std::vector<KeyStep> keys;
-    double shift = 0;      // subtracted from every score before exp: 0 while e^score is a number a person can read
-    double sum = 0;        // of exp over the keys
-    Vector z;              // [d_head], the weighted values added up
-    Vector delta;          // [d_model], the head's ΔE: z through its slice of the output matrix
+    double shift =
+        0;           // subtracted from every score before exp: 0 while e^score is a number a person can read
+    double sum = 0;  // of exp over the keys
+    Vector z;        // [d_head], the weighted values added up
+    Vector delta;    // [d_model], the head's ΔE: z through its slice of the output matrix
 };
 
 struct StepsWanted {

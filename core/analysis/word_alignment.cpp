@@ -14,11 +14,15 @@ struct Side {
     std::vector<std::string> tokens, labels;  // as the vocabulary spells them, and for people
 };
 
-Side side_of(const Trace& trace, int stack) { return {trace.request.inputs[static_cast<size_t>(stack)].tokens, token_labels(trace, stack)}; }
+Side side_of(const Trace& trace, int stack) {
+    return {trace.request.inputs[static_cast<size_t>(stack)].tokens, token_labels(trace, stack)};
+}
 
 /// What the last query chooses where nobody says; −1: not known.
 int most_probable_last(const Trace& trace, const Sequence& queries, ThreadPool& pool) {
-    return trace.model->has_logits() && trace.has_weights() ? predictions(trace, queries.size() - 1, 1, pool)[0].id : -1;
+    return trace.model->has_logits() && trace.has_weights()
+               ? predictions(trace, queries.size() - 1, 1, pool)[0].id
+               : -1;
 }
 
 /// The tokens that follow the queries, and the last query's choice.
@@ -47,19 +51,25 @@ float entropy_bits(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
 
 }  // namespace
 
-Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool, const CancelFlag* cancel) {
+Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel) {
     const AttentionSite site = trace.config().site(wanted.site);
     WordAlignment out;
     Side rows = side_of(trace, site.stack);
-    const bool chooses = !wanted.as_read && &trace.queries(wanted.site) == &trace.output();  // an encoder's queries choose no token
-    if (chooses) rows = chosen_side(trace, std::move(rows), wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.site), pool));
+    const bool chooses = !wanted.as_read && &trace.queries(wanted.site) ==
+                                                &trace.output();  // an encoder's queries choose no token
+    if (chooses)
+        rows = chosen_side(
+            trace, std::move(rows),
+            wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.site), pool));
     const Side columns = side_of(trace, site.key_stack());
     out.row_of_token = wanted.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
     out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);
     out.columns = join_labels(columns.labels, out.column_of_token);
     if (stopped(cancel)) return cancelled();
-    out.weights = join_pattern(mean_pattern(trace, wanted.site, wanted.heads), out.row_of_token, out.column_of_token);
+    out.weights =
+        join_pattern(mean_pattern(trace, wanted.site, wanted.heads), out.row_of_token, out.column_of_token);
     for (Index r = 0; r < out.weights.rows(); ++r) {
         Index best = 0;
         out.weights.row(r).maxCoeff(&best);

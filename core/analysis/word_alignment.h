@@ -13,8 +13,8 @@ struct WordAlignment {
     std::vector<std::string> rows, columns;          // labels of tokens, or of words
     std::vector<int> row_of_token, column_of_token;  // which row a query belongs to, which column a key
     Matrix weights;                                  // [rows, columns], each row sums to 1; −1: masked
-    std::vector<int> strongest;                      // of each row: the hard alignment; of equal columns the first
-    std::vector<float> entropy;                      // of each row, in bits; log2(columns) at most
+    std::vector<int> strongest;  // of each row: the hard alignment; of equal columns the first
+    std::vector<float> entropy;  // of each row, in bits; log2(columns) at most
 
     int first_token(bool row, int index) const;
 };
@@ -22,19 +22,23 @@ struct WordAlignment {
 struct WordAlignmentWanted {
     using Answer = WordAlignment;
     int site = 0;
-    std::vector<int> heads;   // whose mean is taken; none: all of the block
-    bool by_words = false;    // sub-words joined: the mean over a word's queries, the sum over its keys
-    bool as_read = false;     // a row is named after the token that its query read, not after the one that it chose
-    int last = -1;            // what the last query chose; −1: the most probable token
+    std::vector<int> heads;  // whose mean is taken; none: all of the block
+    bool by_words = false;   // sub-words joined: the mean over a word's queries, the sum over its keys
+    bool as_read =
+        false;      // a row is named after the token that its query read, not after the one that it chose
+    int last = -1;  // what the last query chose; −1: the most probable token
     bool operator==(const WordAlignmentWanted&) const = default;
 };
-Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel = nullptr);
 
-/// Pairs of rows whose strongest columns stand in the other order: 0 where the target keeps the source's order.
+/// Pairs of rows whose strongest columns stand in the other order: 0 where the target keeps the source's
+/// order.
 int count_crossings(const std::vector<int>& strongest);
 
-/// How much a query tells of where it looks: the entropy of the mean row less the mean entropy of the rows, in bits (their
-/// mutual information where all queries are alike probable). High where rows are sharp and differ, as in an alignment.
+/// How much a query tells of where it looks: the entropy of the mean row less the mean entropy of the rows,
+/// in bits (their mutual information where all queries are alike probable). High where rows are sharp and
+/// differ, as in an alignment.
 float alignment_bits(const Matrix& pattern);
 
 /// The cross-attention block of a model that is nearest to a block, or −1 where it has none.

@@ -22,7 +22,8 @@ void abort_on_failed_check(bool on) { aborts = on; }
 
 void fail_check(const char* condition, const char* file, int line) {
     const char* slash = std::strrchr(file, '/');
-    const std::string text = std::string(slash ? slash + 1 : file) + ":" + std::to_string(line) + ": " + condition;
+    const std::string text =
+        std::string(slash ? slash + 1 : file) + ":" + std::to_string(line) + ": " + condition;
     if (aborts) {
         std::fprintf(stderr, "headlight: check failed at %s\n", text.c_str());
         std::abort();
@@ -36,14 +37,19 @@ Error caught_error() {
     } catch (const Failure& failure) {
         return failure.error();
     } catch (const CheckFailed& failed) {
-        return Error{std::string("Headlight made a mistake (") + failed.what() + "); what was open is kept: please report this line."};
+        return Error{std::string("Headlight made a mistake (") + failed.what() +
+                     "); what was open is kept: please report this line."};
     } catch (const std::bad_alloc&) {
         hold_reserve();
-        return Error{"There is not enough memory for this: use a shorter text or a smaller model, or close other programs."};
+        return Error{
+            "There is not enough memory for this: use a shorter text or a smaller model, or close other "
+            "programs."};
     } catch (const std::exception& other) {
-        return Error{std::string("Headlight could not finish this (") + other.what() + "); what was open is kept: please report this line."};
+        return Error{std::string("Headlight could not finish this (") + other.what() +
+                     "); what was open is kept: please report this line."};
     } catch (...) {
-        return Error{"Headlight could not finish this, for a reason it does not know; what was open is kept."};
+        return Error{
+            "Headlight could not finish this, for a reason it does not know; what was open is kept."};
     }
 }
 

@@ -1,4 +1,5 @@
-// Invariants that the program itself must keep. What a person or a file gives is never checked here: that becomes a Result.
+// Invariants that the program itself must keep. What a person or a file gives is never checked here: that
+// becomes a Result.
 #pragma once
 
 #include <exception>
@@ -16,7 +17,8 @@ public:
     using std::logic_error::logic_error;
 };
 
-/// An Error on its way to the next barrier: for failures deep inside a room, where the functions between would only hand them on.
+/// An Error on its way to the next barrier: for failures deep inside a room, where the functions between
+/// would only hand them on.
 class Failure : public std::exception {
 public:
     explicit Failure(Error error) : error_(std::move(error)) {}
@@ -27,7 +29,8 @@ private:
     Error error_;
 };
 
-/// Whether a failed check ends the process at once, so that tests and fuzzers see where; sanitizer builds begin so.
+/// Whether a failed check ends the process at once, so that tests and fuzzers see where; sanitizer builds
+/// begin so.
 void abort_on_failed_check(bool on);
 
 [[noreturn]] void fail_check(const char* condition, const char* file, int line);
@@ -35,7 +38,8 @@ void abort_on_failed_check(bool on);
 /// The exception that is being handled, as one sentence for a person. Call inside a catch block.
 Error caught_error();
 
-/// f(), which returns a Result; what it throws becomes the sentence. The barrier that every thread's body stands behind.
+/// f(), which returns a Result; what it throws becomes the sentence. The barrier that every thread's body
+/// stands behind.
 template <class F>
 auto guarded(F&& f) -> decltype(f()) {
     try {
@@ -48,9 +52,10 @@ auto guarded(F&& f) -> decltype(f()) {
 }  // namespace headlight
 
 /// Throws CheckFailed where the condition does not hold: at the borders of rooms, in every build.
-#define HEADLIGHT_CHECK(condition) \
-    do { \
-        if (!(condition)) [[unlikely]] ::headlight::fail_check(#condition, __FILE__, __LINE__); \
+#define HEADLIGHT_CHECK(condition)                                   \
+    do {                                                             \
+        if (!(condition)) [[unlikely]]                               \
+            ::headlight::fail_check(#condition, __FILE__, __LINE__); \
     } while (false)
 
 /// The same inside hot loops: in debug and sanitizer builds.

@@ -5,7 +5,8 @@
 
 namespace headlight {
 
-/// The bytes of an embedded file, "assets/colormaps.json" for example; empty where there is none of that name.
+/// The bytes of an embedded file, "assets/colormaps.json" for example; empty where there is none of that
+/// name.
 std::string_view embedded_file(std::string_view name);
 
 }  // namespace headlight

@@ -37,7 +37,11 @@ public:
             entries_.pop_back();
         }
     }
-    void clear() { trim(0); entries_.clear(); places_.clear(); }
+    void clear() {
+        trim(0);
+        entries_.clear();
+        places_.clear();
+    }
 
     size_t cost() const { return cost_; }
     size_t size() const { return entries_.size(); }

@@ -13,7 +13,8 @@ using MatrixRef = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMatrixRef = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 using Index = Eigen::Index;
 
-/// Whether no entry is NaN or infinite, at the cost of one reading: 0 · x is 0 for what is finite and NaN for the rest.
+/// Whether no entry is NaN or infinite, at the cost of one reading: 0 · x is 0 for what is finite and NaN for
+/// the rest.
 inline bool all_finite(const ConstMatrixRef& x) {
     float sum = 0;
     for (Index i = 0; i < x.rows(); ++i) sum += (x.row(i).array() * 0.0f).sum();

@@ -63,7 +63,8 @@ void check_fits(int64_t bytes) {
     const int64_t free = available_memory();
     if (free <= 0 || bytes <= free) return;
     const auto megabytes = [](int64_t b) { return std::to_string(b >> 20) + " MB"; };
-    throw Failure({"This needs " + megabytes(bytes) + " of memory, but only " + megabytes(free) + " are free: use a shorter text, or close other programs."});
+    throw Failure({"This needs " + megabytes(bytes) + " of memory, but only " + megabytes(free) +
+                   " are free: use a shorter text, or close other programs."});
 }
 
 int64_t available_memory() {
@@ -77,7 +78,8 @@ int64_t available_memory() {
     }
     free = left_in_group(free);
     rlimit limit{};
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) free = std::min(free, static_cast<int64_t>(limit.rlim_cur));
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        free = std::min(free, static_cast<int64_t>(limit.rlim_cur));
     return free;
 }
 

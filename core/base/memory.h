@@ -5,18 +5,22 @@
 
 namespace headlight {
 
-/// Keeps up to 512 MB of freed memory for the next forward pass: a pass over 1,024 tokens of a GPT-2 takes hundreds of
-/// megabytes, and asking the system for their pages anew each time costs more than a tenth of it. Call once, at the start.
+/// Keeps up to 512 MB of freed memory for the next forward pass: a pass over 1,024 tokens of a GPT-2 takes
+/// hundreds of megabytes, and asking the system for their pages anew each time costs more than a tenth of it.
+/// Call once, at the start.
 void keep_freed_memory();
 
-/// Holds 8 MB back for the way out when memory ends: the first allocation that fails gives them up and throws, because what unwinds
-/// may allocate too (nlohmann-json's destructor does, and ends the process where it cannot). Call at the start, and after each failure.
+/// Holds 8 MB back for the way out when memory ends: the first allocation that fails gives them up and
+/// throws, because what unwinds may allocate too (nlohmann-json's destructor does, and ends the process where
+/// it cannot). Call at the start, and after each failure.
 void hold_reserve();
 
-/// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody says.
+/// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody
+/// says.
 int64_t available_memory();
 
-/// Throws a Failure where `bytes` are more than is free: asked before what grows with the square of a text is taken.
+/// Throws a Failure where `bytes` are more than is free: asked before what grows with the square of a text is
+/// taken.
 void check_fits(int64_t bytes);
 
 /// Most bytes that this process has held at once, mapped files it read included; 0 where nobody says.

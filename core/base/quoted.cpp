@@ -23,7 +23,9 @@ std::string printable(std::string_view text) {
 std::string shortened(std::string_view text, size_t most) {
     const size_t enough = 4 * most;  // bytes at each end that surely hold so many characters
     if (text.size() <= 2 * enough) return shorten_middle(valid_utf8(text), most);
-    return shorten_middle(valid_utf8(std::string(text.substr(0, enough)) + std::string(text.substr(text.size() - enough))), most);
+    return shorten_middle(
+        valid_utf8(std::string(text.substr(0, enough)) + std::string(text.substr(text.size() - enough))),
+        most);
 }
 
 std::string in_quotes(std::string_view text) { return "\"" + shortened(text) + "\""; }

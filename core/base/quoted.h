@@ -6,7 +6,8 @@
 
 namespace headlight {
 
-/// What stands for a control character where one is shown: ␛ for escape, ␡ for delete, ␦ for those of U+0080 … U+009F; others as they are.
+/// What stands for a control character where one is shown: ␛ for escape, ␡ for delete, ␦ for those of U+0080
+/// … U+009F; others as they are.
 char32_t control_picture(char32_t c);
 
 /// The text with control pictures, line breaks and tabs kept: what a terminal shows and does not obey.
@@ -15,7 +16,8 @@ std::string printable(std::string_view text);
 /// At most `most` characters of a text, both ends of it; bytes that are not UTF-8 as U+FFFD.
 std::string shortened(std::string_view text, size_t most = 90);
 
-/// The same in quotation marks. What a message repeats of its input goes through one of the two, so that it repeats at most 200 characters.
+/// The same in quotation marks. What a message repeats of its input goes through one of the two, so that it
+/// repeats at most 200 characters.
 std::string in_quotes(std::string_view text);
 
 }  // namespace headlight

@@ -43,8 +43,8 @@ inline Status success() { return std::monostate{}; }
 #define HEADLIGHT_CONCAT(a, b) HEADLIGHT_CONCAT_(a, b)
 
 /// TRY(auto x, f()); declares x from f()'s value, or returns f()'s error from the enclosing function.
-#define TRY(declaration, expression)                                                       \
-    auto HEADLIGHT_CONCAT(try_, __LINE__) = (expression);                                  \
+#define TRY(declaration, expression)                                                        \
+    auto HEADLIGHT_CONCAT(try_, __LINE__) = (expression);                                   \
     if (!HEADLIGHT_CONCAT(try_, __LINE__)) return HEADLIGHT_CONCAT(try_, __LINE__).error(); \
     declaration = *std::move(HEADLIGHT_CONCAT(try_, __LINE__))
 

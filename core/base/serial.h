@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-/// A number that no other object of this run has, a copy included. What was made from an object is recognized by it; by its
-/// address it is not, which another object may have later.
+/// A number that no other object of this run has, a copy included. What was made from an object is recognized
+/// by it; by its address it is not, which another object may have later.
 class Serial {
 public:
     Serial() = default;

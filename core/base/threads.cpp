@@ -1,4 +1,5 @@
-// The pool's tile counter carries the job's number, so a helper that wakes late can never take a tile of another job.
+// The pool's tile counter carries the job's number, so a helper that wakes late can never take a tile of
+// another job.
 #include "base/threads.h"
 
 #include <algorithm>
@@ -69,8 +70,10 @@ void ThreadPool::run(int count, const std::function<void(int)>& tile) {
     wake_.notify_all();
     take_tiles(job);
     for (int spin = 0; unfinished_.load(std::memory_order_acquire) > 0; ++spin) {
-        if (spin < kSpins) pause_briefly();
-        else std::this_thread::yield();
+        if (spin < kSpins)
+            pause_briefly();
+        else
+            std::this_thread::yield();
     }
     std::exception_ptr failure;
     {
@@ -115,7 +118,8 @@ bool ThreadPool::take_tiles(uint32_t job) {
 void ThreadPool::help() {
     uint32_t seen = 0;
     for (;;) {
-        for (int spin = 0; spin < kSpins && job_.load(std::memory_order_acquire) == seen && !stop_; ++spin) pause_briefly();
+        for (int spin = 0; spin < kSpins && job_.load(std::memory_order_acquire) == seen && !stop_; ++spin)
+            pause_briefly();
         {
             std::unique_lock lock(mutex_);
             wake_.wait(lock, [&] { return stop_ || job_.load(std::memory_order_relaxed) != seen; });

@@ -51,16 +51,19 @@ size_t count_code_points(std::string_view text) {
 }
 
 bool is_white_space(char32_t c) {
-    return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
-           c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+    return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+           c == 0x3000;
 }
 
 std::string shorten_middle(std::string_view text, size_t limit) {
     std::vector<size_t> starts;
-    for (size_t at = 0; at < text.size(); at += static_cast<size_t>(decode_utf8(text, at).length)) starts.push_back(at);
+    for (size_t at = 0; at < text.size(); at += static_cast<size_t>(decode_utf8(text, at).length))
+        starts.push_back(at);
     if (starts.size() <= limit || limit < 3) return std::string(text);
     const size_t head = limit / 2, tail = limit - head - 1;
-    return std::string(text.substr(0, starts[head])) + "…" + std::string(text.substr(starts[starts.size() - tail]));
+    return std::string(text.substr(0, starts[head])) + "…" +
+           std::string(text.substr(starts[starts.size() - tail]));
 }
 
 }  // namespace headlight

@@ -8,7 +8,8 @@
 
 namespace headlight {
 
-/// One code point and where its bytes stand. A byte that belongs to no valid sequence decodes as U+FFFD of length 1.
+/// One code point and where its bytes stand. A byte that belongs to no valid sequence decodes as U+FFFD of
+/// length 1.
 struct CodePoint {
     char32_t value;
     int length;

@@ -48,7 +48,8 @@ cairo_status_t write_bytes(void* out, const unsigned char* data, unsigned length
 }  // namespace
 
 PangoFontDescription* font_description(Face face, double size_px) {
-    PangoFontDescription* font = pango_font_description_from_string(face == Face::sans ? "Inter Medium, sans-serif" : "JetBrains Mono, monospace");
+    PangoFontDescription* font = pango_font_description_from_string(
+        face == Face::sans ? "Inter Medium, sans-serif" : "JetBrains Mono, monospace");
     pango_font_description_set_absolute_size(font, size_px * PANGO_SCALE);
     return font;
 }
@@ -91,11 +92,13 @@ void Canvas::hatch(double x, double y, double width, double height, Rgb color) c
     cairo_restore(cairo_);
 }
 
-double Canvas::text(double x, double y, const std::string& text, double size, Face face, Rgb color, Align align, double angle) const {
+double Canvas::text(double x, double y, const std::string& text, double size, Face face, Rgb color,
+                    Align align, double angle) const {
     const auto layout = make_layout(cairo_, text, size, face);
     PangoRectangle box;
     pango_layout_get_extents(layout.get(), nullptr, &box);
-    const double width = box.width / static_cast<double>(PANGO_SCALE), height = box.height / static_cast<double>(PANGO_SCALE);
+    const double width = box.width / static_cast<double>(PANGO_SCALE),
+                 height = box.height / static_cast<double>(PANGO_SCALE);
     const double shift = align == Align::left ? 0 : align == Align::centre ? width / 2 : width;
     cairo_save(cairo_);
     set_color(color);
@@ -111,7 +114,8 @@ namespace {
 
 /// A layout that is measured, not drawn.
 Owned<PangoLayout> measured_layout(const std::string& text, double size, Face face) {
-    static thread_local const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
+    static thread_local const Owned<cairo_surface_t> surface(
+        cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
     static thread_local const Owned<cairo_t> cairo(cairo_create(surface.get()));
     return make_layout(cairo.get(), text, size, face);
 }
@@ -133,10 +137,12 @@ std::vector<TextPiece> text_pieces(const std::string& text, double size, Face fa
         PangoRectangle box;
         pango_layout_iter_get_cluster_extents(at, nullptr, &box);
         const auto begin = static_cast<size_t>(pango_layout_iter_get_index(at));
-        if (begin < text.size()) out.push_back({begin, text.size(), box.width / static_cast<double>(PANGO_SCALE)});
+        if (begin < text.size())
+            out.push_back({begin, text.size(), box.width / static_cast<double>(PANGO_SCALE)});
     } while (pango_layout_iter_next_cluster(at));
     pango_layout_iter_free(at);
-    std::sort(out.begin(), out.end(), [](const TextPiece& a, const TextPiece& b) { return a.begin < b.begin; });
+    std::sort(out.begin(), out.end(),
+              [](const TextPiece& a, const TextPiece& b) { return a.begin < b.begin; });
     for (size_t i = 1; i < out.size(); ++i) out[i - 1].end = out[i].begin;
     return out;
 }
@@ -150,12 +156,14 @@ cairo_status_t append_bytes(void* text, const unsigned char* data, unsigned int 
 
 /// Where a name of an SVG ends that begins at `at`.
 size_t name_end(std::string_view svg, size_t at) {
-    while (at < svg.size() && (std::isalnum(static_cast<unsigned char>(svg[at])) || svg[at] == '-' || svg[at] == '_')) ++at;
+    while (at < svg.size() &&
+           (std::isalnum(static_cast<unsigned char>(svg[at])) || svg[at] == '-' || svg[at] == '_'))
+        ++at;
     return at;
 }
 
-/// Cairo numbers the parts of a file through the whole life of a process; here they are numbered from 0, so that the same
-/// picture is the same file whatever was drawn before or beside it.
+/// Cairo numbers the parts of a file through the whole life of a process; here they are numbered from 0, so
+/// that the same picture is the same file whatever was drawn before or beside it.
 std::string with_own_numbers(std::string_view svg) {
     constexpr std::string_view kId = "id=\"";
     std::map<std::string_view, std::string> names;
@@ -189,19 +197,24 @@ Status draw_on(cairo_surface_t* surface, const Drawing& drawing, double scale, c
         drawing.draw(canvas);
     }
     const auto status = cairo_surface_status(surface);
-    if (status != CAIRO_STATUS_SUCCESS) return Error{name + " could not be drawn (" + cairo_status_to_string(status) + "); choose a smaller size."};
+    if (status != CAIRO_STATUS_SUCCESS)
+        return Error{name + " could not be drawn (" + cairo_status_to_string(status) +
+                     "); choose a smaller size."};
     return success();
 }
 
 /// Pixels as PNG has them: not multiplied by how much they cover; without that channel where all are whole.
 PngPixels pixels_of(cairo_surface_t* surface, double dpi, std::optional<bool> with_alpha = std::nullopt) {
     cairo_surface_flush(surface);
-    const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface), stride = cairo_image_surface_get_stride(surface);
+    const int width = cairo_image_surface_get_width(surface),
+              height = cairo_image_surface_get_height(surface),
+              stride = cairo_image_surface_get_stride(surface);
     const unsigned char* data = cairo_image_surface_get_data(surface);
     const auto row = [&](int y) { return reinterpret_cast<const uint32_t*>(data + y * stride); };
     PngPixels out{static_cast<uint32_t>(width), static_cast<uint32_t>(height), false, {}, dpi};
     if (with_alpha) out.alpha = *with_alpha;
-    for (int y = 0; !with_alpha && y < height && !out.alpha; ++y) out.alpha = std::any_of(row(y), row(y) + width, [](uint32_t pixel) { return pixel >> 24 != 255; });
+    for (int y = 0; !with_alpha && y < height && !out.alpha; ++y)
+        out.alpha = std::any_of(row(y), row(y) + width, [](uint32_t pixel) { return pixel >> 24 != 255; });
     out.bytes.resize(static_cast<size_t>(width) * static_cast<size_t>(height) * (out.alpha ? 4 : 3));
     uint8_t* at = out.bytes.data();
     for (int y = 0; y < height; ++y)
@@ -209,16 +222,22 @@ PngPixels pixels_of(cairo_surface_t* surface, double dpi, std::optional<bool> wi
             const uint32_t alpha = *pixel >> 24;
             for (const int shift : {16, 8, 0}) {
                 const uint32_t value = *pixel >> shift & 255;
-                *at++ = static_cast<uint8_t>(alpha == 0 ? 0 : alpha == 255 ? value : std::min(255u, (value * 255 + alpha / 2) / alpha));
+                *at++ =
+                    static_cast<uint8_t>(alpha == 0     ? 0
+                                         : alpha == 255 ? value
+                                                        : std::min(255u, (value * 255 + alpha / 2) / alpha));
             }
             if (out.alpha) *at++ = static_cast<uint8_t>(alpha);
         }
     return out;
 }
 
-Result<PngPixels> draw_at_size(const Drawing& drawing, const std::string& name, std::optional<bool> alpha = std::nullopt) {
+Result<PngPixels> draw_at_size(const Drawing& drawing, const std::string& name,
+                               std::optional<bool> alpha = std::nullopt) {
     const double zoom = drawing.page.dpi / 96;
-    const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(drawing.page.width * zoom)), static_cast<int>(std::lround(drawing.page.height * zoom))));
+    const Owned<cairo_surface_t> surface(cairo_image_surface_create(
+        CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(drawing.page.width * zoom)),
+        static_cast<int>(std::lround(drawing.page.height * zoom))));
     TRY_STATUS(draw_on(surface.get(), drawing, zoom, name));
     return pixels_of(surface.get(), drawing.page.dpi, alpha);
 }
@@ -230,14 +249,19 @@ Status write_png(OutputFile& out, const Drawing& drawing, const std::string& nam
 
 /// Pictures that would not fit into memory, or into the formats.
 Status check_size(const Drawing& drawing) {
-    const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom, height = drawing.page.height * zoom;
+    const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom,
+                 height = drawing.page.height * zoom;
     if (width <= 30000 && height <= 30000 && width * height <= kMostPixels) return success();
-    return Error{"A picture of " + std::to_string(static_cast<long>(width)) + " × " + std::to_string(static_cast<long>(height)) + " pixels is too large; lower --dpi or the size."};
+    return Error{"A picture of " + std::to_string(static_cast<long>(width)) + " × " +
+                 std::to_string(static_cast<long>(height)) +
+                 " pixels is too large; lower --dpi or the size."};
 }
 
 Status write_pdf(OutputFile& out, const Drawing& drawing, const std::string& name) {
-    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(write_bytes, &out, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
-    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // the same bytes on every run
+    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
+        write_bytes, &out, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
+                                   "2000-01-01T00:00:00Z");  // the same bytes on every run
     TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, name));
     cairo_surface_finish(surface.get());
     return success();
@@ -264,9 +288,13 @@ Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha) {
 }
 
 Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height) {
-    const double zoom = std::min(most_width / std::max(drawing.page.width, 1.0), most_height / std::max(drawing.page.height, 1.0));
-    RgbImage out{std::max(1, static_cast<int>(drawing.page.width * zoom)), std::max(1, static_cast<int>(drawing.page.height * zoom)), {}};
-    const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, out.width, out.height));
+    const double zoom = std::min(most_width / std::max(drawing.page.width, 1.0),
+                                 most_height / std::max(drawing.page.height, 1.0));
+    RgbImage out{std::max(1, static_cast<int>(drawing.page.width * zoom)),
+                 std::max(1, static_cast<int>(drawing.page.height * zoom)),
+                 {}};
+    const Owned<cairo_surface_t> surface(
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, out.width, out.height));
     {
         const Owned<cairo_t> cairo(cairo_create(surface.get()));
         cairo_set_source_rgb(cairo.get(), 1, 1, 1);
@@ -277,7 +305,8 @@ Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_hei
     const unsigned char* data = cairo_image_surface_get_data(surface.get());
     for (int y = 0; y < out.height; ++y)
         for (int x = 0; x < out.width; ++x) {
-            const uint32_t pixel = reinterpret_cast<const uint32_t*>(data + y * cairo_image_surface_get_stride(surface.get()))[x];
+            const uint32_t pixel = reinterpret_cast<const uint32_t*>(
+                data + y * cairo_image_surface_get_stride(surface.get()))[x];
             for (const int shift : {16, 8, 0}) out.rgb.push_back(static_cast<uint8_t>(pixel >> shift));
         }
     return out;
@@ -285,15 +314,19 @@ Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_hei
 
 Result<std::string> svg_text(const Drawing& drawing) {
     std::string svg;
-    const Owned<cairo_surface_t> surface(cairo_svg_surface_create_for_stream(append_bytes, &svg, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
+    const Owned<cairo_surface_t> surface(cairo_svg_surface_create_for_stream(
+        append_bytes, &svg, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
     TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, "The figure"));
     cairo_surface_finish(surface.get());
     return with_own_numbers(svg);
 }
 
 Status write_page(const std::filesystem::path& path, const Drawing& drawing) {
-    const auto format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const PictureFormat& f) { return path.extension() == f.ending; });
-    if (format == std::end(kFormats)) return Error{display_path(path) + " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
+    const auto format = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                     [&](const PictureFormat& f) { return path.extension() == f.ending; });
+    if (format == std::end(kFormats))
+        return Error{display_path(path) +
+                     " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
     TRY_STATUS(check_size(drawing));
     TRY(const auto out, OutputFile::create(path));
     TRY_STATUS(format->write(*out, drawing, display_path(path)));

@@ -30,8 +30,10 @@ public:
     void line(double x0, double y0, double x1, double y1, Rgb color, double width) const;
     /// Fills a rectangle with 45° lines, period 6, width 1.
     void hatch(double x, double y, double width, double height, Rgb color) const;
-    /// One line of text whose middle lies at height y; `angle` in radians turns it about (x, y). Returns its width.
-    double text(double x, double y, const std::string& text, double size, Face face, Rgb color, Align align = Align::left, double angle = 0) const;
+    /// One line of text whose middle lies at height y; `angle` in radians turns it about (x, y). Returns its
+    /// width.
+    double text(double x, double y, const std::string& text, double size, Face face, Rgb color,
+                Align align = Align::left, double angle = 0) const;
 
 private:
     cairo_t* cairo_;

@@ -32,7 +32,9 @@ std::map<std::string, Colormap> read_tables() {
 
 std::span<const char* const> colormap_names() { return kNames; }
 
-bool is_colormap(std::string_view name) { return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames); }
+bool is_colormap(std::string_view name) {
+    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
 
 namespace {
 const Colormap& table(const std::string& name) {
@@ -47,30 +49,42 @@ const Colormap& colormap(std::string_view name, bool dark) {
     return table(std::string(is_colormap(name) ? name : kNames[0]) + (dark ? "_dark" : "_light"));
 }
 
-int color_index(float place) { return std::isnan(place) ? kNoNumber : static_cast<int>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255)); }
+int color_index(float place) {
+    return std::isnan(place) ? kNoNumber : static_cast<int>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255));
+}
 
-Rgb color_of(const Colormap& map, int index) { return index < 0 || index >= kNoNumber ? Rgb{0x80, 0x80, 0x80} : map[static_cast<size_t>(index)]; }
+Rgb color_of(const Colormap& map, int index) {
+    return index < 0 || index >= kNoNumber ? Rgb{0x80, 0x80, 0x80} : map[static_cast<size_t>(index)];
+}
 
 float scale_position(Scale scale, float weight, float largest, float row_largest) {
     if (std::isnan(weight)) return weight;
     if (weight <= 0) return 0;
     const float top = scale == Scale::row ? row_largest : largest;
-    if (scale == Scale::log) return top <= kLogFloor ? 0 : std::clamp(std::log(weight / kLogFloor) / std::log(top / kLogFloor), 0.0f, 1.0f);
+    if (scale == Scale::log)
+        return top <= kLogFloor
+                   ? 0
+                   : std::clamp(std::log(weight / kLogFloor) / std::log(top / kLogFloor), 0.0f, 1.0f);
     return std::clamp(weight / top, 0.0f, 1.0f);
 }
 
 namespace {
 
 uint8_t srgb_byte(double linear) {
-    const double x = std::clamp(linear, 0.0, 1.0), encoded = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
+    const double x = std::clamp(linear, 0.0, 1.0),
+                 encoded = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
     return static_cast<uint8_t>(std::lround(encoded * 255));
 }
 
 Rgb oklch(double lightness, double chroma, double hue_degrees) {
-    const double a = chroma * std::cos(hue_degrees * M_PI / 180), b = chroma * std::sin(hue_degrees * M_PI / 180);
+    const double a = chroma * std::cos(hue_degrees * M_PI / 180),
+                 b = chroma * std::sin(hue_degrees * M_PI / 180);
     const auto cube = [](double x) { return x * x * x; };
-    const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b), m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b), s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
-    return {srgb_byte(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s), srgb_byte(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+    const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b),
+                 m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b),
+                 s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
+    return {srgb_byte(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+            srgb_byte(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
             srgb_byte(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
 }
 

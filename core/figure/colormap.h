@@ -18,7 +18,8 @@ using Colormap = std::array<Rgb, 256>;
 /// Names a person can choose: "beam", "viridis", "magma", "cividis", "grey".
 std::span<const char* const> colormap_names();
 
-/// The table for a dark or a light background; on light the perceptual maps are reversed so that zero stays light.
+/// The table for a dark or a light background; on light the perceptual maps are reversed so that zero stays
+/// light.
 const Colormap& colormap(std::string_view name, bool dark);
 
 /// The diverging map for signed values: 0 at its middle.
@@ -26,7 +27,8 @@ const Colormap& signed_colormap(bool dark);
 
 bool is_colormap(std::string_view name);
 
-/// The entry of a colour map for a place 0 … 1; places beyond are its ends, and what is no number is kNoNumber.
+/// The entry of a colour map for a place 0 … 1; places beyond are its ends, and what is no number is
+/// kNoNumber.
 constexpr int kNoNumber = 256;
 int color_index(float place);
 /// The colour of an entry; a grey of no map where there is no number.
@@ -41,7 +43,8 @@ constexpr float kLogFloor = 1e-4f;  // weights below this are shown as zero on t
 /// Place in [0, 1] of a weight (NaN of NaN), given the largest weight of the picture and of its row.
 float scale_position(Scale scale, float weight, float largest, float row_largest);
 
-/// The colour of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where there are many.
+/// The colour of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where
+/// there are many.
 Rgb head_color(int head, int heads, bool dark);
 
 /// "#101317" to a colour.

@@ -22,7 +22,8 @@ const FigureKind* find_figure(std::string_view name) {
     return nullptr;
 }
 
-Status write_figure(const std::filesystem::path& path, const FigureKind& kind, std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool) {
+Status write_figure(const std::filesystem::path& path, const FigureKind& kind,
+                    std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool) {
     TRY(const Drawing drawing, kind.make(std::move(trace), options, pool));
     return write_page(path, drawing);
 }
@@ -37,7 +38,8 @@ std::string decimals(double value, int digits) {
     char text[64];
     std::snprintf(text, sizeof text, "%.*f", digits, value);
     std::string out(text);
-    if (out[0] == '-' && out.find_first_not_of("-0.") == std::string::npos) out.erase(0, 1);  // less than the digits can say is no negative number
+    if (out[0] == '-' && out.find_first_not_of("-0.") == std::string::npos)
+        out.erase(0, 1);  // less than the digits can say is no negative number
     if (out[0] == '-') out.replace(0, 1, "−");
     return out;
 }
@@ -50,12 +52,16 @@ Rgb cell_color(const FigureOptions& o, const Colormap& map, float weight, float 
     return color_of(map, scale_position(o.scale, weight, largest, row_largest));
 }
 
-/// The weights as a picture of `wide` × `high` pixels; a pixel that covers several cells is the largest of them.
-std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const Matrix& w, int wide, int high, const FigureOptions& o, float largest) {
+/// The weights as a picture of `wide` × `high` pixels; a pixel that covers several cells is the largest of
+/// them.
+std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const Matrix& w, int wide, int high,
+                                                                         const FigureOptions& o,
+                                                                         float largest) {
     const Colormap& map = colormap(o.colormap, false);
     const bool in_rows = o.queries == Axis::rows;
     const Index down = in_rows ? w.rows() : w.cols(), across = in_rows ? w.cols() : w.rows();
-    std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, high), cairo_surface_destroy);
+    std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> image(
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, high), cairo_surface_destroy);
     unsigned char* data = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     const Vector row_largest = w.rowwise().maxCoeff();
@@ -84,10 +90,13 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
     return image;
 }
 
-/// Pixel by pixel on a picture; inside SVG and PDF with some pixels a cell, because viewers smooth what they enlarge.
-void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o, float largest) {
+/// Pixel by pixel on a picture; inside SVG and PDF with some pixels a cell, because viewers smooth what they
+/// enlarge.
+void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
+                     float largest) {
     const bool in_rows = o.queries == Axis::rows;
-    const auto down = static_cast<double>(in_rows ? w.rows() : w.cols()), across = static_cast<double>(in_rows ? w.cols() : w.rows());
+    const auto down = static_cast<double>(in_rows ? w.rows() : w.cols()),
+               across = static_cast<double>(in_rows ? w.cols() : w.rows());
     cairo_t* cairo = canvas.cairo();
     cairo_save(cairo);
     double left = x, top = y, right = x + cell * across, bottom = y + cell * down;
@@ -97,10 +106,12 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
         cairo_user_to_device(cairo, &left, &top);
         cairo_user_to_device(cairo, &right, &bottom);
         cairo_identity_matrix(cairo);
-        std::tie(left, top, right, bottom) = std::tuple(std::round(left), std::round(top), std::round(right), std::round(bottom));
+        std::tie(left, top, right, bottom) =
+            std::tuple(std::round(left), std::round(top), std::round(right), std::round(bottom));
         zoom = 1;
     }
-    const int wide = std::max(1, static_cast<int>(std::lround((right - left) * zoom))), high = std::max(1, static_cast<int>(std::lround((bottom - top) * zoom)));
+    const int wide = std::max(1, static_cast<int>(std::lround((right - left) * zoom))),
+              high = std::max(1, static_cast<int>(std::lround((bottom - top) * zoom)));
     const auto image = paint_cells(w, wide, high, o, largest);
     cairo_translate(cairo, left, top);
     cairo_scale(cairo, (right - left) / wide, (bottom - top) / high);
@@ -121,7 +132,10 @@ struct PageCells {
     float at(Index r, Index c) const { return queries == Axis::rows ? w(r, c) : w(c, r); }
     Index query(Index r, Index c) const { return queries == Axis::rows ? r : c; }
     /// Adds `count` cells from (r, c) on to Cairo's path.
-    void outline(cairo_t* cairo, Index r, Index c, Index count) const { cairo_rectangle(cairo, x + cell * static_cast<double>(c), y + cell * static_cast<double>(r), cell * static_cast<double>(count) - gap, cell - gap); }
+    void outline(cairo_t* cairo, Index r, Index c, Index count) const {
+        cairo_rectangle(cairo, x + cell * static_cast<double>(c), y + cell * static_cast<double>(r),
+                        cell * static_cast<double>(count) - gap, cell - gap);
+    }
 };
 
 /// Colours of all cells, 0 … 255; −1: masked.
@@ -131,18 +145,23 @@ std::vector<int> color_indices(const PageCells& cells, const FigureOptions& o, f
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
             const float v = cells.at(r, c);
-            out.push_back(v < 0 ? -1 : color_index(scale_position(o.scale, v, largest, row_largest[cells.query(r, c)])));
+            out.push_back(
+                v < 0 ? -1
+                      : color_index(scale_position(o.scale, v, largest, row_largest[cells.query(r, c)])));
         }
     return out;
 }
 
 /// One path for each colour, cells of one colour that touch in one piece: files stay small and no seams show.
-void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int>& indices, const Colormap& map) {
+void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int>& indices,
+                   const Colormap& map) {
     for (int index = -1; index <= kNoNumber; ++index) {
         bool any = false;
         for (Index r = 0; r < cells.down(); ++r)
             for (Index c = 0, count = 0; c < cells.across(); c += count) {
-                const auto color = [&](Index column) { return indices[static_cast<size_t>(r * cells.across() + column)]; };
+                const auto color = [&](Index column) {
+                    return indices[static_cast<size_t>(r * cells.across() + column)];
+                };
                 count = 1;
                 while (cells.gap == 0 && c + count < cells.across() && color(c + count) == color(c)) ++count;
                 if (color(c) != index) continue;
@@ -153,7 +172,8 @@ void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int
         if (index < 0 && cells.cell >= 8) {
             cairo_save(canvas.cairo());
             cairo_clip(canvas.cairo());
-            canvas.hatch(cells.x, cells.y, cells.cell * static_cast<double>(cells.across()), cells.cell * static_cast<double>(cells.down()), PageColors{}.hatch);
+            canvas.hatch(cells.x, cells.y, cells.cell * static_cast<double>(cells.across()),
+                         cells.cell * static_cast<double>(cells.down()), PageColors{}.hatch);
             cairo_restore(canvas.cairo());
             continue;
         }
@@ -162,29 +182,37 @@ void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int
     }
 }
 
-void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, float largest, const Colormap& map) {
+void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, float largest,
+               const Colormap& map) {
     const Vector row_largest = cells.w.rowwise().maxCoeff();
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
-            const float v = cells.at(r, c), place = scale_position(o.scale, v, largest, row_largest[cells.query(r, c)]);
+            const float v = cells.at(r, c),
+                        place = scale_position(o.scale, v, largest, row_largest[cells.query(r, c)]);
             if (!(v >= 0) || std::isnan(place)) continue;
             canvas.set_color(color_of(map, place));
             cairo_new_sub_path(canvas.cairo());
-            cairo_arc(canvas.cairo(), cells.x + cells.cell * (static_cast<double>(c) + 0.5), cells.y + cells.cell * (static_cast<double>(r) + 0.5), cells.cell * 0.47 * std::sqrt(place), 0, 2 * M_PI);
+            cairo_arc(canvas.cairo(), cells.x + cells.cell * (static_cast<double>(c) + 0.5),
+                      cells.y + cells.cell * (static_cast<double>(r) + 0.5),
+                      cells.cell * 0.47 * std::sqrt(place), 0, 2 * M_PI);
             cairo_fill(canvas.cairo());
         }
 }
 
 }  // namespace
 
-void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o, float largest) {
-    if (std::max(w.rows(), w.cols()) > kMostRectangles || cell < 4) return draw_as_picture(canvas, w, x, y, cell, o, largest);
+void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
+                  float largest) {
+    if (std::max(w.rows(), w.cols()) > kMostRectangles || cell < 4)
+        return draw_as_picture(canvas, w, x, y, cell, o, largest);
     const PageCells cells{w, o.queries, x, y, cell, cell >= 12 ? 0.75 : 0};
     std::vector<int> indices = color_indices(cells, o, largest);
     const Colormap& map = colormap(o.colormap, false);
     if (o.marks == Marks::dots) {
         draw_dots(canvas, cells, o, largest, map);
-        std::replace_if(indices.begin(), indices.end(), [](int index) { return index >= 0 && index < kNoNumber; }, kNoNumber + 1);  // what is masked or no number is left
+        std::replace_if(
+            indices.begin(), indices.end(), [](int index) { return index >= 0 && index < kNoNumber; },
+            kNoNumber + 1);  // what is masked or no number is left
     }
     fill_by_color(canvas, cells, indices, map);
 }
@@ -192,17 +220,21 @@ void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double ce
 void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& o, const std::string& automatic) {
     if (!o.transparent) canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);
     const std::string& title = o.title == "auto" ? automatic : o.title;
-    if (!title.empty()) canvas.text(14, 14 + 9 * style_zoom(o), title, 15 * style_zoom(o), Face::sans, PageColors{}.text);
+    if (!title.empty())
+        canvas.text(14, 14 + 9 * style_zoom(o), title, 15 * style_zoom(o), Face::sans, PageColors{}.text);
 }
 
-void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& o, float largest) {
+void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& o,
+                    float largest) {
     const double zoom = style_zoom(o), width = 12 * zoom;
     const Colormap& map = colormap(o.colormap, false);
     constexpr int kStops = 64;
-    const std::unique_ptr<cairo_pattern_t, void (*)(cairo_pattern_t*)> gradient(cairo_pattern_create_linear(x, y + height, x, y), cairo_pattern_destroy);
+    const std::unique_ptr<cairo_pattern_t, void (*)(cairo_pattern_t*)> gradient(
+        cairo_pattern_create_linear(x, y + height, x, y), cairo_pattern_destroy);
     for (int i = 0; i <= kStops; ++i) {
         const Rgb color = map[static_cast<size_t>(i * 255 / kStops)];
-        cairo_pattern_add_color_stop_rgb(gradient.get(), i / static_cast<double>(kStops), color.r / 255.0, color.g / 255.0, color.b / 255.0);
+        cairo_pattern_add_color_stop_rgb(gradient.get(), i / static_cast<double>(kStops), color.r / 255.0,
+                                         color.g / 255.0, color.b / 255.0);
     }
     cairo_set_source(canvas.cairo(), gradient.get());
     cairo_rectangle(canvas.cairo(), x, y, width, height);
@@ -210,11 +242,19 @@ void draw_color_bar(Canvas& canvas, double x, double y, double height, const Fig
     canvas.stroke_rect(x, y, width, height, PageColors{}.line, 0.75);
     for (int i = 0; i <= 4; ++i) {
         const double at = y + height * (1 - i / 4.0);
-        const double value = o.scale == Scale::row ? i / 4.0 : o.scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, i / 4.0) : largest * i / 4.0;
+        const double value = o.scale == Scale::row   ? i / 4.0
+                             : o.scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, i / 4.0)
+                                                     : largest * i / 4.0;
         canvas.line(x + width, at, x + width + 4, at, PageColors{}.line, 0.75);
-        canvas.text(x + width + 7 * zoom, at, decimals(value, value < 0.01 && value > 0 ? 4 : largest < 0.2f ? 3 : 2), 10 * zoom, Face::mono, PageColors{}.secondary);
+        canvas.text(x + width + 7 * zoom, at,
+                    decimals(value, value < 0.01 && value > 0 ? 4
+                                    : largest < 0.2f          ? 3
+                                                              : 2),
+                    10 * zoom, Face::mono, PageColors{}.secondary);
     }
-    const char* label = o.scale == Scale::row ? "of row's largest" : o.scale == Scale::log ? "weight (log)" : "weight";
+    const char* label = o.scale == Scale::row   ? "of row's largest"
+                        : o.scale == Scale::log ? "weight (log)"
+                                                : "weight";
     canvas.text(x, y - 11 * zoom, label, 10 * zoom, Face::sans, PageColors{}.caption);
 }
 

@@ -23,7 +23,8 @@ struct FigureOptions : FigureStyle {
 struct FigureKind {
     const char* name;
     const char* help;
-    Result<Drawing> (*make)(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
+    Result<Drawing> (*make)(std::shared_ptr<const Trace> trace, const FigureOptions& options,
+                            ThreadPool& pool);
 };
 
 /// The table of figures: the only place to add one.
@@ -31,31 +32,38 @@ std::span<const FigureKind> figure_kinds();
 const FigureKind* find_figure(std::string_view name);
 
 // One file per figure.
-Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
-Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
+Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options,
+                            ThreadPool& pool);
+Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options,
+                             ThreadPool& pool);
 
 /// " Row 3 is fully masked: …" for captions, "" where no row of the head is (MaskPlan).
 std::string fully_masked_note(const Trace& trace, int site, int head);
 
 /// Makes a figure and writes it, whole or not at all.
-Status write_figure(const std::filesystem::path& path, const FigureKind& kind, std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
+Status write_figure(const std::filesystem::path& path, const FigureKind& kind,
+                    std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 
 /// The colours of a page.
 struct PageColors {
-    Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73}, line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};
+    Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73},
+        line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};
 };
 
 /// The page, unless it shall be transparent; the title where there is one, `automatic` in place of "auto".
-void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options, const std::string& automatic);
+void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options,
+                  const std::string& automatic);
 /// What the style makes of lengths in points: 1 at its usual font size.
 inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25; }
 
-/// Draws weights[queries, keys] with square cells: one rectangle each, or one picture where they are finer than the page.
-/// Entries < 0 are masked. `largest` is what the top of the colour map stands for.
-void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell, const FigureOptions& options, float largest);
+/// Draws weights[queries, keys] with square cells: one rectangle each, or one picture where they are finer
+/// than the page. Entries < 0 are masked. `largest` is what the top of the colour map stands for.
+void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell,
+                  const FigureOptions& options, float largest);
 
 /// A vertical colour bar with five ticks from 0 (or the log floor) to `largest`.
-void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options, float largest);
+void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options,
+                    float largest);
 
 /// Draw every how many labels so that they stand `apart`: 1, 2, 5, 10, 20, …
 int label_step(double cell, double apart);

@@ -43,8 +43,10 @@ Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& w
 }
 
 Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
-    check_fits(int64_t{trace.query_count(o.site)} * trace.key_count(o.site) * 12);  // as it is, as it is shown, the tokens kept
-    const Matrix own = masked_pattern(trace, o.site, o.head), whole = o.drop_sink ? without_first_key(own) : own;
+    check_fits(int64_t{trace.query_count(o.site)} * trace.key_count(o.site) *
+               12);  // as it is, as it is shown, the tokens kept
+    const Matrix own = masked_pattern(trace, o.site, o.head),
+                 whole = o.drop_sink ? without_first_key(own) : own;
     const Matrix kept = whole(queries.kept, keys.kept);
     return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;
 }
@@ -74,8 +76,10 @@ std::vector<std::string> broken(const std::string& text, double width, double fo
     std::istringstream words(text);
     for (std::string word; words >> word;) {
         const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
-        if (lines.back().empty() || text_width(longer, font, Face::sans) <= width) lines.back() = longer;
-        else lines.push_back(word);
+        if (lines.back().empty() || text_width(longer, font, Face::sans) <= width)
+            lines.back() = longer;
+        else
+            lines.push_back(word);
     }
     return lines;
 }
@@ -85,17 +89,28 @@ Layout arrange(const FigureOptions& o, const Labels& labels, size_t caption_line
     l.zoom = style_zoom(o);
     l.font = kLabelSize * l.zoom;
     const double down = widest(labels.down, l.font), across = widest(labels.across, l.font);
-    const auto rows = static_cast<double>(labels.down.size()), columns = static_cast<double>(labels.across.size());
-    const double title = o.title.empty() ? 0 : 26 * l.zoom, caption = o.caption.empty() ? 0 : (24 + kCaptionLine * static_cast<double>(caption_lines - 1)) * l.zoom, bar = o.labels && o.color_bar ? kBarSpace * l.zoom : 0;
+    const auto rows = static_cast<double>(labels.down.size()),
+               columns = static_cast<double>(labels.across.size());
+    const double title = o.title.empty() ? 0 : 26 * l.zoom,
+                 caption = o.caption.empty()
+                               ? 0
+                               : (24 + kCaptionLine * static_cast<double>(caption_lines - 1)) * l.zoom,
+                 bar = o.labels && o.color_bar ? kBarSpace * l.zoom : 0;
     const auto width = o.width(), height = o.height();
     l.left = kMargin + (o.labels ? down + 8 : 0);
     const auto fit = [&](double top) {
-        const double room_x = width ? *width - l.left - bar - kMargin : 640, room_y = height ? *height - top - caption - kMargin : width ? 1e9 : 640;
-        return std::max(std::min({room_x / columns, room_y / rows, width || height ? 1e9 : kMaxCell, o.most_cell > 0 ? o.most_cell : 1e9}), 0.05);
+        const double room_x = width ? *width - l.left - bar - kMargin : 640,
+                     room_y = height  ? *height - top - caption - kMargin
+                              : width ? 1e9
+                                      : 640;
+        return std::max(std::min({room_x / columns, room_y / rows, width || height ? 1e9 : kMaxCell,
+                                  o.most_cell > 0 ? o.most_cell : 1e9}),
+                        0.05);
     };
     l.top = kMargin + title + (o.labels ? 22 * l.zoom : 0);
     l.cell = fit(l.top);
-    l.turned = o.labels && (o.turned == Turned::always || (o.turned == Turned::automatic && across + 6 > l.cell));
+    l.turned =
+        o.labels && (o.turned == Turned::always || (o.turned == Turned::automatic && across + 6 > l.cell));
     if (l.turned) {
         l.top = kMargin + title + across * M_SQRT1_2 + 16 * l.zoom;
         l.cell = fit(l.top);
@@ -107,39 +122,56 @@ Layout arrange(const FigureOptions& o, const Labels& labels, size_t caption_line
 }
 
 void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
-    const auto step = static_cast<size_t>(l.step), step_down = static_cast<size_t>(label_step(l.cell, l.font + 3));
+    const auto step = static_cast<size_t>(l.step),
+               step_down = static_cast<size_t>(label_step(l.cell, l.font + 3));
     for (size_t i = 0; i < labels.down.size(); i += step_down)
-        canvas.text(l.left - 6, l.top + l.cell * (static_cast<double>(i) + 0.5), labels.down[i], l.font, Face::mono, PageColors{}.text, Align::right);
+        canvas.text(l.left - 6, l.top + l.cell * (static_cast<double>(i) + 0.5), labels.down[i], l.font,
+                    Face::mono, PageColors{}.text, Align::right);
     for (size_t i = 0; i < labels.across.size(); i += step) {
         const double at = l.left + l.cell * (static_cast<double>(i) + 0.5);
-        if (l.turned) canvas.text(at, l.top - 8 * l.zoom, labels.across[i], l.font, Face::mono, PageColors{}.text, Align::left, -M_PI / 4);
-        else canvas.text(at, l.top - l.font, labels.across[i], l.font, Face::mono, PageColors{}.text, Align::centre);
+        if (l.turned)
+            canvas.text(at, l.top - 8 * l.zoom, labels.across[i], l.font, Face::mono, PageColors{}.text,
+                        Align::left, -M_PI / 4);
+        else
+            canvas.text(at, l.top - l.font, labels.across[i], l.font, Face::mono, PageColors{}.text,
+                        Align::centre);
     }
 }
 
 void draw_grid_lines(Canvas& canvas, const Layout& l, const Labels& labels) {
-    const double wide = l.cell * static_cast<double>(labels.across.size()), high = l.cell * static_cast<double>(labels.down.size());
-    for (size_t i = 0; i <= labels.across.size(); ++i) canvas.line(l.left + l.cell * static_cast<double>(i), l.top, l.left + l.cell * static_cast<double>(i), l.top + high, PageColors{}.line, 0.5);
-    for (size_t i = 0; i <= labels.down.size(); ++i) canvas.line(l.left, l.top + l.cell * static_cast<double>(i), l.left + wide, l.top + l.cell * static_cast<double>(i), PageColors{}.line, 0.5);
+    const double wide = l.cell * static_cast<double>(labels.across.size()),
+                 high = l.cell * static_cast<double>(labels.down.size());
+    for (size_t i = 0; i <= labels.across.size(); ++i)
+        canvas.line(l.left + l.cell * static_cast<double>(i), l.top, l.left + l.cell * static_cast<double>(i),
+                    l.top + high, PageColors{}.line, 0.5);
+    for (size_t i = 0; i <= labels.down.size(); ++i)
+        canvas.line(l.left, l.top + l.cell * static_cast<double>(i), l.left + wide,
+                    l.top + l.cell * static_cast<double>(i), PageColors{}.line, 0.5);
 }
 
 /// Weights from 0.005 on, where a cell has room for them.
-void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const FigureOptions& o, float largest) {
+void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const FigureOptions& o,
+                 float largest) {
     const double font = std::min(l.font, l.cell * 0.36);
     if (font < 3) return;
     const Colormap& map = colormap(o.colormap, false);
     for (Index q = 0; q < weights.rows(); ++q)
         for (Index k = 0; k < weights.cols(); ++k) {
             if (!(weights(q, k) >= 0.005f)) continue;
-            const Rgb back = color_of(map, scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff()));
-            const bool dark = o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
-            const double x = l.left + l.cell * (static_cast<double>(o.queries == Axis::rows ? k : q) + 0.5), y = l.top + l.cell * (static_cast<double>(o.queries == Axis::rows ? q : k) + 0.5);
-            canvas.text(x, y, decimals(static_cast<double>(weights(q, k)), 2), font, Face::mono, dark ? PageColors{}.page : PageColors{}.text, Align::centre);
+            const Rgb back =
+                color_of(map, scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff()));
+            const bool dark =
+                o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
+            const double x = l.left + l.cell * (static_cast<double>(o.queries == Axis::rows ? k : q) + 0.5),
+                         y = l.top + l.cell * (static_cast<double>(o.queries == Axis::rows ? q : k) + 0.5);
+            canvas.text(x, y, decimals(static_cast<double>(weights(q, k)), 2), font, Face::mono,
+                        dark ? PageColors{}.page : PageColors{}.text, Align::centre);
         }
 }
 
 std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
-    std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " + kScaleNames[static_cast<int>(o.scale)] + " scale.";
+    std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " +
+                      kScaleNames[static_cast<int>(o.scale)] + " scale.";
     if (trace.rule(o.site).mask_of(o.head).hides_any()) out += " Hatched: masked.";
     out += fully_masked_note(trace, o.site, o.head);
     if (o.drop_sink) out += " First key left out, rows renormalised.";
@@ -153,32 +185,43 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
 std::string fully_masked_note(const Trace& trace, int site, int head) {
     const auto rows = fully_masked_rows(trace, site, head);
     if (rows.empty()) return "";
-    if (rows.size() == 1) return " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention.";
+    if (rows.size() == 1)
+        return " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention.";
     return " " + std::to_string(rows.size()) + " rows are fully masked: they fall back to uniform attention.";
 }
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
     const AttentionSite site = trace->config().site(o.site);
     TRY(const Tokens queries, choose_tokens(*trace, site.stack, o.tokens, o.join_words));
-    TRY(const Tokens keys, choose_tokens(*trace, site.key_stack(), o.keys.empty() && site.stack == site.key_stack() ? o.tokens : o.keys, o.join_words));
+    TRY(const Tokens keys,
+        choose_tokens(*trace, site.key_stack(),
+                      o.keys.empty() && site.stack == site.key_stack() ? o.tokens : o.keys, o.join_words));
     const Matrix weights = choose_weights(*trace, o, queries, keys);
     Labels labels{queries.labels, keys.labels};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
     const float largest = std::max(weights.maxCoeff(), 1e-6f);
     const Layout one = arrange(o, labels);
-    const auto caption = broken(o.caption == "auto" ? automatic_caption(*trace, o) : o.caption, one.width - one.left - kMargin, 10 * one.zoom);
+    const auto caption = broken(o.caption == "auto" ? automatic_caption(*trace, o) : o.caption,
+                                one.width - one.left - kMargin, 10 * one.zoom);
     const Layout l = caption.size() == 1 ? one : arrange(o, labels, caption.size());
-    return Drawing{{l.width, l.height, o.dpi}, [trace, o, labels, weights, largest, l, caption](Canvas& canvas) {
-        begin_figure(canvas, {l.width, l.height, o.dpi}, o, "Head " + head_name(trace->config(), o.site, o.head) + " of " + trace->model->name);
-        const double wide = l.cell * static_cast<double>(labels.across.size()), high = l.cell * static_cast<double>(labels.down.size());
-        draw_weights(canvas, weights, l.left, l.top, l.cell, o, largest);
-        if (o.grid_lines) draw_grid_lines(canvas, l, labels);
-        if (o.values) draw_values(canvas, l, weights, o, largest);
-        if (o.labels) draw_labels(canvas, l, labels);
-        if (o.labels && o.color_bar) draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o, largest);
-        for (size_t i = 0; l.width >= 200 && i < caption.size(); ++i)
-            canvas.text(l.left, l.top + high + (15 + kCaptionLine * static_cast<double>(i)) * l.zoom, caption[i], 10 * l.zoom, Face::sans, PageColors{}.caption);
-    }, l.cell};
+    return Drawing{
+        {l.width, l.height, o.dpi},
+        [trace, o, labels, weights, largest, l, caption](Canvas& canvas) {
+            begin_figure(canvas, {l.width, l.height, o.dpi}, o,
+                         "Head " + head_name(trace->config(), o.site, o.head) + " of " + trace->model->name);
+            const double wide = l.cell * static_cast<double>(labels.across.size()),
+                         high = l.cell * static_cast<double>(labels.down.size());
+            draw_weights(canvas, weights, l.left, l.top, l.cell, o, largest);
+            if (o.grid_lines) draw_grid_lines(canvas, l, labels);
+            if (o.values) draw_values(canvas, l, weights, o, largest);
+            if (o.labels) draw_labels(canvas, l, labels);
+            if (o.labels && o.color_bar)
+                draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o, largest);
+            for (size_t i = 0; l.width >= 200 && i < caption.size(); ++i)
+                canvas.text(l.left, l.top + high + (15 + kCaptionLine * static_cast<double>(i)) * l.zoom,
+                            caption[i], 10 * l.zoom, Face::sans, PageColors{}.caption);
+        },
+        l.cell};
 }
 
 }  // namespace headlight

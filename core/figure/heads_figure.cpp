@@ -15,15 +15,18 @@ constexpr int kThumbnail = 64;
 /// Where each head stands, and how rows and thumbnails are called.
 struct Grid {
     int down = 0, across = 0;
-    std::vector<std::optional<size_t>> heads;  // ModelConfig::head_index, row after row; none: the block has fewer heads
-    std::vector<std::string> row_names;   // of whole layers
-    std::vector<std::string> names;       // of each thumbnail, where only some are shown
+    std::vector<std::optional<size_t>>
+        heads;  // ModelConfig::head_index, row after row; none: the block has fewer heads
+    std::vector<std::string> row_names;  // of whole layers
+    std::vector<std::string> names;      // of each thumbnail, where only some are shown
 };
 
 Grid whole_grid(const ModelConfig& c) {
     Grid g{c.sites(), c.max_heads(), {}, {}, {}};
     for (int site = 0; site < c.sites(); ++site) {
-        for (int head = 0; head < g.across; ++head) g.heads.push_back(c.has_head({site, head}) ? std::optional(c.head_index(site, head)) : std::nullopt);
+        for (int head = 0; head < g.across; ++head)
+            g.heads.push_back(c.has_head({site, head}) ? std::optional(c.head_index(site, head))
+                                                       : std::nullopt);
         g.row_names.push_back(site_name(c, site));
     }
     return g;
@@ -40,7 +43,8 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     return g;
 }
 
-/// As many columns as make the thumbnails largest on a page of this shape; without one, a little wider than high.
+/// As many columns as make the thumbnails largest on a page of this shape; without one, a little wider than
+/// high.
 void lay_out(Grid& g, std::optional<double> width, std::optional<double> height) {
     const auto count = static_cast<int>(g.heads.size());
     const double shape = width && height ? *width / *height : 1.6;
@@ -63,26 +67,35 @@ struct Layout {
 Layout arrange(const FigureOptions& o, const Grid& g) {
     Layout l;
     l.zoom = style_zoom(o);
-    const double font = 11 * l.zoom, name = o.labels && !g.names.empty() ? font + 6 : 0, caption = o.caption.empty() ? 0 : 22 * l.zoom;
+    const double font = 11 * l.zoom, name = o.labels && !g.names.empty() ? font + 6 : 0,
+                 caption = o.caption.empty() ? 0 : 22 * l.zoom;
     double numbers = kNumbers * l.zoom;
     for (const auto& row : g.row_names) numbers = std::max(numbers, text_width(row, font, Face::mono) + 16);
     l.left = kMargin + (o.labels && g.names.empty() ? numbers : 0);
-    l.top = kMargin + (o.title.empty() ? 0 : 26 * l.zoom) + (o.labels ? g.names.empty() ? 20 * l.zoom : name : 0);
+    l.top =
+        kMargin + (o.title.empty() ? 0 : 26 * l.zoom) + (o.labels ? g.names.empty() ? 20 * l.zoom : name : 0);
     const auto width = o.width(), height = o.height();
-    const double room_x = width ? (*width - l.left - kMargin + kGap) / g.across - kGap : kSide, room_y = height ? (*height - l.top - kMargin - caption + kGap) / g.down - kGap - name : 1e9;
+    const double room_x = width ? (*width - l.left - kMargin + kGap) / g.across - kGap : kSide,
+                 room_y = height ? (*height - l.top - kMargin - caption + kGap) / g.down - kGap - name : 1e9;
     l.side = std::max(2.0, std::min(room_x, room_y));
     l.pitch_x = l.side + kGap;
     l.pitch_y = l.side + kGap + name;
-    l.page = {width.value_or(l.left + g.across * l.pitch_x - kGap + kMargin), height.value_or(l.top + g.down * l.pitch_y - name - kGap + caption + kMargin), o.dpi};
+    l.page = {width.value_or(l.left + g.across * l.pitch_x - kGap + kMargin),
+              height.value_or(l.top + g.down * l.pitch_y - name - kGap + caption + kMargin), o.dpi};
     return l;
 }
 
 void draw_names(Canvas& canvas, const Grid& g, const Layout& l) {
     const double font = 11 * l.zoom;
-    for (size_t row = 0; row < g.row_names.size(); ++row) canvas.text(l.left - 10, l.top + l.pitch_y * static_cast<double>(row) + l.side / 2, g.row_names[row], font, Face::mono, PageColors{}.secondary, Align::right);
-    for (int head = 0; g.names.empty() && head < g.across; ++head) canvas.text(l.left + l.pitch_x * head + l.side / 2, l.top - font, std::to_string(head), font, Face::mono, PageColors{}.secondary, Align::centre);
+    for (size_t row = 0; row < g.row_names.size(); ++row)
+        canvas.text(l.left - 10, l.top + l.pitch_y * static_cast<double>(row) + l.side / 2, g.row_names[row],
+                    font, Face::mono, PageColors{}.secondary, Align::right);
+    for (int head = 0; g.names.empty() && head < g.across; ++head)
+        canvas.text(l.left + l.pitch_x * head + l.side / 2, l.top - font, std::to_string(head), font,
+                    Face::mono, PageColors{}.secondary, Align::centre);
     for (size_t i = 0; i < g.names.size(); ++i) {
-        const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % g.across), y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / g.across);
+        const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % g.across),
+                     y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / g.across);
         canvas.text(x, y - font * 0.6 - 1, g.names[i], font, Face::mono, PageColors{}.secondary);
     }
 }
@@ -101,20 +114,35 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
     float largest = 1e-6f;
     for (const auto& i : grid.heads)
         if (i) largest = std::max(largest, heads[*i].thumbnail.maxCoeff());
-    return Drawing{l.page, [=, heads = std::move(heads)](Canvas& canvas) {
-        begin_figure(canvas, l.page, o, (grid.names.empty() ? "All heads of " : "Heads of ") + trace->model->name);
-        if (o.labels) draw_names(canvas, grid, l);
-        for (size_t i = 0; i < grid.heads.size(); ++i) {
-            if (!grid.heads[i]) continue;
-            const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % grid.across), y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / grid.across);
-            const Matrix& thumbnail = heads[*grid.heads[i]].thumbnail;
-            draw_weights(canvas, thumbnail, x, y, l.side / static_cast<double>(thumbnail.rows()), o, largest);
-            canvas.stroke_rect(x, y, l.side, l.side, {0xDA, 0xDE, 0xE3}, 0.5);
-        }
-        const std::string scale = std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " + decimals(largest, 2) + ".";
-        const std::string caption = o.caption != "auto" ? o.caption : (grid.names.empty() ? "Layers down, heads across; " : o.queries == Axis::rows ? "Queries in rows; " : "Queries in columns; ") + scale;
-        canvas.text(l.left, l.top + grid.down * l.pitch_y - (grid.names.empty() ? 0 : 11 * l.zoom + 6) + 8 * l.zoom, caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
-    }, 0};
+    return Drawing{
+        l.page,
+        [=, heads = std::move(heads)](Canvas& canvas) {
+            begin_figure(canvas, l.page, o,
+                         (grid.names.empty() ? "All heads of " : "Heads of ") + trace->model->name);
+            if (o.labels) draw_names(canvas, grid, l);
+            for (size_t i = 0; i < grid.heads.size(); ++i) {
+                if (!grid.heads[i]) continue;
+                const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % grid.across),
+                             y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / grid.across);
+                const Matrix& thumbnail = heads[*grid.heads[i]].thumbnail;
+                draw_weights(canvas, thumbnail, x, y, l.side / static_cast<double>(thumbnail.rows()), o,
+                             largest);
+                canvas.stroke_rect(x, y, l.side, l.side, {0xDA, 0xDE, 0xE3}, 0.5);
+            }
+            const std::string scale = std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " +
+                                      decimals(largest, 2) + ".";
+            const std::string caption = o.caption != "auto"
+                                            ? o.caption
+                                            : (grid.names.empty()        ? "Layers down, heads across; "
+                                               : o.queries == Axis::rows ? "Queries in rows; "
+                                                                         : "Queries in columns; ") +
+                                                  scale;
+            canvas.text(
+                l.left,
+                l.top + grid.down * l.pitch_y - (grid.names.empty() ? 0 : 11 * l.zoom + 6) + 8 * l.zoom,
+                caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
+        },
+        0};
 }
 
 }  // namespace headlight

@@ -49,8 +49,11 @@ struct Setter {
         double value = 0;
         const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
         const bool unset = value == 0 && FigureStyle().*member == 0;
-        const bool fits = read.ec == std::errc() && read.ptr == text.data() + text.size() && ((value >= field.low && value <= field.high) || unset);
-        if (!fits) return wrong(field, text, "a number from " + number_text(field.low) + " to " + number_text(field.high));
+        const bool fits = read.ec == std::errc() && read.ptr == text.data() + text.size() &&
+                          ((value >= field.low && value <= field.high) || unset);
+        if (!fits)
+            return wrong(field, text,
+                         "a number from " + number_text(field.low) + " to " + number_text(field.high));
         style.*member = value;
         return success();
     }
@@ -60,8 +63,10 @@ struct Setter {
         return success();
     }
     Status operator()(std::string FigureStyle::*member) const {
-        if (text.size() > kLongest || !is_valid_utf8(text)) return wrong(field, text, "a text of at most 2000 bytes");
-        if (std::string_view(field.name) == "colormap" && !is_colormap(text)) return wrong(field, text, "the name of a colour map");
+        if (text.size() > kLongest || !is_valid_utf8(text))
+            return wrong(field, text, "a text of at most 2000 bytes");
+        if (std::string_view(field.name) == "colormap" && !is_colormap(text))
+            return wrong(field, text, "the name of a colour map");
         style.*member = text;
         return success();
     }
@@ -123,14 +128,17 @@ std::span<const StyleField> style_fields() {
         {"scale", "linear, log, or row (each row by its largest)", &S::scale},
         {"queries", "whether queries are rows or columns", &S::queries},
         {"marks", "squares of the weight's colour, or dots of its size", &S::marks},
-        {"turn-labels", "whether labels over the columns lean: auto where they would not fit, always, never", &S::turned},
+        {"turn-labels", "whether labels over the columns lean: auto where they would not fit, always, never",
+         &S::turned},
         {"title", "title ('' for none)", &S::title},
         {"caption", "line under the picture ('' for none)", &S::caption},
         {"labels", "token labels and head numbers", &S::labels},
         {"color-bar", "colour bar with the true range", &S::color_bar},
         {"grid-lines", "lines between the cells", &S::grid_lines},
         {"values", "weights written into the cells that have room", &S::values},
-        {"join-words", "sub-words joined into words: a word's row is the mean of its pieces', its column their sum", &S::join_words},
+        {"join-words",
+         "sub-words joined into words: a word's row is the mean of its pieces', its column their sum",
+         &S::join_words},
         {"transparent", "no white behind the figure", &S::transparent},
         {"drop-sink", "one head without its first key, rows renormalised; for display only", &S::drop_sink},
         {"tokens", "only these tokens, 0-5,9; rows are not renormalised", &S::tokens},
@@ -140,8 +148,12 @@ std::span<const StyleField> style_fields() {
     return table;
 }
 
-std::string field_text(const FigureStyle& style, const StyleField& field) { return std::visit(Getter{style}, field.member); }
-Status set_field(FigureStyle& style, const StyleField& field, const std::string& text) { return std::visit(Setter{style, field, text}, field.member); }
+std::string field_text(const FigureStyle& style, const StyleField& field) {
+    return std::visit(Getter{style}, field.member);
+}
+Status set_field(FigureStyle& style, const StyleField& field, const std::string& text) {
+    return std::visit(Setter{style, field, text}, field.member);
+}
 std::vector<std::string> field_names(const StyleField& field) { return std::visit(Namer{}, field.member); }
 
 std::span<const FigurePreset> built_in_presets() {
@@ -156,7 +168,9 @@ std::span<const FigurePreset> built_in_presets() {
 Status apply_preset(FigureStyle& style, const FigurePreset& preset) {
     for (const auto& [name, text] : preset.fields) {
         const StyleField* field = find_field(name);
-        if (!field) return Error{"The preset " + shortened(preset.name) + " sets " + in_quotes(name) + ", which no figure has; take it out."};
+        if (!field)
+            return Error{"The preset " + shortened(preset.name) + " sets " + in_quotes(name) +
+                         ", which no figure has; take it out."};
         TRY_STATUS(set_field(style, *field, text));
     }
     return success();
@@ -166,7 +180,8 @@ FigurePreset preset_of(const std::string& name, const FigureStyle& style) {
     FigurePreset out{name, {}};
     const FigureStyle plain;
     for (const StyleField& field : style_fields())
-        if (field_text(style, field) != field_text(plain, field)) out.fields[field.name] = field_text(style, field);
+        if (field_text(style, field) != field_text(plain, field))
+            out.fields[field.name] = field_text(style, field);
     return out;
 }
 
@@ -182,8 +197,11 @@ Result<FigurePreset> parse_preset(std::string_view text, const std::string& file
     TRY(out.name, json_string(root, "name", "preset", file));
     for (const auto& [key, value] : root.items()) {
         if (key == "format" || key == "version" || key == "name") continue;
-        if (!value.is_string() && !value.is_number() && !value.is_boolean()) return Error{file + ": " + in_quotes(key) + " must be a text, a number, true or false."};
-        out.fields[key] = value.is_string() ? value.get<std::string>() : value.is_boolean() ? value.get<bool>() ? "true" : "false" : number_text(value.get<double>());
+        if (!value.is_string() && !value.is_number() && !value.is_boolean())
+            return Error{file + ": " + in_quotes(key) + " must be a text, a number, true or false."};
+        out.fields[key] = value.is_string()    ? value.get<std::string>()
+                          : value.is_boolean() ? value.get<bool>() ? "true" : "false"
+                                               : number_text(value.get<double>());
     }
     FigureStyle trial;
     TRY_STATUS(apply_preset(trial, out));
@@ -209,10 +227,14 @@ Result<std::vector<int>> read_positions(const std::string& text, int count) {
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {
         int first = 0, last = 0, used = 0;
-        const bool range = std::sscanf(part.c_str(), "%6d-%6d%n", &first, &last, &used) == 2 && used == static_cast<int>(part.size());
-        const bool one = !range && std::sscanf(part.c_str(), "%6d%n", &first, &used) == 1 && used == static_cast<int>(part.size());
+        const bool range = std::sscanf(part.c_str(), "%6d-%6d%n", &first, &last, &used) == 2 &&
+                           used == static_cast<int>(part.size());
+        const bool one = !range && std::sscanf(part.c_str(), "%6d%n", &first, &used) == 1 &&
+                         used == static_cast<int>(part.size());
         if (one) last = first;
-        if ((!one && !range) || first < 0 || last < first || last >= count) return Error{"The tokens " + in_quotes(text) + " cannot be chosen: positions go from 0 to " + std::to_string(count - 1) + "; write 0-5,9 for example."};
+        if ((!one && !range) || first < 0 || last < first || last >= count)
+            return Error{"The tokens " + in_quotes(text) + " cannot be chosen: positions go from 0 to " +
+                         std::to_string(count - 1) + "; write 0-5,9 for example."};
         for (int i = first; i <= last; ++i) chosen.insert(i);
     }
     if (chosen.empty()) return Error{"No tokens are chosen; write 0-5,9 for example."};

@@ -16,26 +16,27 @@
 
 namespace headlight {
 
-enum class Axis { rows, columns };  // where the queries run
-enum class Marks { squares, dots }; // dots: their areas by weight
+enum class Axis { rows, columns };               // where the queries run
+enum class Marks { squares, dots };              // dots: their areas by weight
 enum class Turned { automatic, always, never };  // labels over the columns at 45°
 
 struct FigureStyle {
     double width_mm = 0, height_mm = 0;  // 0: by width_px, or as the content needs
     double width_px = 0, height_px = 0;  // pixels of a PNG at `dpi`
     double dpi = 96;
-    double font_pt = 8.25;               // of token labels; the rest follows
+    double font_pt = 8.25;  // of token labels; the rest follows
     std::string colormap = "beam";
     Scale scale = Scale::linear;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
     Turned turned = Turned::automatic;
-    std::string title = "auto";          // auto: what it shows and the model's name; "": none
-    std::string caption = "auto";        // auto: how to read it; "": none
-    bool labels = true, color_bar = true, grid_lines = false, values = false, join_words = false, transparent = false;
-    bool drop_sink = false;              // one head: without its first key, rows renormalised
-    std::string tokens, keys;            // "0-5,9": only these (keys: of the keys; where empty, as tokens)
-    std::string heads;                   // "1.2,3.0": only these of all heads
+    std::string title = "auto";    // auto: what it shows and the model's name; "": none
+    std::string caption = "auto";  // auto: how to read it; "": none
+    bool labels = true, color_bar = true, grid_lines = false, values = false, join_words = false,
+         transparent = false;
+    bool drop_sink = false;    // one head: without its first key, rows renormalised
+    std::string tokens, keys;  // "0-5,9": only these (keys: of the keys; where empty, as tokens)
+    std::string heads;         // "1.2,3.0": only these of all heads
 
     /// Size of the page in CSS pixels, where one was asked for.
     std::optional<double> width() const { return length(width_mm, width_px); }
@@ -53,7 +54,9 @@ private:
 struct StyleField {
     const char* name;
     const char* help;
-    std::variant<double FigureStyle::*, bool FigureStyle::*, std::string FigureStyle::*, Scale FigureStyle::*, Axis FigureStyle::*, Marks FigureStyle::*, Turned FigureStyle::*> member;
+    std::variant<double FigureStyle::*, bool FigureStyle::*, std::string FigureStyle::*, Scale FigureStyle::*,
+                 Axis FigureStyle::*, Marks FigureStyle::*, Turned FigureStyle::*>
+        member;
     double low = 0, high = 0;  // of numbers
 };
 std::span<const StyleField> style_fields();

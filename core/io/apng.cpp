@@ -28,7 +28,8 @@ void write_chunk(OutputFile& out, const std::string& type, std::string_view data
     append_number(bytes, static_cast<uint32_t>(data.size()));
     const std::string body = type + std::string(data);
     bytes += body;
-    append_number(bytes, static_cast<uint32_t>(crc32(0, reinterpret_cast<const unsigned char*>(body.data()), static_cast<unsigned>(body.size()))));
+    append_number(bytes, static_cast<uint32_t>(crc32(0, reinterpret_cast<const unsigned char*>(body.data()),
+                                                     static_cast<unsigned>(body.size()))));
     out.write(bytes);
 }
 
@@ -45,19 +46,23 @@ std::string frame_control(uint32_t sequence, const PngPixels& pixels, double del
     std::string out;
     for (const uint32_t value : {sequence, pixels.width, pixels.height, 0u, 0u}) append_number(out, value);
     const auto milliseconds = static_cast<uint32_t>(std::lround(delay));
-    for (const uint32_t value : {milliseconds, 1000u}) out += {static_cast<char>(value >> 8 & 255), static_cast<char>(value & 255)};
+    for (const uint32_t value : {milliseconds, 1000u})
+        out += {static_cast<char>(value >> 8 & 255), static_cast<char>(value & 255)};
     return out + std::string(2, '\0');
 }
 
 }  // namespace
 
-Status write_apng(const std::filesystem::path& path, int count, double delay, const std::function<Result<PngPixels>(int)>& frame) {
+Status write_apng(const std::filesystem::path& path, int count, double delay,
+                  const std::function<Result<PngPixels>(int)>& frame) {
     TRY(const auto out, OutputFile::create(path));
     uint32_t sequence = 0;
     for (int i = 0; i < count; ++i) {
         TRY(const PngPixels pixels, frame(i));
         std::string png;
-        TRY_STATUS(encode_png(pixels, [&png](const void* data, size_t size) { png.append(static_cast<const char*>(data), size); }));
+        TRY_STATUS(encode_png(pixels, [&png](const void* data, size_t size) {
+            png.append(static_cast<const char*>(data), size);
+        }));
         if (i == 0) {
             out->write(std::string_view(png).substr(0, 8));
             write_chunk(*out, "IHDR", chunk_data(png, "IHDR"));

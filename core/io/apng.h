@@ -8,8 +8,10 @@
 
 namespace headlight {
 
-/// Writes `count` frames of equal size, each shown for `delay` milliseconds, over and over. Frames are asked for one by one
-/// and not kept. The file appears whole or not at all; programs that know no animation show the first frame.
-Status write_apng(const std::filesystem::path& path, int count, double delay, const std::function<Result<PngPixels>(int)>& frame);
+/// Writes `count` frames of equal size, each shown for `delay` milliseconds, over and over. Frames are asked
+/// for one by one and not kept. The file appears whole or not at all; programs that know no animation show
+/// the first frame.
+Status write_apng(const std::filesystem::path& path, int count, double delay,
+                  const std::function<Result<PngPixels>(int)>& frame);
 
 }  // namespace headlight

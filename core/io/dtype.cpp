@@ -1,5 +1,6 @@
-// Block formats of GGUF: a scale (and a minimum) for 32 values, or for 256 with 6-bit scales of 16 or 32 inside.
-// Layouts: ggml's documentation of its quantization types, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
+// Block formats of GGUF: a scale (and a minimum) for 32 values, or for 256 with 6-bit scales of 16 or 32
+// inside. Layouts: ggml's documentation of its quantization types,
+// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
 #include "io/dtype.h"
 
 #include <Eigen/Core>
@@ -11,7 +12,9 @@ namespace {
 
 template <class Half>
 void decode_half(const std::byte* in, int64_t n, float* out) {
-    Eigen::Map<Eigen::ArrayXf>(out, n) = Eigen::Map<const Eigen::Array<Half, Eigen::Dynamic, 1>>(reinterpret_cast<const Half*>(in), n).template cast<float>();
+    Eigen::Map<Eigen::ArrayXf>(out, n) =
+        Eigen::Map<const Eigen::Array<Half, Eigen::Dynamic, 1>>(reinterpret_cast<const Half*>(in), n)
+            .template cast<float>();
 }
 
 void decode_f32(const std::byte* in, int64_t n, float* out) {
@@ -27,7 +30,8 @@ float half_at(const std::byte* p) {
 unsigned byte_at(const std::byte* p, int i) { return std::to_integer<unsigned>(p[i]); }
 int signed_byte_at(const std::byte* p, int i) { return static_cast<int8_t>(byte_at(p, i)); }
 
-/// Blocks of 32 values of 4 or 5 bits: x = d·q + m, where the zero of the formats without a minimum lies in the middle.
+/// Blocks of 32 values of 4 or 5 bits: x = d·q + m, where the zero of the formats without a minimum lies in
+/// the middle.
 template <bool Fifth, bool Minimum>
 void decode_nibbles(const std::byte* in, int64_t n, float* out) {
     constexpr int kHead = Minimum ? 4 : 2, kBytes = kHead + (Fifth ? 4 : 0) + 16;
@@ -37,7 +41,8 @@ void decode_nibbles(const std::byte* in, int64_t n, float* out) {
         if (Fifth) std::memcpy(&high, in + kHead, 4);
         const std::byte* q = in + kHead + (Fifth ? 4 : 0);
         for (int i = 0; i < 16; ++i) {
-            const unsigned low = (byte_at(q, i) & 15) | ((high >> i) & 1) << 4, top = (byte_at(q, i) >> 4) | ((high >> (i + 16)) & 1) << 4;
+            const unsigned low = (byte_at(q, i) & 15) | ((high >> i) & 1) << 4,
+                           top = (byte_at(q, i) >> 4) | ((high >> (i + 16)) & 1) << 4;
             out[i] = d * static_cast<float>(low) + m;
             out[i + 16] = d * static_cast<float>(top) + m;
         }
@@ -56,13 +61,16 @@ void decode_q2_k(const std::byte* in, int64_t n, float* out) {
         const std::byte *scales = in, *q = in + 16;
         const float d = half_at(in + 80), minimum = half_at(in + 82);
         for (int i = 0; i < 256; ++i) {
-            const unsigned s = byte_at(scales, i / 16), bits = (byte_at(q, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2)) & 3;
-            *out++ = d * static_cast<float>(s & 15) * static_cast<float>(bits) - minimum * static_cast<float>(s >> 4);
+            const unsigned s = byte_at(scales, i / 16),
+                           bits = (byte_at(q, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2)) & 3;
+            *out++ = d * static_cast<float>(s & 15) * static_cast<float>(bits) -
+                     minimum * static_cast<float>(s >> 4);
         }
     }
 }
 
-/// Q3_K: sixteen 6-bit scales in 12 bytes: low nibbles in the first eight, the two high bits in the last four.
+/// Q3_K: sixteen 6-bit scales in 12 bytes: low nibbles in the first eight, the two high bits in the last
+/// four.
 int scale_q3_k(const std::byte* s, int i) {
     const unsigned low = i < 8 ? byte_at(s, i) & 15 : byte_at(s, i - 8) >> 4;
     return static_cast<int>(low | ((byte_at(s, 8 + i % 4) >> (i / 4 * 2)) & 3) << 4) - 32;
@@ -83,7 +91,8 @@ void decode_q3_k(const std::byte* in, int64_t n, float* out) {
 /// Q4_K and Q5_K: eight 6-bit scales and eight 6-bit minima in 12 bytes.
 std::pair<unsigned, unsigned> scale_and_minimum(const std::byte* s, int i) {
     if (i < 4) return {byte_at(s, i) & 63, byte_at(s, i + 4) & 63};
-    return {(byte_at(s, i + 4) & 15) | (byte_at(s, i - 4) >> 6) << 4, (byte_at(s, i + 4) >> 4) | (byte_at(s, i) >> 6) << 4};
+    return {(byte_at(s, i + 4) & 15) | (byte_at(s, i - 4) >> 6) << 4,
+            (byte_at(s, i + 4) >> 4) | (byte_at(s, i) >> 6) << 4};
 }
 
 template <bool Fifth>
@@ -112,7 +121,8 @@ void decode_q6_k(const std::byte* in, int64_t n, float* out) {
             const int half = i / 128, quarter = i % 128 / 32, at = i % 32;
             const unsigned nibble = byte_at(low, half * 64 + quarter % 2 * 32 + at) >> (quarter / 2 * 4) & 15;
             const unsigned top = byte_at(high, half * 32 + at) >> (quarter * 2) & 3;
-            out[i] = d * static_cast<float>(signed_byte_at(scales, i / 16)) * static_cast<float>(static_cast<int>(nibble | top << 4) - 32);
+            out[i] = d * static_cast<float>(signed_byte_at(scales, i / 16)) *
+                     static_cast<float>(static_cast<int>(nibble | top << 4) - 32);
         }
     }
 }
@@ -134,8 +144,10 @@ void decode_iq4_nl(const std::byte* in, int64_t n, float* out) {
 void decode_iq4_xs(const std::byte* in, int64_t n, float* out) {
     for (int64_t b = 0; b < n / 256; ++b, in += 136)
         for (int group = 0; group < 8; ++group, out += 32) {
-            const unsigned high = byte_at(in + 2, group / 4) >> (group % 4 * 2) & 3, low = byte_at(in + 4, group / 2) >> (group % 2 * 4) & 15;
-            decode_levels(in + 8 + group * 16, half_at(in) * static_cast<float>(static_cast<int>(low | high << 4) - 32), out);
+            const unsigned high = byte_at(in + 2, group / 4) >> (group % 4 * 2) & 3,
+                           low = byte_at(in + 4, group / 2) >> (group % 2 * 4) & 15;
+            decode_levels(in + 8 + group * 16,
+                          half_at(in) * static_cast<float>(static_cast<int>(low | high << 4) - 32), out);
         }
 }
 

@@ -10,11 +10,11 @@ namespace headlight {
 
 /// A row of the table of storage formats.
 struct DType {
-    const char* name;   // as safetensors or GGUF spells it
-    int gguf_id;        // GGUF's number, or -1
-    bool safetensors;   // whether safetensors files may hold it
-    int block;          // values that are stored together
-    int bytes;          // bytes of one block
+    const char* name;  // as safetensors or GGUF spells it
+    int gguf_id;       // GGUF's number, or -1
+    bool safetensors;  // whether safetensors files may hold it
+    int block;         // values that are stored together
+    int bytes;         // bytes of one block
     /// Decodes n values (whole blocks) to float32; null where the format holds no weights (integers).
     void (*decode)(const std::byte* in, int64_t n, float* out);
 

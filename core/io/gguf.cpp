@@ -13,7 +13,8 @@ namespace headlight {
 
 namespace {
 
-constexpr uint64_t kMostTensors = 1u << 20, kMostEntries = 1u << 20, kMostElements = 8u << 20, kLongestName = 1u << 16;
+constexpr uint64_t kMostTensors = 1u << 20, kMostEntries = 1u << 20, kMostElements = 8u << 20,
+                   kLongestName = 1u << 16;
 constexpr int64_t kMostValues = int64_t{1} << 44;
 constexpr int kDeepest = 3;
 
@@ -41,20 +42,35 @@ public:
 
     Json value(uint32_t type, int depth) {
         switch (type) {
-            case u8: return number<uint8_t>();
-            case i8: return number<int8_t>();
-            case u16: return number<uint16_t>();
-            case i16: return number<int16_t>();
-            case u32: return number<uint32_t>();
-            case i32: return number<int32_t>();
-            case f32: return number<float>();
-            case boolean: return number<uint8_t>() != 0;
-            case string: return text(left());
-            case u64: return number<uint64_t>();
-            case i64: return number<int64_t>();
-            case f64: return number<double>();
-            case array: return list(depth);
-            default: fail("a value of the unknown type " + std::to_string(type)); return {};
+            case u8:
+                return number<uint8_t>();
+            case i8:
+                return number<int8_t>();
+            case u16:
+                return number<uint16_t>();
+            case i16:
+                return number<int16_t>();
+            case u32:
+                return number<uint32_t>();
+            case i32:
+                return number<int32_t>();
+            case f32:
+                return number<float>();
+            case boolean:
+                return number<uint8_t>() != 0;
+            case string:
+                return text(left());
+            case u64:
+                return number<uint64_t>();
+            case i64:
+                return number<int64_t>();
+            case f64:
+                return number<double>();
+            case array:
+                return list(depth);
+            default:
+                fail("a value of the unknown type " + std::to_string(type));
+                return {};
         }
     }
 
@@ -81,8 +97,10 @@ private:
         const auto type = number<uint32_t>();
         const auto count = number<uint64_t>();
         elements_ += std::min<uint64_t>(count, kMostElements + 1);
-        if (depth >= kDeepest) fail("lists inside lists inside lists");
-        else if (count > left() || elements_ > kMostElements) fail("a list of " + std::to_string(count) + " entries");
+        if (depth >= kDeepest)
+            fail("lists inside lists inside lists");
+        else if (count > left() || elements_ > kMostElements)
+            fail("a list of " + std::to_string(count) + " entries");
         Json out = Json::array();
         for (uint64_t i = 0; i < count && !failed(); ++i) out.push_back(value(type, depth + 1));
         return out;
@@ -105,11 +123,14 @@ Entry read_entry(Reader& r) {
     Entry e;
     e.name = r.text(kLongestName);
     const auto dimensions = r.number<uint32_t>();
-    if (dimensions > 4) r.fail("tensor " + shortened(e.name) + " has " + std::to_string(dimensions) + " dimensions");
+    if (dimensions > 4)
+        r.fail("tensor " + shortened(e.name) + " has " + std::to_string(dimensions) + " dimensions");
     int64_t count = 1;
     for (uint32_t d = 0; d < dimensions && !r.failed(); ++d) {
         const auto size = r.number<uint64_t>();
-        if (size > static_cast<uint64_t>(kMostValues) || (size > 0 && count > kMostValues / static_cast<int64_t>(size))) r.fail("tensor " + shortened(e.name) + " has more elements than any file holds");
+        if (size > static_cast<uint64_t>(kMostValues) ||
+            (size > 0 && count > kMostValues / static_cast<int64_t>(size)))
+            r.fail("tensor " + shortened(e.name) + " has more elements than any file holds");
         if (r.failed()) break;
         count *= static_cast<int64_t>(size);
         e.tensor.shape.insert(e.tensor.shape.begin(), static_cast<int64_t>(size));  // listed fastest first
@@ -117,7 +138,8 @@ Entry read_entry(Reader& r) {
     const auto type = r.number<uint32_t>();
     e.tensor.dtype = find_gguf_type(type);
     if (!r.failed() && !e.tensor.dtype)
-        r.fail("tensor " + shortened(e.name) + " is stored in the format " + std::to_string(type) + ", which Headlight does not read; it reads " + weight_formats());
+        r.fail("tensor " + shortened(e.name) + " is stored in the format " + std::to_string(type) +
+               ", which Headlight does not read; it reads " + weight_formats());
     e.offset = r.number<uint64_t>();
     if (!r.failed() && !e.tensor.shape.empty() && e.tensor.shape.back() % e.tensor.dtype->block != 0)
         r.fail("the rows of tensor " + shortened(e.name) + " are no whole blocks of " + e.tensor.dtype->name);
@@ -126,9 +148,13 @@ Entry read_entry(Reader& r) {
 
 Status place(Entry& e, std::span<const std::byte> data, uint64_t alignment, const std::string& name) {
     const auto size = static_cast<uint64_t>(e.tensor.dtype->size(element_count(e.tensor.shape)));
-    if (e.offset % alignment != 0) return Error{name + ": tensor " + shortened(e.name) + " does not begin at a multiple of " + std::to_string(alignment) + "; download the file again."};
+    if (e.offset % alignment != 0)
+        return Error{name + ": tensor " + shortened(e.name) + " does not begin at a multiple of " +
+                     std::to_string(alignment) + "; download the file again."};
     if (e.offset > data.size() || size > data.size() - e.offset)
-        return Error{name + ": tensor " + shortened(e.name) + " ends past the end of the file; the download stopped early, so download this file again."};
+        return Error{
+            name + ": tensor " + shortened(e.name) +
+            " ends past the end of the file; the download stopped early, so download this file again."};
     e.tensor.bytes = data.subspan(e.offset, size);
     return success();
 }
@@ -142,12 +168,17 @@ const Json& Gguf::value(const std::string& key) const {
 }
 
 Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& name) {
-    if (bytes.size() < 24 || std::memcmp(bytes.data(), "GGUF", 4) != 0) return Error{name + " is not a GGUF file; check that it is the right file, or download it again."};
+    if (bytes.size() < 24 || std::memcmp(bytes.data(), "GGUF", 4) != 0)
+        return Error{name + " is not a GGUF file; check that it is the right file, or download it again."};
     Reader r(bytes.subspan(4), name);
     const auto version = r.number<uint32_t>();
-    if (version != 2 && version != 3) return Error{name + " has the GGUF version " + std::to_string(version) + "; Headlight reads 2 and 3, so convert the model again."};
+    if (version != 2 && version != 3)
+        return Error{name + " has the GGUF version " + std::to_string(version) +
+                     "; Headlight reads 2 and 3, so convert the model again."};
     const auto tensors = r.number<uint64_t>(), entries = r.number<uint64_t>();
-    if (tensors > kMostTensors || entries > kMostEntries) r.fail("it claims " + std::to_string(tensors) + " tensors and " + std::to_string(entries) + " entries");
+    if (tensors > kMostTensors || entries > kMostEntries)
+        r.fail("it claims " + std::to_string(tensors) + " tensors and " + std::to_string(entries) +
+               " entries");
     Gguf out;
     for (uint64_t i = 0; i < entries && !r.failed(); ++i) {
         const std::string key = r.text(kLongestName);
@@ -159,15 +190,21 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
     for (uint64_t i = 0; i < tensors && !r.failed(); ++i) table.push_back(read_entry(r));
     if (r.failed()) return r.error();
     const Json& wanted = out.value("general.alignment");
-    const uint64_t alignment = wanted.is_null() ? 32 : wanted.is_number_unsigned() ? wanted.get<uint64_t>() : 0;
+    const uint64_t alignment = wanted.is_null()              ? 32
+                               : wanted.is_number_unsigned() ? wanted.get<uint64_t>()
+                                                             : 0;
     if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
-        return Error{name + ": general.alignment is " + shortened(wanted.dump()) + ", which is no power of two; download the file again."};
-    const size_t header = 4 + r.at(), start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
+        return Error{name + ": general.alignment is " + shortened(wanted.dump()) +
+                     ", which is no power of two; download the file again."};
+    const size_t header = 4 + r.at(),
+                 start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
     std::vector<ByteRange> ranges;
     for (Entry& e : table) {
         TRY_STATUS(place(e, bytes.subspan(start), alignment, name));
         ranges.emplace_back(e.offset, e.offset + e.tensor.bytes.size());
-        if (!out.tensors.emplace(e.name, std::move(e.tensor)).second) return Error{name + ": two tensors are called " + shortened(e.name) + "; download the file again."};
+        if (!out.tensors.emplace(e.name, std::move(e.tensor)).second)
+            return Error{name + ": two tensors are called " + shortened(e.name) +
+                         "; download the file again."};
     }
     TRY_STATUS(check_apart(std::move(ranges), name));
     return out;

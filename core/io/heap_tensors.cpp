@@ -18,12 +18,14 @@ struct Blocks {
 
 void tensors_on_the_heap(bool on) { on_the_heap = on; }
 
-std::shared_ptr<const MappedFile> tensor_owner(std::shared_ptr<const MappedFile> mapped, std::map<std::string, StoredTensor>& tensors) {
+std::shared_ptr<const MappedFile> tensor_owner(std::shared_ptr<const MappedFile> mapped,
+                                               std::map<std::string, StoredTensor>& tensors) {
     if (!on_the_heap) return mapped;
     const auto owner = std::make_shared<Blocks>();
     owner->mapped = std::move(mapped);
     for (auto& [name, tensor] : tensors) {
-        auto& block = owner->blocks.emplace_back(std::make_unique_for_overwrite<std::byte[]>(tensor.bytes.size()));
+        auto& block =
+            owner->blocks.emplace_back(std::make_unique_for_overwrite<std::byte[]>(tensor.bytes.size()));
         if (!tensor.bytes.empty()) std::memcpy(block.get(), tensor.bytes.data(), tensor.bytes.size());
         tensor.bytes = {block.get(), tensor.bytes.size()};
     }

@@ -36,7 +36,8 @@ struct Taps {
 constexpr int kBits = 22;
 
 std::vector<Taps> make_taps(int in, int out, Resampling filter) {
-    const double scale = static_cast<double>(in) / out, wide = std::max(scale, 1.0), support = (filter == Resampling::bilinear ? 1 : 2) * wide;
+    const double scale = static_cast<double>(in) / out, wide = std::max(scale, 1.0),
+                 support = (filter == Resampling::bilinear ? 1 : 2) * wide;
     std::vector<Taps> all(static_cast<size_t>(out));
     for (int i = 0; i < out; ++i) {
         const double centre = (i + 0.5) * scale;
@@ -49,7 +50,8 @@ std::vector<Taps> make_taps(int in, int out, Resampling filter) {
             weights.push_back(filter == Resampling::bilinear ? triangle(at) : cubic(at));
             sum += weights.back();
         }
-        for (const double w : weights) t.weights.push_back(static_cast<int>(std::lround(w / (sum != 0 ? sum : 1) * (1 << kBits))));
+        for (const double w : weights)
+            t.weights.push_back(static_cast<int>(std::lround(w / (sum != 0 ? sum : 1) * (1 << kBits))));
     }
     return all;
 }
@@ -84,10 +86,13 @@ namespace {
 
 Status check_size(const std::string& name, int64_t width, int64_t height) {
     if (width <= kMostSide && height <= kMostSide && width * height <= kMostPixels) return success();
-    return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) + " pixels; make it smaller than 32 megapixels and 65,535 pixels a side first."};
+    return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) +
+                 " pixels; make it smaller than 32 megapixels and 65,535 pixels a side first."};
 }
 
-Error damaged(const std::string& name, const char* why) { return Error{name + " is damaged (" + why + "); save the picture again as PNG or JPEG."}; }
+Error damaged(const std::string& name, const char* why) {
+    return Error{name + " is damaged (" + why + "); save the picture again as PNG or JPEG."};
+}
 
 Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string& name) {
     const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> png(spng_ctx_new(0), spng_ctx_free);
@@ -97,8 +102,10 @@ Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string&
     spng_ihdr header{};
     if (const int problem = spng_get_ihdr(png.get(), &header)) return damaged(name, spng_strerror(problem));
     TRY_STATUS(check_size(name, header.width, header.height));
-    RgbImage out{static_cast<int>(header.width), static_cast<int>(header.height), std::vector<uint8_t>(size_t{header.width} * header.height * 3)};
-    if (const int problem = spng_decode_image(png.get(), out.rgb.data(), out.rgb.size(), SPNG_FMT_RGB8, 0)) return damaged(name, spng_strerror(problem));
+    RgbImage out{static_cast<int>(header.width), static_cast<int>(header.height),
+                 std::vector<uint8_t>(size_t{header.width} * header.height * 3)};
+    if (const int problem = spng_decode_image(png.get(), out.rgb.data(), out.rgb.size(), SPNG_FMT_RGB8, 0))
+        return damaged(name, spng_strerror(problem));
     return out;
 }
 
@@ -107,10 +114,15 @@ Result<RgbImage> decode_jpeg(std::span<const std::byte> bytes, const std::string
     if (!jpeg) return damaged(name, "there is no memory for it");
     const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
     int width = 0, height = 0, sampling = 0, colors = 0;
-    if (tjDecompressHeader3(jpeg.get(), data, bytes.size(), &width, &height, &sampling, &colors) != 0 || width <= 0 || height <= 0) return damaged(name, tjGetErrorStr2(jpeg.get()));
+    if (tjDecompressHeader3(jpeg.get(), data, bytes.size(), &width, &height, &sampling, &colors) != 0 ||
+        width <= 0 || height <= 0)
+        return damaged(name, tjGetErrorStr2(jpeg.get()));
     TRY_STATUS(check_size(name, width, height));
-    RgbImage out{width, height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
-    if (tjDecompress2(jpeg.get(), data, bytes.size(), out.rgb.data(), width, 0, height, TJPF_RGB, TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0) return damaged(name, tjGetErrorStr2(jpeg.get()));
+    RgbImage out{width, height,
+                 std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
+    if (tjDecompress2(jpeg.get(), data, bytes.size(), out.rgb.data(), width, 0, height, TJPF_RGB,
+                      TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0)
+        return damaged(name, tjGetErrorStr2(jpeg.get()));
     return out;
 }
 
@@ -125,14 +137,17 @@ constexpr ImageKind kKinds[] = {{"\x89PNG", decode_png}, {"\xFF\xD8", decode_jpe
 
 Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::string& name) {
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (all.size() > kMostBytes) return Error{name + " is larger than 256 MB; make the picture smaller first."};
+    if (all.size() > kMostBytes)
+        return Error{name + " is larger than 256 MB; make the picture smaller first."};
     for (const ImageKind& kind : kKinds)
         if (all.starts_with(kind.signature)) return kind.decode(bytes, name);
     return Error{name + " is neither a PNG nor a JPEG picture; save it as one of these."};
 }
 
 RgbImage resize(const RgbImage& image, int width, int height, Resampling filter) {
-    HEADLIGHT_CHECK(width > 0 && height > 0 && image.rgb.size() == size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height));
+    HEADLIGHT_CHECK(width > 0 && height > 0 &&
+                    image.rgb.size() ==
+                        size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height));
     if (image.width == width && image.height == height) return image;
     const auto across = make_taps(image.width, width, filter), down = make_taps(image.height, height, filter);
     const auto row_size = static_cast<size_t>(width) * 3, rows = static_cast<size_t>(height);

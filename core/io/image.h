@@ -17,7 +17,8 @@ struct RgbImage {
     std::vector<uint8_t> rgb;
 };
 
-/// Reads a PNG or JPEG file of at most 32 megapixels and 65,535 pixels a side. Grey becomes RGB, alpha is dropped.
+/// Reads a PNG or JPEG file of at most 32 megapixels and 65,535 pixels a side. Grey becomes RGB, alpha is
+/// dropped.
 Result<RgbImage> open_image(const std::filesystem::path& path);
 
 /// The same from bytes in memory; `name` is what messages call them. For tests and fuzzing.
@@ -25,8 +26,8 @@ Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::strin
 
 enum class Resampling { bilinear, bicubic };
 
-/// Resizes as Pillow does: the filter widens when it shrinks, each row first, then the columns, 8 bits between them. Beside the pictures it
-/// takes 12 bytes for each pixel of the result.
+/// Resizes as Pillow does: the filter widens when it shrinks, each row first, then the columns, 8 bits
+/// between them. Beside the pictures it takes 12 bytes for each pixel of the result.
 RgbImage resize(const RgbImage& image, int width, int height, Resampling filter);
 
 }  // namespace headlight

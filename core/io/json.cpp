@@ -18,11 +18,16 @@ int nesting_depth(std::string_view text) {
     for (size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (in_string) {
-            if (c == '\\') ++i;
-            else if (c == '"') in_string = false;
-        } else if (c == '"') in_string = true;
-        else if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
-        else if (c == ']' || c == '}') --depth;
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"')
+            in_string = true;
+        else if (c == '[' || c == '{')
+            deepest = std::max(deepest, ++depth);
+        else if (c == ']' || c == '}')
+            --depth;
     }
     return deepest;
 }
@@ -31,9 +36,11 @@ int nesting_depth(std::string_view text) {
 
 Result<Json> parse_json(std::string_view text, const std::string& name) {
     if (text.empty()) return Error{name + " is empty; download it again."};
-    if (nesting_depth(text) > kMaxDepth) return Error{name + " nests more than 200 levels deep, which no model file does; download it again."};
+    if (nesting_depth(text) > kMaxDepth)
+        return Error{name + " nests more than 200 levels deep, which no model file does; download it again."};
     Json value = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-    if (value.is_discarded()) return Error{name + " is not valid JSON (cut off or damaged); download it again."};
+    if (value.is_discarded())
+        return Error{name + " is not valid JSON (cut off or damaged); download it again."};
     return value;
 }
 
@@ -51,20 +58,25 @@ const Json* json_find(const Json& object, JsonKey key) {
 
 Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got) {
     const std::string shown = shortened(got.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown + "; correct the file or download it again."};
+    return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown +
+                 "; correct the file or download it again."};
 }
 
-Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high, const std::string& name) {
+Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high,
+                             const std::string& name) {
     if (!value.is_number_integer()) return wrong_type(name, key, "a whole number", value);
-    const bool too_big = value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
+    const bool too_big =
+        value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
     const int64_t number = too_big ? INT64_MAX : value.get<int64_t>();
     if (number < low || number > high)
-        return Error{name + ": " + in_quotes(key) + " is " + value.dump() + ", outside " + std::to_string(low) + " … " + std::to_string(high) +
+        return Error{name + ": " + in_quotes(key) + " is " + value.dump() + ", outside " +
+                     std::to_string(low) + " … " + std::to_string(high) +
                      "; correct the file or download it again."};
     return number;
 }
 
-Result<int64_t> json_integer(const Json& object, JsonKey key, int64_t fallback, int64_t low, int64_t high, const std::string& name) {
+Result<int64_t> json_integer(const Json& object, JsonKey key, int64_t fallback, int64_t low, int64_t high,
+                             const std::string& name) {
     const Json* value = json_find(object, key);
     if (!value) return fallback;
     return whole_number(*value, key.name, low, high, name);
@@ -73,7 +85,8 @@ Result<int64_t> json_integer(const Json& object, JsonKey key, int64_t fallback, 
 Result<double> json_number(const Json& object, JsonKey key, double fallback, const std::string& name) {
     const Json* value = json_find(object, key);
     if (!value) return fallback;
-    if (!value->is_number() || !std::isfinite(value->get<double>())) return wrong_type(name, key.name, "a number", *value);
+    if (!value->is_number() || !std::isfinite(value->get<double>()))
+        return wrong_type(name, key.name, "a number", *value);
     return value->get<double>();
 }
 
@@ -84,7 +97,8 @@ Result<bool> json_boolean(const Json& object, JsonKey key, bool fallback, const 
     return value->get<bool>();
 }
 
-Result<std::string> json_string(const Json& object, JsonKey key, const std::string& fallback, const std::string& name) {
+Result<std::string> json_string(const Json& object, JsonKey key, const std::string& fallback,
+                                const std::string& name) {
     const Json* value = json_find(object, key);
     if (!value) return fallback;
     if (!value->is_string()) return wrong_type(name, key.name, "a string", *value);

@@ -11,14 +11,15 @@ namespace headlight {
 
 using Json = nlohmann::json;
 
-/// Parses JSON text; `name` is what messages call it. Refuses more than 200 levels of nesting, duplicate-free or not.
+/// Parses JSON text; `name` is what messages call it. Refuses more than 200 levels of nesting, duplicate-free
+/// or not.
 Result<Json> parse_json(std::string_view text, const std::string& name);
 
 /// Reads and parses a JSON file.
 Result<Json> read_json(const std::filesystem::path& path);
 
-/// A key of an object. Where it may hold null (or_null), null counts as missing; under any other key null is an error, as
-/// every value of another type is.
+/// A key of an object. Where it may hold null (or_null), null counts as missing; under any other key null is
+/// an error, as every value of another type is.
 struct JsonKey {
     const char* name;
     bool nullable = false;
@@ -38,10 +39,12 @@ const Json* json_find(const Json& object, JsonKey key);
 Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got);
 
 /// A whole number within [low, high]; `key` is what messages call it.
-Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high, const std::string& name);
+Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high,
+                             const std::string& name);
 
 /// object[key] as an integer within [low, high], or `fallback` where the key is missing.
-Result<int64_t> json_integer(const Json& object, JsonKey key, int64_t fallback, int64_t low, int64_t high, const std::string& name);
+Result<int64_t> json_integer(const Json& object, JsonKey key, int64_t fallback, int64_t low, int64_t high,
+                             const std::string& name);
 
 /// object[key] as a finite number, or `fallback`.
 Result<double> json_number(const Json& object, JsonKey key, double fallback, const std::string& name);
@@ -50,7 +53,8 @@ Result<double> json_number(const Json& object, JsonKey key, double fallback, con
 Result<bool> json_boolean(const Json& object, JsonKey key, bool fallback, const std::string& name);
 
 /// object[key] as a string, or `fallback`.
-Result<std::string> json_string(const Json& object, JsonKey key, const std::string& fallback, const std::string& name);
+Result<std::string> json_string(const Json& object, JsonKey key, const std::string& fallback,
+                                const std::string& name);
 
 /// object[key] as an object or a list; an empty one where the key is missing.
 Result<Json> json_object(const Json& object, JsonKey key, const std::string& name);

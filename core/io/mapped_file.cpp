@@ -1,5 +1,5 @@
-// mmap, with every failure as a sentence. A page that cannot be read raises SIGBUS; the handler knows the mapped ranges, puts zeros
-// under them and marks the file, whose pass is then discarded.
+// mmap, with every failure as a sentence. A page that cannot be read raises SIGBUS; the handler knows the
+// mapped ranges, puts zeros under them and marks the file, whose pass is then discarded.
 #include "io/mapped_file.h"
 
 #include <fcntl.h>
@@ -16,7 +16,8 @@
 
 namespace headlight {
 
-/// One mapped file as the signal handler sees it: a node of a list that only grows, free where it begins at 0.
+/// One mapped file as the signal handler sees it: a node of a list that only grows, free where it begins at
+/// 0.
 struct MappedRange {
     std::atomic<uintptr_t> begin{0}, end{0};
     std::atomic<bool> taken{true}, faulted{false};
@@ -28,7 +29,8 @@ namespace {
 std::atomic<MappedRange*> ranges{nullptr};
 struct sigaction handler_before;
 
-/// Async-signal-safe. Zeros from the faulting page to the end of its file; every other fault goes to who handled them before.
+/// Async-signal-safe. Zeros from the faulting page to the end of its file; every other fault goes to who
+/// handled them before.
 void catch_fault(int signal, siginfo_t* info, void* context) {
     const int saved = errno;
     const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
@@ -37,7 +39,9 @@ void catch_fault(int signal, siginfo_t* info, void* context) {
         if (begin == 0 || at < begin || at >= end) continue;
         const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), from = at / page * page;
         r->faulted = true;
-        if (mmap(reinterpret_cast<void*>(from), end - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) break;
+        if (mmap(reinterpret_cast<void*>(from), end - from, PROT_READ,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+            break;
         errno = saved;
         return;
     }
@@ -57,11 +61,13 @@ void catch_faults_once() {
 
 MappedRange* watch(const std::byte* data, size_t size) {
     MappedRange* range = ranges.load();
-    for (bool taken = false; range && !range->taken.compare_exchange_strong(taken, true); taken = false) range = range->next;
+    for (bool taken = false; range && !range->taken.compare_exchange_strong(taken, true); taken = false)
+        range = range->next;
     if (!range) {
         range = new MappedRange;
         range->next = ranges.load();
-        while (!ranges.compare_exchange_weak(range->next, range)) {}
+        while (!ranges.compare_exchange_weak(range->next, range)) {
+        }
     }
     range->faulted = false;
     range->end = reinterpret_cast<uintptr_t>(data) + size;
@@ -87,7 +93,9 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
     const auto size = static_cast<size_t>(info.st_size);
     void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
     ::close(file);
-    if (data == MAP_FAILED) return Error{display_path(path) + " cannot be mapped into memory (" + std::strerror(errno) + "): free some memory."};
+    if (data == MAP_FAILED)
+        return Error{display_path(path) + " cannot be mapped into memory (" + std::strerror(errno) +
+                     "): free some memory."};
     const std::shared_ptr<MappedFile> mapped(new MappedFile);
     mapped->path_ = path;
     mapped->data_ = static_cast<const std::byte*>(data);
@@ -110,7 +118,9 @@ MappedFile::~MappedFile() {
 Status MappedFile::check_unchanged() const {
     struct stat now {};
     const bool same_file = stat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
-    const bool rewritten = same_file && (static_cast<size_t>(now.st_size) != size_ || now.st_mtim.tv_sec != modified_.tv_sec || now.st_mtim.tv_nsec != modified_.tv_nsec);
+    const bool rewritten =
+        same_file && (static_cast<size_t>(now.st_size) != size_ || now.st_mtim.tv_sec != modified_.tv_sec ||
+                      now.st_mtim.tv_nsec != modified_.tv_nsec);
     if (!rewritten && !(range_ && range_->faulted)) return success();
     return Error{display_path(path_) + " changed on the disk; open it again."};
 }

@@ -17,8 +17,8 @@ struct MappedRange;
 /// A file's name as a person would read it in a message: at most 200 characters.
 std::string display_path(const std::filesystem::path& path);
 
-/// The bytes of a file for as long as this lives. An empty file maps to no bytes. Where the file shrinks meanwhile, or cannot be read,
-/// its lost bytes read as zeros and check_unchanged() says so.
+/// The bytes of a file for as long as this lives. An empty file maps to no bytes. Where the file shrinks
+/// meanwhile, or cannot be read, its lost bytes read as zeros and check_unchanged() says so.
 class MappedFile {
 public:
     /// Fails with one sentence when the file is missing, unreadable or no regular file.
@@ -31,8 +31,9 @@ public:
     std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
     const std::filesystem::path& path() const { return path_; }
 
-    /// Fails where the file was cut or overwritten since it was opened, so that what was computed from its bytes is worth nothing. A file
-    /// that was replaced by another of its name is not: the mapped one lives on. Costs one stat.
+    /// Fails where the file was cut or overwritten since it was opened, so that what was computed from its
+    /// bytes is worth nothing. A file that was replaced by another of its name is not: the mapped one lives
+    /// on. Costs one stat.
     Status check_unchanged() const;
 
 private:

@@ -49,23 +49,31 @@ std::string square(const NumberTable& t, char separator) {
 /// table, row, column, value: one a line, with the numbers of row and column because labels repeat.
 std::string lines(std::span<const NumberTable> tables, char separator) {
     std::string out;
-    for (const char* name : {"table", "row", "row_label", "column", "column_label"}) out += std::string(name) + separator;
+    for (const char* name : {"table", "row", "row_label", "column", "column_label"})
+        out += std::string(name) + separator;
     out += "value\n";
     for (const NumberTable& t : tables)
         for (Index r = 0; r < t.values.rows(); ++r)
             for (Index c = 0; c < t.values.cols(); ++c) {
-                out += field(t.name, separator) + separator + std::to_string(r) + separator + field(t.rows[static_cast<size_t>(r)], separator) + separator;
-                out += std::to_string(c) + separator + field(t.columns[static_cast<size_t>(c)], separator) + separator + shortest(t.values(r, c)) + "\n";
+                out += field(t.name, separator) + separator + std::to_string(r) + separator +
+                       field(t.rows[static_cast<size_t>(r)], separator) + separator;
+                out += std::to_string(c) + separator + field(t.columns[static_cast<size_t>(c)], separator) +
+                       separator + shortest(t.values(r, c)) + "\n";
             }
     return out;
 }
 
-Status write_separated(const std::filesystem::path& path, std::span<const NumberTable> tables, char separator) {
+Status write_separated(const std::filesystem::path& path, std::span<const NumberTable> tables,
+                       char separator) {
     return write_file(path, tables.size() == 1 ? square(tables[0], separator) : lines(tables, separator));
 }
 
-Status write_csv(const std::filesystem::path& path, std::span<const NumberTable> tables) { return write_separated(path, tables, ','); }
-Status write_tsv(const std::filesystem::path& path, std::span<const NumberTable> tables) { return write_separated(path, tables, '\t'); }
+Status write_csv(const std::filesystem::path& path, std::span<const NumberTable> tables) {
+    return write_separated(path, tables, ',');
+}
+Status write_tsv(const std::filesystem::path& path, std::span<const NumberTable> tables) {
+    return write_separated(path, tables, '\t');
+}
 
 Status write_json(const std::filesystem::path& path, std::span<const NumberTable> tables) {
     auto list = nlohmann::ordered_json::array();
@@ -73,20 +81,33 @@ Status write_json(const std::filesystem::path& path, std::span<const NumberTable
         auto values = nlohmann::ordered_json::array();
         for (Index r = 0; r < t.values.rows(); ++r) {
             auto row = nlohmann::ordered_json::array();
-            for (Index c = 0; c < t.values.cols(); ++c) row.push_back(std::isnan(t.values(r, c)) ? nlohmann::ordered_json() : nlohmann::ordered_json(t.values(r, c)));
+            for (Index c = 0; c < t.values.cols(); ++c)
+                row.push_back(std::isnan(t.values(r, c)) ? nlohmann::ordered_json()
+                                                         : nlohmann::ordered_json(t.values(r, c)));
             values.push_back(std::move(row));
         }
-        list.push_back({{"name", t.name}, {"rows_are", t.rows_are}, {"columns_are", t.columns_are}, {"rows", t.rows}, {"columns", t.columns}, {"values", std::move(values)}});
+        list.push_back({{"name", t.name},
+                        {"rows_are", t.rows_are},
+                        {"columns_are", t.columns_are},
+                        {"rows", t.rows},
+                        {"columns", t.columns},
+                        {"values", std::move(values)}});
     }
-    return write_file(path, nlohmann::ordered_json{{"tables", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return write_file(path, nlohmann::ordered_json{{"tables", std::move(list)}}.dump(
+                                -1, ' ', false, Json::error_handler_t::replace) +
+                                "\n");
 }
 
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (format 1.0).
 Status write_npy(const std::filesystem::path& path, std::span<const NumberTable> tables) {
     const Index rows = tables[0].values.rows(), columns = tables[0].values.cols();
     for (const NumberTable& t : tables)
-        if (t.values.rows() != rows || t.values.cols() != columns) return Error{display_path(path) + ": a .npy file holds one array, and these tables have different sizes; choose .json, .csv or .safetensors."};
-    const std::string shape = (tables.size() > 1 ? std::to_string(tables.size()) + ", " : "") + std::to_string(rows) + ", " + std::to_string(columns);
+        if (t.values.rows() != rows || t.values.cols() != columns)
+            return Error{display_path(path) +
+                         ": a .npy file holds one array, and these tables have different sizes; choose "
+                         ".json, .csv or .safetensors."};
+    const std::string shape = (tables.size() > 1 ? std::to_string(tables.size()) + ", " : "") +
+                              std::to_string(rows) + ", " + std::to_string(columns);
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
     while ((10 + header.size() + 1) % 64) header += ' ';
     header += '\n';
@@ -95,7 +116,8 @@ Status write_npy(const std::filesystem::path& path, std::span<const NumberTable>
     out->write(std::string_view("\x93NUMPY\x01\x00", 8));
     out->write(&length, 2);
     out->write(header);
-    for (const NumberTable& t : tables) out->write(t.values.data(), static_cast<size_t>(t.values.size()) * sizeof(float));
+    for (const NumberTable& t : tables)
+        out->write(t.values.data(), static_cast<size_t>(t.values.size()) * sizeof(float));
     return out->commit();
 }
 
@@ -103,8 +125,11 @@ Status write_tensors(const std::filesystem::path& path, std::span<const NumberTa
     std::vector<TensorToWrite> tensors;
     std::map<std::string, std::string> metadata;
     for (const NumberTable& t : tables) {
-        tensors.push_back({t.name, "F32", {t.values.rows(), t.values.cols()}, [&t](const auto& sink) { sink(t.values.data(), static_cast<size_t>(t.values.size()) * sizeof(float)); }});
-        metadata[t.name] = Json{{"rows", t.rows}, {"columns", t.columns}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+        tensors.push_back({t.name, "F32", {t.values.rows(), t.values.cols()}, [&t](const auto& sink) {
+                               sink(t.values.data(), static_cast<size_t>(t.values.size()) * sizeof(float));
+                           }});
+        metadata[t.name] = Json{{"rows", t.rows}, {"columns", t.columns}}.dump(
+            -1, ' ', false, Json::error_handler_t::replace);
     }
     return write_safetensors(path, tensors, metadata);
 }
@@ -115,7 +140,11 @@ struct Format {
 };
 
 /// The table of formats.
-constexpr Format kFormats[] = {{".csv", write_csv}, {".tsv", write_tsv}, {".json", write_json}, {".npy", write_npy}, {".safetensors", write_tensors}};
+constexpr Format kFormats[] = {{".csv", write_csv},
+                               {".tsv", write_tsv},
+                               {".json", write_json},
+                               {".npy", write_npy},
+                               {".safetensors", write_tensors}};
 
 const Format* format_of(const std::filesystem::path& path) {
     for (const Format& f : kFormats)
@@ -129,9 +158,13 @@ bool is_numbers_path(const std::filesystem::path& path) { return format_of(path)
 
 Status write_numbers(const std::filesystem::path& path, std::span<const NumberTable> tables) {
     const Format* format = format_of(path);
-    if (!format) return Error{display_path(path) + " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
+    if (!format)
+        return Error{display_path(path) +
+                     " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
     if (tables.empty()) return Error{"This view has no numbers to write."};
-    for (const NumberTable& t : tables) HEADLIGHT_CHECK(t.rows.size() == static_cast<size_t>(t.values.rows()) && t.columns.size() == static_cast<size_t>(t.values.cols()));
+    for (const NumberTable& t : tables)
+        HEADLIGHT_CHECK(t.rows.size() == static_cast<size_t>(t.values.rows()) &&
+                        t.columns.size() == static_cast<size_t>(t.values.cols()));
     return format->write(path, tables);
 }
 

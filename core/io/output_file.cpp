@@ -21,9 +21,11 @@ namespace headlight {
 namespace fs = std::filesystem;
 
 namespace {
-/// Waits until the disk has it, so that a rename never puts an empty file in the place of a full one. Where a file system cannot say,
-/// nothing is to be waited for.
-int sync(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno; }
+/// Waits until the disk has it, so that a rename never puts an empty file in the place of a full one. Where a
+/// file system cannot say, nothing is to be waited for.
+int sync(int descriptor) {
+    return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
+}
 
 void sync_folder(const fs::path& folder) {
     const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,7 +35,8 @@ void sync_folder(const fs::path& folder) {
 }
 
 Error cannot_write(const fs::path& path, int code) {
-    return Error{display_path(path) + " cannot be written (" + std::strerror(code) + "): choose another folder or free some space."};
+    return Error{display_path(path) + " cannot be written (" + std::strerror(code) +
+                 "): choose another folder or free some space."};
 }
 }  // namespace
 
@@ -75,10 +78,13 @@ void end_by(int signal) {
 /// Signals that end the program remove what is half written first, where nobody handles or ignores them.
 void handle_signals() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        struct sigaction before {}, action {};
+        struct sigaction before {
+        }, action{};
         action.sa_handler = end_by;
         action.sa_flags = static_cast<int>(SA_RESETHAND);
-        if (sigaction(signal, nullptr, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+        if (sigaction(signal, nullptr, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
+            before.sa_handler == SIG_DFL)
+            sigaction(signal, &action, nullptr);
     }
 }
 
@@ -88,22 +94,27 @@ bool is_ours(std::string_view ending) {
     return ending.size() == 8 && std::all_of(ending.begin(), ending.end(), hexadecimal);
 }
 
-/// Removes what programs that were killed left beside the target. A temporary file is locked for as long as it is written.
+/// Removes what programs that were killed left beside the target. A temporary file is locked for as long as
+/// it is written.
 void remove_leftovers(const fs::path& target) {
     const std::string prefix = target.filename().string() + ".part-";
     std::error_code ignored;
-    for (fs::directory_iterator it(target.has_parent_path() ? target.parent_path() : ".", ignored), end; !ignored && it != end; it.increment(ignored)) {
+    for (fs::directory_iterator it(target.has_parent_path() ? target.parent_path() : ".", ignored), end;
+         !ignored && it != end; it.increment(ignored)) {
         const std::string name = it->path().filename().string();
         if (!name.starts_with(prefix) || !is_ours(std::string_view(name).substr(prefix.size()))) continue;
         const int file = ::open(it->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (file < 0) continue;
         struct stat info {};
-        if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(file, LOCK_EX | LOCK_NB) == 0) unlink(it->path().c_str());
+        if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+            flock(file, LOCK_EX | LOCK_NB) == 0)
+            unlink(it->path().c_str());
         close(file);
     }
 }
 
-/// The process's file creation mask. It can only be read by setting it, so it is read once: files are made on several threads.
+/// The process's file creation mask. It can only be read by setting it, so it is read once: files are made on
+/// several threads.
 mode_t creation_mask() {
     static const mode_t mask = [] {
         const mode_t found = umask(0);
@@ -113,8 +124,8 @@ mode_t creation_mask() {
     return mask;
 }
 
-/// A new, locked file beside the target; −1 and errno where there is none. Another program may take it for a leftover before it is
-/// locked: then it is gone, and the next one is tried.
+/// A new, locked file beside the target; −1 and errno where there is none. Another program may take it for a
+/// leftover before it is locked: then it is gone, and the next one is tried.
 int open_temporary(const fs::path& target, fs::path& name) {
     for (int attempt = 0; attempt < 100; ++attempt) {
         char ending[16];
@@ -123,7 +134,8 @@ int open_temporary(const fs::path& target, fs::path& name) {
         Temporary* const listed = name_temporary(name.string());
         const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         struct stat info {};
-        if (file >= 0 && (flock(file, LOCK_EX) != 0 || fstat(file, &info) != 0 || info.st_nlink > 0)) return file;
+        if (file >= 0 && (flock(file, LOCK_EX) != 0 || fstat(file, &info) != 0 || info.st_nlink > 0))
+            return file;
         const int problem = errno;
         if (file >= 0) close(file);
         if (listed) forget_temporary(name);
@@ -148,7 +160,8 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
     if (is_standard_stream(path)) return wrap(new OutputFile(path, {}, fdopen(dup(STDOUT_FILENO), "wb")));
     struct stat info {};
     const bool exists = stat(path.c_str(), &info) == 0;
-    if (exists && S_ISDIR(info.st_mode)) return Error{display_path(path) + " is a folder: name a file in it."};
+    if (exists && S_ISDIR(info.st_mode))
+        return Error{display_path(path) + " is a folder: name a file in it."};
     if (exists && !S_ISREG(info.st_mode)) {
         std::FILE* file = std::fopen(path.c_str(), "wb");
         if (!file) return cannot_write(path, errno);
@@ -185,7 +198,8 @@ Status OutputFile::commit() {
     if (std::fflush(file_) != 0 && !failed_) failed_ = errno;
     if (!failed_ && !temporary_.empty()) failed_ = sync(fileno(file_));
     if (std::fclose(std::exchange(file_, nullptr)) != 0 && !failed_) failed_ = errno;
-    if (!failed_ && !temporary_.empty() && std::rename(temporary_.c_str(), target_.c_str()) != 0) failed_ = errno;
+    if (!failed_ && !temporary_.empty() && std::rename(temporary_.c_str(), target_.c_str()) != 0)
+        failed_ = errno;
     if (failed_) return cannot_write(target_, failed_);
     forget_temporary(temporary_);
     if (!temporary_.empty()) sync_folder(target_.parent_path());

@@ -13,9 +13,10 @@ namespace headlight {
 /// Whether a path means standard output: "-", or "-.png" where the ending says what is written.
 bool is_standard_stream(const std::filesystem::path& path);
 
-/// Writes beside the target and renames on commit(); without a commit the target stays as it was. SIGINT, SIGTERM and SIGHUP remove what is
-/// half written, unless the program handles them itself; what a killed program left is removed at the next save to the same target.
-/// Pipes and devices (and "-" or "-.png", standard output) are written directly, never replaced.
+/// Writes beside the target and renames on commit(); without a commit the target stays as it was. SIGINT,
+/// SIGTERM and SIGHUP remove what is half written, unless the program handles them itself; what a killed
+/// program left is removed at the next save to the same target. Pipes and devices (and "-" or "-.png",
+/// standard output) are written directly, never replaced.
 class OutputFile {
 public:
     static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& path);
@@ -36,7 +37,8 @@ private:
     int failed_ = 0;  // errno of the first write that failed
 };
 
-/// Removes the temporary files that are being written: for a program that is about to end by a signal. Async-signal-safe.
+/// Removes the temporary files that are being written: for a program that is about to end by a signal.
+/// Async-signal-safe.
 void remove_temporaries();
 
 /// A whole file of text, or none.

@@ -21,7 +21,8 @@ int write(spng_ctx*, void* sink, void* data, size_t size) {
 }  // namespace
 
 Status encode_png(const PngPixels& pixels, const ByteSink& sink) {
-    const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(SPNG_CTX_ENCODER), spng_ctx_free);
+    const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(SPNG_CTX_ENCODER),
+                                                                 spng_ctx_free);
     const Error failed{"The picture could not be encoded; choose a smaller size."};
     if (!context) return failed;
     HEADLIGHT_CHECK(pixels.bytes.size() == size_t{pixels.width} * pixels.height * (pixels.alpha ? 4 : 3));
@@ -38,7 +39,9 @@ Status encode_png(const PngPixels& pixels, const ByteSink& sink) {
     spng_set_phys(c, &size);
     spng_set_option(c, SPNG_IMG_COMPRESSION_LEVEL, kCompression);
     spng_set_option(c, SPNG_FILTER_CHOICE, SPNG_FILTER_CHOICE_SUB | SPNG_FILTER_CHOICE_UP);
-    if (spng_encode_image(c, pixels.bytes.data(), pixels.bytes.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE) != 0) return failed;
+    if (spng_encode_image(c, pixels.bytes.data(), pixels.bytes.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE) !=
+        0)
+        return failed;
     return success();
 }
 

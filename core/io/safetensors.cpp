@@ -18,40 +18,49 @@ constexpr int64_t kMaxElements = int64_t{1} << 48;
 
 Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& what) {
     const auto it = entry.find("shape");
-    if (it == entry.end() || !it->is_array() || it->size() > 8) return Error{what + " has no usable shape; download the file again."};
+    if (it == entry.end() || !it->is_array() || it->size() > 8)
+        return Error{what + " has no usable shape; download the file again."};
     std::vector<int64_t> shape;
     int64_t count = 1;
     for (const Json& d : *it) {
-        if (!d.is_number_integer() || (d.is_number_unsigned() && d.get<uint64_t>() > static_cast<uint64_t>(kMaxElements)) || d.get<int64_t>() < 0)
+        if (!d.is_number_integer() ||
+            (d.is_number_unsigned() && d.get<uint64_t>() > static_cast<uint64_t>(kMaxElements)) ||
+            d.get<int64_t>() < 0)
             return Error{what + " has a dimension that is no size; download the file again."};
         const int64_t size = d.get<int64_t>();
-        if (size > 0 && count > kMaxElements / size) return Error{what + " has more elements than any file holds; download the file again."};
+        if (size > 0 && count > kMaxElements / size)
+            return Error{what + " has more elements than any file holds; download the file again."};
         count *= size;
         shape.push_back(size);
     }
     return shape;
 }
 
-Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> data, const std::string& what, uint64_t& begin, uint64_t& end) {
+Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> data, const std::string& what,
+                                uint64_t& begin, uint64_t& end) {
     if (!entry.is_object()) return Error{what + " is not described by an object; download the file again."};
     StoredTensor tensor;
     TRY(const std::string type, json_string(entry, "dtype", "", what));
     tensor.dtype = find_dtype(type);
-    if (!tensor.dtype) return Error{what + " has the unknown dtype " + in_quotes(type) + "; save it as F32, F16 or BF16."};
+    if (!tensor.dtype)
+        return Error{what + " has the unknown dtype " + in_quotes(type) + "; save it as F32, F16 or BF16."};
     TRY(tensor.shape, read_shape(entry, what));
     const auto offsets = entry.find("data_offsets");
-    const bool usable = offsets != entry.end() && offsets->is_array() && offsets->size() == 2 && (*offsets)[0].is_number_unsigned() && (*offsets)[1].is_number_unsigned();
+    const bool usable = offsets != entry.end() && offsets->is_array() && offsets->size() == 2 &&
+                        (*offsets)[0].is_number_unsigned() && (*offsets)[1].is_number_unsigned();
     if (!usable) return Error{what + " has no usable data_offsets; download the file again."};
     begin = (*offsets)[0].get<uint64_t>();
     end = (*offsets)[1].get<uint64_t>();
     if (begin > end) return Error{what + " ends before it begins; download the file again."};
     if (end > data.size())
-        return Error{what + " ends at byte " + std::to_string(end) + " of the data, but the file holds only " + std::to_string(data.size()) +
+        return Error{what + " ends at byte " + std::to_string(end) +
+                     " of the data, but the file holds only " + std::to_string(data.size()) +
                      "; the download stopped early, so download this file again."};
     const auto needed = static_cast<uint64_t>(tensor.dtype->size(element_count(tensor.shape)));
     if (end - begin != needed)
-        return Error{what + " of shape " + shape_text(tensor.shape) + " needs " + std::to_string(needed) + " bytes, but its data_offsets give " +
-                     std::to_string(end - begin) + "; download the file again."};
+        return Error{what + " of shape " + shape_text(tensor.shape) + " needs " + std::to_string(needed) +
+                     " bytes, but its data_offsets give " + std::to_string(end - begin) +
+                     "; download the file again."};
     tensor.bytes = data.subspan(begin, end - begin);
     return tensor;
 }
@@ -74,20 +83,28 @@ Status check_apart(std::vector<ByteRange> ranges, const std::string& name) {
     std::erase_if(ranges, [](const ByteRange& r) { return r.first == r.second; });
     std::sort(ranges.begin(), ranges.end());
     for (size_t i = 1; i < ranges.size(); ++i)
-        if (ranges[i].first < ranges[i - 1].second) return Error{name + ": two tensors share the same bytes; download the file again."};
+        if (ranges[i].first < ranges[i - 1].second)
+            return Error{name + ": two tensors share the same bytes; download the file again."};
     return success();
 }
 
 Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
-    if (bytes.size() < 8) return Error{name + " is " + std::to_string(bytes.size()) + " bytes long, too short for a safetensors file; download it again."};
+    if (bytes.size() < 8)
+        return Error{name + " is " + std::to_string(bytes.size()) +
+                     " bytes long, too short for a safetensors file; download it again."};
     uint64_t length;
     std::memcpy(&length, bytes.data(), 8);
-    if (length > kMaxHeader) return Error{name + " is not a safetensors file: its header claims " + std::to_string(length) + " bytes; check that it is the right file."};
+    if (length > kMaxHeader)
+        return Error{name + " is not a safetensors file: its header claims " + std::to_string(length) +
+                     " bytes; check that it is the right file."};
     if (length > bytes.size() - 8)
-        return Error{name + " ends inside its header (" + std::to_string(bytes.size() - 8) + " of " + std::to_string(length) +
+        return Error{name + " ends inside its header (" + std::to_string(bytes.size() - 8) + " of " +
+                     std::to_string(length) +
                      " bytes); the download stopped early, so download this file again."};
-    TRY(const Json header, parse_json({reinterpret_cast<const char*>(bytes.data()) + 8, length}, "The header of " + name));
-    if (!header.is_object()) return Error{"The header of " + name + " is not a JSON object; download it again."};
+    TRY(const Json header,
+        parse_json({reinterpret_cast<const char*>(bytes.data()) + 8, length}, "The header of " + name));
+    if (!header.is_object())
+        return Error{"The header of " + name + " is not a JSON object; download it again."};
     const auto data = bytes.subspan(8 + length);
 
     Safetensors out;
@@ -115,7 +132,8 @@ Result<Safetensors> open_safetensors(const std::filesystem::path& path) {
 }
 
 Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
-                         const std::map<std::string, std::string>& metadata, const std::function<Status()>& last_word) {
+                         const std::map<std::string, std::string>& metadata,
+                         const std::function<Status()>& last_word) {
     nlohmann::ordered_json header;
     if (!metadata.empty()) header["__metadata__"] = metadata;
     uint64_t offset = 0;

@@ -21,7 +21,8 @@ struct Safetensors : TensorFile {
 /// Maps a file and checks its whole header: lengths, shapes, offsets, overlaps.
 Result<Safetensors> open_safetensors(const std::filesystem::path& path);
 
-/// The same for a header already in memory; `total` bytes of file follow the 8-byte length. For tests and fuzzing.
+/// The same for a header already in memory; `total` bytes of file follow the 8-byte length. For tests and
+/// fuzzing.
 Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const std::string& name);
 
 /// One tensor to be written. `write` is called once, in order, with a sink for its bytes.
@@ -31,8 +32,10 @@ struct TensorToWrite {
     std::function<void(const std::function<void(const void*, size_t)>& sink)> write;
 };
 
-/// Writes a safetensors file whole or not at all; not at all, too, where `last_word` fails once everything is written.
+/// Writes a safetensors file whole or not at all; not at all, too, where `last_word` fails once everything is
+/// written.
 Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
-                         const std::map<std::string, std::string>& metadata, const std::function<Status()>& last_word = {});
+                         const std::map<std::string, std::string>& metadata,
+                         const std::function<Status()>& last_word = {});
 
 }  // namespace headlight

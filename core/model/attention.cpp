@@ -1,4 +1,5 @@
-// Scores, mask, softmax, weighted values. Views that show a head later call these same functions on the same q and k.
+// Scores, mask, softmax, weighted values. Views that show a head later call these same functions on the same
+// q and k.
 #include "model/attention.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr int kQueryBlock = 64;
 
-/// The keys that a block of one head's queries needs: those it may weigh, or all where its pattern was frozen.
+/// The keys that a block of one head's queries needs: those it may weigh, or all where its pattern was
+/// frozen.
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.change(head) && rule.change(head)->frozen) return {0, rule.mask.keys};
     return rule.mask_of(head).weighed(first, last);
@@ -33,7 +35,8 @@ int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
     }
     const int exact = count / 2;
     if (apart < exact) return bucket + apart;
-    const float share = std::log(static_cast<float>(apart) / static_cast<float>(exact)) / std::log(static_cast<float>(b.max_distance) / static_cast<float>(exact));
+    const float share = std::log(static_cast<float>(apart) / static_cast<float>(exact)) /
+                        std::log(static_cast<float>(b.max_distance) / static_cast<float>(exact));
     return bucket + std::min(exact + static_cast<int>(share * static_cast<float>(count - exact)), count - 1);
 }
 
@@ -42,7 +45,8 @@ void PositionBias::add(int head, int first, int first_key, MatrixRef scores) con
         if (by_key.size()) scores.row(r) += by_key.row(head).segment(first_key, scores.cols());
         if (by_distance.size()) {
             const Index queries = (by_distance.cols() + 1) / 2;  // self-attention: as many keys as queries
-            scores.row(r) += by_distance.row(head).segment(first_key - (first + r) + queries - 1, scores.cols());
+            scores.row(r) +=
+                by_distance.row(head).segment(first_key - (first + r) + queries - 1, scores.cols());
         }
     }
 }
@@ -53,7 +57,8 @@ PositionBias alibi_bias(int heads, int keys) {
     int power = 1;
     while (2 * power <= heads) power *= 2;
     for (int h = 0; h < heads; ++h) {
-        const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power) : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
+        const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power)
+                                       : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
         for (int k = 0; k < keys; ++k) bias.by_key(h, k) = static_cast<float>(slope) * static_cast<float>(k);
     }
     return bias;
@@ -69,15 +74,20 @@ PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, boo
     return bias;
 }
 
-void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, int first_key, MatrixRef scores) {
-    HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() && first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    scores.noalias() = q.middleRows(first, scores.rows()) * k.middleRows(first_key, scores.cols()).transpose();
+void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+                      int first_key, MatrixRef scores) {
+    HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
+                     first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
+    scores.noalias() =
+        q.middleRows(first, scores.rows()) * k.middleRows(first_key, scores.cols()).transpose();
     scores *= rule.scale;
     if (rule.cap > 0) scores = (scores.array() / rule.cap).tanh() * rule.cap;
     rule.bias.add(head, first, first_key, scores);
     if (const HeadRule* change = rule.change(head))
         for (const auto& [query, key, value] : change->scores)
-            if (query >= first && query < first + scores.rows() && key >= first_key && key < first_key + scores.cols()) scores(query - first, key - first_key) = value;
+            if (query >= first && query < first + scores.rows() && key >= first_key &&
+                key < first_key + scores.cols())
+                scores(query - first, key - first_key) = value;
 }
 
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
@@ -94,7 +104,8 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
         row.tail(row.size() - begin - count).setZero();
         if (mask.has_holes(static_cast<int>(first + r)))
             for (Index i = 0; i < count; ++i)
-                if (mask.is_hole(static_cast<int>(first + r), seen.begin + static_cast<int>(i))) weights[i] = -std::numeric_limits<float>::infinity();
+                if (mask.is_hole(static_cast<int>(first + r), seen.begin + static_cast<int>(i)))
+                    weights[i] = -std::numeric_limits<float>::infinity();
         const float largest = weights.maxCoeff();
         weights = (weights - largest).exp();
         weights *= 1.0f / weights.sum();
@@ -113,16 +124,20 @@ void harden(MatrixRef pattern) {
     }
 }
 
-/// Scores of the queries from `first` and the keys from `first_key` on, with a person's changes, to rows of the pattern.
+/// Scores of the queries from `first` and the keys from `first_key` on, with a person's changes, to rows of
+/// the pattern.
 void finish_pattern(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
     const HeadRule* change = rule.change(head);
     const MaskPlan& mask = rule.mask_of(head);
     if (!change) return masked_softmax(mask, first, first_key, scores);
-    if (std::isinf(change->temperature)) scores.setZero();
-    else if (change->temperature > 0 && change->temperature != 1) scores /= change->temperature;
+    if (std::isinf(change->temperature))
+        scores.setZero();
+    else if (change->temperature > 0 && change->temperature != 1)
+        scores /= change->temperature;
     masked_softmax(mask, first, first_key, scores);
     if (change->temperature == 0) harden(scores);
-    const Index frozen = change->frozen ? std::clamp<Index>(change->frozen->rows() - first, 0, scores.rows()) : 0;
+    const Index frozen =
+        change->frozen ? std::clamp<Index>(change->frozen->rows() - first, 0, scores.rows()) : 0;
     if (frozen == 0) return;
     const Index width = std::clamp<Index>(change->frozen->cols() - first_key, 0, scores.cols());
     scores.topRows(frozen).setZero();
@@ -131,8 +146,10 @@ void finish_pattern(const AttentionRule& rule, int head, int first, int first_ke
 
 }  // namespace
 
-void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern) {
-    HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && first + pattern.rows() <= q.rows() && pattern.cols() == k.rows() && rule.mask_of(head).keys == pattern.cols());
+void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+                  MatrixRef pattern) {
+    HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && first + pattern.rows() <= q.rows() &&
+                    pattern.cols() == k.rows() && rule.mask_of(head).keys == pattern.cols());
     const KeyRange keys = needed_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
     auto visible = pattern.middleCols(keys.begin, keys.size());
     pattern.leftCols(keys.begin).setZero();
@@ -143,7 +160,8 @@ void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMa
 
 namespace {
 /// z of a head whose output is taken away: 0, or the mean over all queries.
-void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, MatrixRef z) {
+void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k,
+            ConstMatrixRef v, MatrixRef z) {
     const HeadRule::Z kind = rule.change(head)->z;
     const Index width = q.cols() / rule.heads;
     auto mine = z.middleCols(head * width, width);
@@ -155,34 +173,45 @@ void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRe
     for (Index first = 0; first < q.rows(); first += kQueryBlock) {
         pool.stop_point();
         Matrix pattern(std::min<Index>(kQueryBlock, q.rows() - first), k.rows());
-        head_pattern(natural, head, q.middleCols(head * width, width), k.middleCols(rule.kv_head(head) * width, width), static_cast<int>(first), pattern);
+        head_pattern(natural, head, q.middleCols(head * width, width),
+                     k.middleCols(rule.kv_head(head) * width, width), static_cast<int>(first), pattern);
         sum += (pattern * v.middleCols(rule.kv_head(head) * width, width)).colwise().sum();
     }
     mine.rowwise() = sum / static_cast<float>(q.rows());
 }
 }  // namespace
 
-void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int start, MatrixRef z) {
-    HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 && (rule.changed.empty() || rule.changed.size() == static_cast<size_t>(rule.heads)));
-    HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() && k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
-    HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() && rule.mask.seen.size() >= static_cast<size_t>(start + z.rows()));
+void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
+            int start, MatrixRef z) {
+    HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 &&
+                    (rule.changed.empty() || rule.changed.size() == static_cast<size_t>(rule.heads)));
+    HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() &&
+                    k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
+    HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() &&
+                    rule.mask.seen.size() >= static_cast<size_t>(start + z.rows()));
     if (z.rows() == 0) return;  // all rows were taken over
     const int n = start + static_cast<int>(z.rows());
     const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
     pool.run(rule.heads * blocks, [&](int tile) {
-        static thread_local std::vector<float, Eigen::aligned_allocator<float>> scratch;  // aligned: Eigen adds up in an order that depends on it
-        const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock, rows = std::min(kQueryBlock, n - first);
+        static thread_local std::vector<float, Eigen::aligned_allocator<float>>
+            scratch;  // aligned: Eigen adds up in an order that depends on it
+        const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock,
+                  rows = std::min(kQueryBlock, n - first);
         const KeyRange keys = needed_keys(rule, head, first, first + rows);
-        scratch.resize(std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
+        scratch.resize(
+            std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
         Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
         const Index at = head * width, shared = rule.kv_head(head) * width;
-        attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin, pattern);
+        attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin,
+                         pattern);
         if (pool.stopped()) return;
         finish_pattern(rule, head, first, keys.begin, pattern);
-        z.block(first - start, at, rows, width).noalias() = pattern * v.block(keys.begin, shared, keys.size(), width);
+        z.block(first - start, at, rows, width).noalias() =
+            pattern * v.block(keys.begin, shared, keys.size(), width);
     });
-    for (int head = 0; head < static_cast<int>(rule.changed.size()); ++head) ablate(pool, rule, head, q, k, v, z);
+    for (int head = 0; head < static_cast<int>(rule.changed.size()); ++head)
+        ablate(pool, rule, head, q, k, v, z);
 }
 
 }  // namespace headlight

@@ -15,13 +15,15 @@ namespace headlight {
 /// What is added to a score for where query and key stand. One of the two tables is filled, or none.
 struct PositionBias {
     Matrix by_key;       // [heads, keys]: ALiBi's slope · key position (Press et al. 2022)
-    Matrix by_distance;  // [heads, queries + keys − 1]: T5's, entry key − query + queries − 1 (Raffel et al. 2020)
+    Matrix by_distance;  // [heads, queries + keys − 1]: T5's, entry key − query + queries − 1 (Raffel et al.
+                         // 2020)
 
     /// Adds to scores[rows, keys] of one head, for queries from `first` and keys from `first_key` on.
     void add(int head, int first, int first_key, MatrixRef scores) const;
 };
 
-/// The bucket of key − query (Raffel et al. 2020): near ones exactly, far ones by the logarithm of the distance.
+/// The bucket of key − query (Raffel et al. 2020): near ones exactly, far ones by the logarithm of the
+/// distance.
 int bucket_of(const RelativeBuckets& buckets, int apart, bool causal);
 
 PositionBias alibi_bias(int heads, int keys);
@@ -35,10 +37,11 @@ struct HeadRule {
         float value;
         bool operator==(const Score&) const = default;
     };
-    std::shared_ptr<const MaskPlan> mask;   // in place of the block's
-    float temperature = 1;                  // scores are divided by it; 0: the heaviest key alone; infinite: all alike
-    std::vector<Score> scores;              // in place of those computed
-    std::shared_ptr<const Matrix> frozen;   // [queries, keys], in place of the pattern; rows beyond it are computed
+    std::shared_ptr<const MaskPlan> mask;  // in place of the block's
+    float temperature = 1;      // scores are divided by it; 0: the heaviest key alone; infinite: all alike
+    std::vector<Score> scores;  // in place of those computed
+    std::shared_ptr<const Matrix>
+        frozen;  // [queries, keys], in place of the pattern; rows beyond it are computed
     enum class Z { kept, zero, mean } z = Z::kept;
 };
 
@@ -47,21 +50,28 @@ struct AttentionRule {
     MaskPlan mask;
     PositionBias bias;
     float scale = 1;
-    float cap = 0;               // soft cap: cap · tanh(score / cap); 0: none
-    int heads = 1, kv_heads = 1; // query head h reads key/value head h / (heads / kv_heads)
+    float cap = 0;                // soft cap: cap · tanh(score / cap); 0: none
+    int heads = 1, kv_heads = 1;  // query head h reads key/value head h / (heads / kv_heads)
 
     std::vector<HeadRule> changed;  // per head; empty where nothing was changed
     bool skipped = false;           // the block adds nothing
 
     const HeadRule* change(int head) const {
-        HEADLIGHT_CHECK(head >= 0 && head < heads && (changed.empty() || changed.size() == static_cast<size_t>(heads)));
+        HEADLIGHT_CHECK(head >= 0 && head < heads &&
+                        (changed.empty() || changed.size() == static_cast<size_t>(heads)));
         return changed.empty() ? nullptr : &changed[static_cast<size_t>(head)];
     }
-    const MaskPlan& mask_of(int head) const { return change(head) && change(head)->mask ? *change(head)->mask : mask; }
-    /// From the first to the last key that the row of a query may weigh: what the mask of the head says, all where the pattern
-    /// is frozen.
-    KeyRange weighed(int head, int query) const { return freezes(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query); }
-    bool freezes(int head, int query) const { return change(head) && change(head)->frozen && query < change(head)->frozen->rows(); }
+    const MaskPlan& mask_of(int head) const {
+        return change(head) && change(head)->mask ? *change(head)->mask : mask;
+    }
+    /// From the first to the last key that the row of a query may weigh: what the mask of the head says, all
+    /// where the pattern is frozen.
+    KeyRange weighed(int head, int query) const {
+        return freezes(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query);
+    }
+    bool freezes(int head, int query) const {
+        return change(head) && change(head)->frozen && query < change(head)->frozen->rows();
+    }
     bool has_bias() const { return bias.by_key.size() || bias.by_distance.size(); }
     int kv_head(int head) const { return head / (heads / kv_heads); }
 };
@@ -72,19 +82,25 @@ struct LayerRules {
     bool no_mlp = false;                               // its MLP is left out
 };
 
-/// scores[rows, keys] of one head before the mask and before a temperature, for `rows` queries from `first` and the keys from `first_key` on:
-/// scale · q kᵀ, soft-capped, plus the position bias. q, k: [n, d_head] of that head, all of them.
-void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, int first_key, MatrixRef scores);
+/// scores[rows, keys] of one head before the mask and before a temperature, for `rows` queries from `first`
+/// and the keys from `first_key` on: scale · q kᵀ, soft-capped, plus the position bias. q, k: [n, d_head] of
+/// that head, all of them.
+void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+                      int first_key, MatrixRef scores);
 
-/// Turns scores of the queries from `first` and the keys from `first_key` on into rows of the pattern: softmax over the
-/// allowed keys, exactly 0 elsewhere; uniform where a row is fully masked (MaskPlan).
+/// Turns scores of the queries from `first` and the keys from `first_key` on into rows of the pattern:
+/// softmax over the allowed keys, exactly 0 elsewhere; uniform where a row is fully masked (MaskPlan).
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores);
 
-/// pattern[rows, keys] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row sums to 1.
-void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first, MatrixRef pattern);
+/// pattern[rows, keys] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row
+/// sums to 1.
+void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+                  MatrixRef pattern);
 
-/// z[rows, heads · d_head] = pattern · v for every head and `rows` queries from `first` on; q: [n, heads · d_head], k and v:
-/// [keys, kv_heads · d_head]. Tiles of one head and a block of queries, so that memory grows with n and not with n².
-void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v, int first, MatrixRef z);
+/// z[rows, heads · d_head] = pattern · v for every head and `rows` queries from `first` on; q: [n, heads ·
+/// d_head], k and v: [keys, kv_heads · d_head]. Tiles of one head and a block of queries, so that memory
+/// grows with n and not with n².
+void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
+            int first, MatrixRef z);
 
 }  // namespace headlight

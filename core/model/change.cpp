@@ -11,32 +11,42 @@ namespace headlight {
 
 namespace {
 
-constexpr ChangeRow kAblations[] = {{ChangeKind::zero, "zero", "its z is 0"},
-                                    {ChangeKind::mean, "mean", "its z is the mean over the positions"},
-                                    {ChangeKind::uniform, "uniform", "it attends to all allowed keys alike"},
-                                    {ChangeKind::hard, "hard", "it attends to its heaviest key alone"},
-                                    {ChangeKind::keep, "keep", "the other heads of its layer are taken away"}};
+constexpr ChangeRow kAblations[] = {
+    {ChangeKind::zero, "zero", "its z is 0"},
+    {ChangeKind::mean, "mean", "its z is the mean over the positions"},
+    {ChangeKind::uniform, "uniform", "it attends to all allowed keys alike"},
+    {ChangeKind::hard, "hard", "it attends to its heaviest key alone"},
+    {ChangeKind::keep, "keep", "the other heads of its layer are taken away"}};
 
-constexpr std::pair<Blocks, const char*> kBlocks[] = {{Blocks::encoder, "encoder"}, {Blocks::decoder, "decoder"}, {Blocks::cross, "cross"}, {Blocks::all, "*"}};
+constexpr std::pair<Blocks, const char*> kBlocks[] = {
+    {Blocks::encoder, "encoder"}, {Blocks::decoder, "decoder"}, {Blocks::cross, "cross"}, {Blocks::all, "*"}};
 
 bool within(Blocks blocks, const ModelConfig& c, int site) {
     const AttentionKind kind = c.site(site).kind;
     switch (blocks) {
-        case Blocks::usual: return kind != AttentionKind::cross;
-        case Blocks::encoder: return kind == AttentionKind::encoder;
-        case Blocks::decoder: return kind == AttentionKind::decoder;
-        case Blocks::cross: return kind == AttentionKind::cross;
-        case Blocks::all: return true;
+        case Blocks::usual:
+            return kind != AttentionKind::cross;
+        case Blocks::encoder:
+            return kind == AttentionKind::encoder;
+        case Blocks::decoder:
+            return kind == AttentionKind::decoder;
+        case Blocks::cross:
+            return kind == AttentionKind::cross;
+        case Blocks::all:
+            return true;
     }
     return false;
 }
 
-Error unusable(const std::string& text, const std::string& helps) { return Error{"The change " + in_quotes(text) + " cannot be used; " + helps}; }
+Error unusable(const std::string& text, const std::string& helps) {
+    return Error{"The change " + in_quotes(text) + " cannot be used; " + helps};
+}
 
 /// The number of a layer's attention block, or −1: "3", "encoder.0", "cross.1".
 int find_site(const ModelConfig& c, const std::string& layer) {
     for (int site = 0; site < c.sites(); ++site)
-        if (const std::string path = site_path(c, site); path == layer || path == "decoder." + layer) return site;
+        if (const std::string path = site_path(c, site); path == layer || path == "decoder." + layer)
+            return site;
     return -1;
 }
 
@@ -58,7 +68,8 @@ bool read_place(const ModelConfig& c, const std::string& text, Change& change) {
 }
 
 std::string place_name(const ModelConfig& c, const Change& change) {
-    if (change.site >= 0) return "@" + (change.head < 0 ? site_path(c, change.site) : head_path(c, change.site, change.head));
+    if (change.site >= 0)
+        return "@" + (change.head < 0 ? site_path(c, change.site) : head_path(c, change.site, change.head));
     for (const auto& [blocks, name] : kBlocks)
         if (blocks == change.blocks) return std::string("@") + name;
     return "";
@@ -86,7 +97,9 @@ bool read_number(const std::string& text, Number& value) {
 }
 
 /// Of a position in a text, below a million.
-bool read_position(const std::string& text, int& position) { return read_number(text, position) && text[0] != '-' && position < 1'000'000; }
+bool read_position(const std::string& text, int& position) {
+    return read_number(text, position) && text[0] != '-' && position < 1'000'000;
+}
 
 /// "16", or where several may be named "3-5", "16.." and "*" too: the first and how many.
 bool read_span(const std::string& text, bool several, int& first, int& count) {
@@ -100,14 +113,17 @@ bool read_span(const std::string& text, bool several, int& first, int& count) {
     }
     const size_t dash = text.find('-');
     int last = 0;
-    if (dash == std::string::npos || !read_position(text.substr(0, dash), first) || !read_position(text.substr(dash + 1), last) || last < first) return false;
+    if (dash == std::string::npos || !read_position(text.substr(0, dash), first) ||
+        !read_position(text.substr(dash + 1), last) || last < first)
+        return false;
     count = last - first + 1;
     return true;
 }
 
 bool read_pair(const std::string& text, bool several, Change& change) {
     const size_t arrow = text.find('>');
-    return arrow != std::string::npos && read_span(text.substr(0, arrow), several, change.query, change.queries) &&
+    return arrow != std::string::npos &&
+           read_span(text.substr(0, arrow), several, change.query, change.queries) &&
            read_span(text.substr(arrow + 1), several, change.key, change.keys);
 }
 
@@ -120,7 +136,8 @@ std::string span_name(int first, int count) {
 
 bool Change::concerns(const ModelConfig& c, int of_site) const {
     if (site >= 0) return site == of_site;
-    return within(kind == ChangeKind::temperature && blocks == Blocks::usual ? Blocks::all : blocks, c, of_site);
+    return within(kind == ChangeKind::temperature && blocks == Blocks::usual ? Blocks::all : blocks, c,
+                  of_site);
 }
 
 bool Change::concerns(const ModelConfig& c, int of_site, int of_head) const {
@@ -146,18 +163,24 @@ Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
 
 Result<float> parse_temperature(const std::string& text) {
     float value = 0;
-    if (read_number(text, value) && (value == 0 || (value >= kLeastTemperature && (value <= kLargestScore || std::isinf(value))))) return value;
-    return Error{"The temperature of attention " + in_quotes(text) + " cannot be used; write 0 (hard), a number from 1e-6 to 1e30, or inf (uniform)."};
+    if (read_number(text, value) &&
+        (value == 0 || (value >= kLeastTemperature && (value <= kLargestScore || std::isinf(value)))))
+        return value;
+    return Error{"The temperature of attention " + in_quotes(text) +
+                 " cannot be used; write 0 (hard), a number from 1e-6 to 1e30, or inf (uniform)."};
 }
 
 namespace {
 
 constexpr const char* kNoPlace =
-    "there is no such place behind the @: write a head (@2.0), a layer (@2), a kind (@encoder, @decoder, @cross) that the model has, or @*.";
+    "there is no such place behind the @: write a head (@2.0), a layer (@2), a kind (@encoder, @decoder, "
+    "@cross) that the model has, or @*.";
 constexpr const char* kEveryKind =
-    "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.";
+    "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, "
+    "freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.";
 
-Result<Change> parse_skip(const ModelConfig& c, const std::string& text, ChangeKind kind, const std::string& layer) {
+Result<Change> parse_skip(const ModelConfig& c, const std::string& text, ChangeKind kind,
+                          const std::string& layer) {
     Change change;
     change.kind = kind;
     change.site = find_site(c, layer);
@@ -170,7 +193,8 @@ Result<Change> parse_freeze(const ModelConfig& c, const std::string& text, const
     change.kind = ChangeKind::freeze;
     const size_t equals = rest.find('=');
     const auto place = parse_head(c, rest.substr(0, equals), "--change");
-    if (equals == std::string::npos || equals + 1 == rest.size() || !place) return unusable(text, "write freeze:L.H=TEXT with a head that the model has.");
+    if (equals == std::string::npos || equals + 1 == rest.size() || !place)
+        return unusable(text, "write freeze:L.H=TEXT with a head that the model has.");
     change.from = rest.substr(equals + 1);
     std::tie(change.site, change.head) = std::pair{place->site, place->head};
     return change;
@@ -180,7 +204,8 @@ Result<Change> parse_score(const ModelConfig& c, const std::string& text, std::s
     Change change;
     change.kind = ChangeKind::score;
     const size_t equals = rest.find('=');
-    const bool number = equals != std::string::npos && read_number(rest.substr(equals + 1), change.value) && std::abs(change.value) <= kLargestScore;
+    const bool number = equals != std::string::npos && read_number(rest.substr(equals + 1), change.value) &&
+                        std::abs(change.value) <= kLargestScore;
     if (!number) return unusable(text, "write score:QUERY>KEY@L.H=NUMBER with a number from -1e30 to 1e30.");
     rest.erase(equals);
     if (!take_place(c, rest, change)) return unusable(text, kNoPlace);
@@ -188,11 +213,14 @@ Result<Change> parse_score(const ModelConfig& c, const std::string& text, std::s
     return change;
 }
 
-Result<Change> parse_painted(const ModelConfig& c, const std::string& text, ChangeKind kind, std::string rest) {
+Result<Change> parse_painted(const ModelConfig& c, const std::string& text, ChangeKind kind,
+                             std::string rest) {
     Change change;
     change.kind = kind;
     if (!take_place(c, rest, change)) return unusable(text, kNoPlace);
-    if (!read_pair(rest, true, change)) return unusable(text, "write QUERY>KEY: 16>10, 3-5>9 for several, 16..>0 for 16 and later, *>0 for all.");
+    if (!read_pair(rest, true, change))
+        return unusable(text,
+                        "write QUERY>KEY: 16>10, 3-5>9 for several, 16..>0 for 16 and later, *>0 for all.");
     return change;
 }
 
@@ -219,19 +247,29 @@ Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
 }
 
 std::string change_name(const ModelConfig& c, const Change& change) {
-    const std::string pair = span_name(change.query, change.queries) + ">" + span_name(change.key, change.keys);
+    const std::string pair =
+        span_name(change.query, change.queries) + ">" + span_name(change.key, change.keys);
     switch (change.kind) {
-        case ChangeKind::temperature: return "temperature:" + short_number(change.value) + place_name(c, change);
-        case ChangeKind::forbid: return "mask:" + pair + place_name(c, change);
-        case ChangeKind::allow: return "unmask:" + pair + place_name(c, change);
-        case ChangeKind::score: return "score:" + pair + place_name(c, change) + "=" + short_number(change.value);
-        case ChangeKind::freeze: return "freeze:" + head_path(c, change.site, change.head) + "=" + change.from;
-        case ChangeKind::skip_attention: return "skip-attention:" + site_path(c, change.site);
-        case ChangeKind::skip_mlp: return "skip-mlp:" + site_path(c, change.site);
-        default: break;
+        case ChangeKind::temperature:
+            return "temperature:" + short_number(change.value) + place_name(c, change);
+        case ChangeKind::forbid:
+            return "mask:" + pair + place_name(c, change);
+        case ChangeKind::allow:
+            return "unmask:" + pair + place_name(c, change);
+        case ChangeKind::score:
+            return "score:" + pair + place_name(c, change) + "=" + short_number(change.value);
+        case ChangeKind::freeze:
+            return "freeze:" + head_path(c, change.site, change.head) + "=" + change.from;
+        case ChangeKind::skip_attention:
+            return "skip-attention:" + site_path(c, change.site);
+        case ChangeKind::skip_mlp:
+            return "skip-mlp:" + site_path(c, change.site);
+        default:
+            break;
     }
     for (const ChangeRow& row : kAblations)
-        if (row.kind == change.kind) return "ablate:" + head_path(c, change.site, change.head) + ":" + row.name;
+        if (row.kind == change.kind)
+            return "ablate:" + head_path(c, change.site, change.head) + ":" + row.name;
     return "";
 }
 

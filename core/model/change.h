@@ -11,27 +11,42 @@
 
 namespace headlight {
 
-enum class ChangeKind { zero, mean, uniform, hard, keep, temperature, forbid, allow, score, freeze, skip_attention, skip_mlp };
+enum class ChangeKind {
+    zero,
+    mean,
+    uniform,
+    hard,
+    keep,
+    temperature,
+    forbid,
+    allow,
+    score,
+    freeze,
+    skip_attention,
+    skip_mlp
+};
 
-/// Which attention blocks a change concerns that names no single one. usual: a temperature every block; anything else every
-/// self-attention block, because its cells are those of one text.
+/// Which attention blocks a change concerns that names no single one. usual: a temperature every block;
+/// anything else every self-attention block, because its cells are those of one text.
 enum class Blocks { usual, encoder, decoder, cross, all };
 
 /// As many rows or columns as there are, and will be as a text is written.
 inline constexpr int kToEnd = 1 << 24;
 
-/// Scores and temperatures within these never overflow together: |score| at most, and the least that is not 0, hard.
+/// Scores and temperatures within these never overflow together: |score| at most, and the least that is not
+/// 0, hard.
 inline constexpr float kLargestScore = 1e30f, kLeastTemperature = 1e-6f;
 
 /// One change. Unset places mean several: site −1 the blocks that `blocks` says, head −1 every head.
 struct Change {
     ChangeKind kind = ChangeKind::zero;
     int site = -1, head = -1;
-    int query = -1, key = -1;  // of forbid, allow and score
-    float value = 0;           // temperature (0: hard, infinite: uniform), or the score
+    int query = -1, key = -1;               // of forbid, allow and score
+    float value = 0;                        // temperature (0: hard, infinite: uniform), or the score
     std::shared_ptr<const Matrix> pattern;  // freeze: [queries, keys]; none: the head is left as it is
-    std::string from;              // freeze: the text whose pattern it is, where it comes from one
-    int queries = 1, keys = 1;     // of forbid and allow: rows and columns of the rectangle that begins at query, key; kToEnd: all from there on
+    std::string from;                       // freeze: the text whose pattern it is, where it comes from one
+    int queries = 1, keys = 1;  // of forbid and allow: rows and columns of the rectangle that begins at
+                                // query, key; kToEnd: all from there on
     Blocks blocks = Blocks::usual;
 
     bool operator==(const Change&) const = default;
@@ -48,16 +63,19 @@ struct ChangeRow {
 };
 std::span<const ChangeRow> ablations();
 
-/// "3.5", "3.5:mean", "cross.0.2:hard", "3.5:keep": a head and how it is ablated (zero where nothing is said).
+/// "3.5", "3.5:mean", "cross.0.2:hard", "3.5:keep": a head and how it is ablated (zero where nothing is
+/// said).
 Result<Change> parse_ablation(const ModelConfig& config, const std::string& text);
 
 /// A number from kLeastTemperature up to kLargestScore, 0 (hard) or "inf" (uniform).
 Result<float> parse_temperature(const std::string& text);
 
-/// Everything else of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5", "freeze:2.0=TEXT",
-/// "skip-attention:3", "skip-mlp:3". Behind the first four (before the =) a place may stand: "@2.0" a head, "@2" a layer,
-/// "@encoder", "@decoder", "@cross" all layers of a kind, "@*" everywhere. Rows and columns of mask and unmask: "16", "3-5",
-/// "16.." (and later), "*" (all). "forbid" and "allow" are read as mask and unmask. Values whose use would overflow are refused.
+/// Everything else of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5",
+/// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3". Behind the first four (before the =) a place may
+/// stand: "@2.0" a head, "@2" a layer,
+/// "@encoder", "@decoder", "@cross" all layers of a kind, "@*" everywhere. Rows and columns of mask and
+/// unmask: "16", "3-5", "16.." (and later), "*" (all). "forbid" and "allow" are read as mask and unmask.
+/// Values whose use would overflow are refused.
 Result<Change> parse_change(const ModelConfig& config, const std::string& text);
 
 /// As parse_change reads it; a frozen pattern that comes from no text has no spelling.

@@ -30,12 +30,14 @@ int ModelConfig::max_heads() const {
 }
 
 size_t ModelConfig::head_index(int site, int head) const {
-    const int first = std::min(site, stacks.front().layers);  // the blocks behind them have the second stack's heads
+    const int first =
+        std::min(site, stacks.front().layers);  // the blocks behind them have the second stack's heads
     return static_cast<size_t>(first * stacks.front().heads + (site - first) * stacks.back().heads + head);
 }
 
 AttentionHead ModelConfig::head_at(size_t index) const {
-    const int layers = stacks.front().layers, before = layers * stacks.front().heads, i = static_cast<int>(index);
+    const int layers = stacks.front().layers, before = layers * stacks.front().heads,
+              i = static_cast<int>(index);
     if (i < before) return {i / stacks.front().heads, i % stacks.front().heads};
     return {layers + (i - before) / stacks.back().heads, (i - before) % stacks.back().heads};
 }
@@ -64,38 +66,49 @@ std::string site_text(const ModelConfig& config, int site, const char* between) 
     constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
     const AttentionSite s = config.site(site);
     const std::string layer = std::to_string(s.layer);
-    return s.kind == AttentionKind::blocks ? layer : kKinds[static_cast<int>(s.kind)] + std::string(between) + layer;
+    return s.kind == AttentionKind::blocks ? layer
+                                           : kKinds[static_cast<int>(s.kind)] + std::string(between) + layer;
 }
 }  // namespace
 
 std::string site_name(const ModelConfig& config, int site) { return site_text(config, site, " "); }
 std::string site_path(const ModelConfig& config, int site) { return site_text(config, site, "."); }
 
-Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text, const std::string& option) {
+Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
+                                 const std::string& option) {
     const size_t dot = text.rfind('.');
-    const std::string layer = text.substr(0, dot), number = dot == std::string::npos ? "" : text.substr(dot + 1);
+    const std::string layer = text.substr(0, dot),
+                      number = dot == std::string::npos ? "" : text.substr(dot + 1);
     int head = 0;
     const auto read = std::from_chars(number.data(), number.data() + number.size(), head);
-    const bool whole = read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
+    const bool whole =
+        read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
     const int last = config.sites() - 1;
     for (int site = 0; whole && site <= last; ++site)
-        if (const std::string path = site_path(config, site); (path == layer || path == "decoder." + layer) && head < config.heads(site))
+        if (const std::string path = site_path(config, site);
+            (path == layer || path == "decoder." + layer) && head < config.heads(site))
             return AttentionHead{site, head};
-    return Error{"There is no head " + in_quotes(text) + ": heads go from " + head_path(config, 0, 0) + " to " + head_path(config, last, config.heads(last) - 1) +
-                 "; correct " + option + "."};
+    return Error{"There is no head " + in_quotes(text) + ": heads go from " + head_path(config, 0, 0) +
+                 " to " + head_path(config, last, config.heads(last) - 1) + "; correct " + option + "."};
 }
 
-std::string head_name(const ModelConfig& config, int site, int head) { return site_name(config, site) + "." + std::to_string(head); }
-std::string head_path(const ModelConfig& config, int site, int head) { return site_path(config, site) + "." + std::to_string(head); }
+std::string head_name(const ModelConfig& config, int site, int head) {
+    return site_name(config, site) + "." + std::to_string(head);
+}
+std::string head_path(const ModelConfig& config, int site, int head) {
+    return site_path(config, site) + "." + std::to_string(head);
+}
 
 namespace {
 
 /// What a decoder begins with is read as any token is, so it must be one.
 Status check_first_ids(const ModelConfig& c, const std::string& name) {
     if (c.kind != ModelKind::encoder_decoder) return success();
-    for (const auto& [key, id] : {std::pair("decoder_start_token_id", c.start_id), {"forced_bos_token_id", c.writing.first}})
+    for (const auto& [key, id] :
+         {std::pair("decoder_start_token_id", c.start_id), {"forced_bos_token_id", c.writing.first}})
         if (id >= c.decoder().vocab)
-            return Error{name + ": the decoder begins with token " + std::to_string(id) + " (" + key + "), but its vocabulary ends at " + std::to_string(c.decoder().vocab - 1) +
+            return Error{name + ": the decoder begins with token " + std::to_string(id) + " (" + key +
+                         "), but its vocabulary ends at " + std::to_string(c.decoder().vocab - 1) +
                          "; correct the file or download it again."};
     return success();
 }
@@ -107,7 +120,9 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     TRY(const std::string type, json_string(root, "model_type", "", name));
     if (type.empty()) return Error{name + " does not say its model_type; add it, \"gpt2\" for example."};
     const Family* family = find_family(type);
-    if (!family) return Error{name + ": the model_type " + in_quotes(type) + " is not one that Headlight opens; it opens " + family_list() + "."};
+    if (!family)
+        return Error{name + ": the model_type " + in_quotes(type) +
+                     " is not one that Headlight opens; it opens " + family_list() + "."};
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;
@@ -125,12 +140,15 @@ namespace {
 constexpr int64_t kMostIds = 1 << 23;
 constexpr size_t kMostRules = 1 << 16;
 
-/// Ids of an entry that is one id or a list of them; −1 stands for none, and lists inside it count where they hold a single id.
+/// Ids of an entry that is one id or a list of them; −1 stands for none, and lists inside it count where they
+/// hold a single id.
 Status read_ids(const Json& root, const char* key, const std::string& name, std::vector<int>& out) {
     const Json* value = json_find(root, or_null(key));
     if (!value) return success();
     const Json list = value->is_array() ? *value : Json::array({*value});
-    if (list.size() > kMostRules) return Error{name + ": \"" + key + "\" holds more than " + std::to_string(kMostRules) + " tokens; download it again."};
+    if (list.size() > kMostRules)
+        return Error{name + ": \"" + key + "\" holds more than " + std::to_string(kMostRules) +
+                     " tokens; download it again."};
     out.clear();
     for (const Json& entry : list) {
         const Json ids = entry.is_array() ? entry : Json::array({entry});
@@ -159,7 +177,8 @@ Status parse_preprocessor(const Json& root, const std::string& name, VisionConfi
     const auto triple = [&](const char* key, std::array<float, 3>& out, bool divisor) -> Status {
         const Json* list = json_find(root, or_null(key));
         if (!list) return success();
-        const Error wrong = wrong_type(name, key, divisor ? "three numbers larger than 0" : "three numbers", *list);
+        const Error wrong =
+            wrong_type(name, key, divisor ? "three numbers larger than 0" : "three numbers", *list);
         if (!list->is_array() || list->size() != 3) return wrong;
         for (size_t i = 0; i < 3; ++i) {
             const auto value = (*list)[i].is_number() ? (*list)[i].get<float>() : NAN;
@@ -171,7 +190,10 @@ Status parse_preprocessor(const Json& root, const std::string& name, VisionConfi
     TRY_STATUS(triple("image_mean", vision.mean, false));
     TRY_STATUS(triple("image_std", vision.deviation, true));
     TRY(const int64_t filter, json_integer(root, or_null("resample"), 2, 0, 5, name));
-    if (filter != 2 && filter != 3) return Error{name + ": \"resample\" is " + std::to_string(filter) + "; Headlight resizes pictures bilinearly (2) and bicubically (3), so use a model that was trained so."};
+    if (filter != 2 && filter != 3)
+        return Error{name + ": \"resample\" is " + std::to_string(filter) +
+                     "; Headlight resizes pictures bilinearly (2) and bicubically (3), so use a model that "
+                     "was trained so."};
     vision.resampling = filter == 3 ? Resampling::bicubic : Resampling::bilinear;
     TRY(const bool rescales, json_boolean(root, or_null("do_rescale"), true, name));
     TRY(const double rescale, json_number(root, or_null("rescale_factor"), 1.0 / 255, name));
@@ -187,7 +209,9 @@ Status parse_preprocessor(const Json& root, const std::string& name, VisionConfi
 Result<ModelConfig> read_config(const std::filesystem::path& folder) {
     std::error_code ignored;
     if (!std::filesystem::exists(folder / "config.json", ignored))
-        return Error{display_path(folder) + " has no config.json; choose the folder that holds a model's config.json and safetensors."};
+        return Error{
+            display_path(folder) +
+            " has no config.json; choose the folder that holds a model's config.json and safetensors."};
     TRY(const Json root, read_json(folder / "config.json"));
     TRY(ModelConfig config, parse_config(root, display_path(folder / "config.json")));
     const auto writing = folder / "generation_config.json";

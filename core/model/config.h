@@ -16,7 +16,10 @@ namespace headlight {
 
 enum class ModelKind { decoder, encoder, encoder_decoder, vision };
 enum class NormKind { layer_norm, rms_norm };
-enum class NormPlace { before, after };  // pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it
+enum class NormPlace {
+    before,
+    after
+};  // pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it
 enum class Activation { gelu, gelu_tanh, relu, silu, quick_gelu };
 
 /// Layers that follow one another over one sequence. Layers and heads are numbered from 0.
@@ -24,18 +27,20 @@ struct StackConfig {
     bool operator==(const StackConfig&) const = default;
     std::string name = "blocks";  // what trace files call it: blocks, encoder, decoder
     int layers = 0, d_mlp = 0;
-    int heads = 1, kv_heads = 1, d_head = 1;  // of each attention block, cross too; kv_heads < heads: several query heads share one key/value head
-    int vocab = 0;                // ids it reads; 0: no ids (patches)
-    bool no_first_norm = false;   // layer 0 attends to what the embeddings' norm left (ModernBERT)
-    int shared_layers = 0;        // ALBERT: so many kinds of layers share the weights; 0: each has its own
-    bool causal = true;           // the model's own mask: a query sees no later key
-    bool cross = false;           // each layer also reads the stack before it
-    std::vector<int> windows;     // per layer, if any: a query sees the keys nearer than this; 0: all
+    int heads = 1, kv_heads = 1, d_head = 1;  // of each attention block, cross too; kv_heads < heads: several
+                                              // query heads share one key/value head
+    int vocab = 0;                            // ids it reads; 0: no ids (patches)
+    bool no_first_norm = false;  // layer 0 attends to what the embeddings' norm left (ModernBERT)
+    int shared_layers = 0;       // ALBERT: so many kinds of layers share the weights; 0: each has its own
+    bool causal = true;          // the model's own mask: a query sees no later key
+    bool cross = false;          // each layer also reads the stack before it
+    std::vector<int> windows;    // per layer, if any: a query sees the keys nearer than this; 0: all
 
     int window(int layer) const { return windows.empty() ? 0 : windows[static_cast<size_t>(layer)]; }
 };
 
-/// What one attention block reads: its own stack (blocks, encoder, decoder), or the encoder from the decoder (cross).
+/// What one attention block reads: its own stack (blocks, encoder, decoder), or the encoder from the decoder
+/// (cross).
 enum class AttentionKind { blocks, encoder, decoder, cross };
 
 /// One attention block of a model. Views number them 0, 1, … through encoder, decoder and cross.
@@ -84,45 +89,51 @@ struct ModelConfig {
     ModelKind kind = ModelKind::decoder;
     std::vector<StackConfig> stacks{StackConfig{}};
     int d_model = 0, d_embed = 0;
-    int vocab = 0, context = 0;   // columns of the logits; the most tokens of one sequence
+    int vocab = 0, context = 0;  // columns of the logits; the most tokens of one sequence
 
     NormKind norm = NormKind::layer_norm;
     NormPlace norm_place = NormPlace::before;
     float norm_eps = 1e-5f;
-    bool final_norm = true, embed_norm = false, branch_norm = false;  // branch_norm: one more norm on what a block adds (Gemma 2)
-    float gain_offset = 0;        // added to a norm's stored gain (Gemma: 1)
-    bool parallel = false;        // attention and MLP read the same residual
-    bool shared_norm = false;     // … through one norm (Phi)
+    bool final_norm = true, embed_norm = false,
+         branch_norm = false;  // branch_norm: one more norm on what a block adds (Gemma 2)
+    float gain_offset = 0;     // added to a norm's stored gain (Gemma: 1)
+    bool parallel = false;     // attention and MLP read the same residual
+    bool shared_norm = false;  // … through one norm (Phi)
 
     Activation activation = Activation::gelu_tanh;
-    bool gated = false;           // MLP: act(gate x) · (in x)
+    bool gated = false;  // MLP: act(gate x) · (in x)
     bool attention_bias = true, output_bias = true, mlp_bias = true, norm_bias = true;
-    bool qk_norm = false;         // q and k are normalised per head before they meet
+    bool qk_norm = false;  // q and k are normalised per head before they meet
 
     float embed_scale = 1;
-    bool embed_project = false;   // a projection stands between embeddings and layers even where the widths agree
-    bool wide_positions = false;  // positions are as wide as the layers and are added after that projection (OPT)
-    bool shared_embedding = true; // encoder and decoder read one table
+    bool embed_project =
+        false;  // a projection stands between embeddings and layers even where the widths agree
+    bool wide_positions =
+        false;  // positions are as wide as the layers and are added after that projection (OPT)
+    bool shared_embedding = true;  // encoder and decoder read one table
     bool learned_positions = false, sinusoidal = false;
-    int position_offset = 0;      // position p reads row p + offset of the table
-    int position_pad = -1;        // RoBERTa: a padding id counts no position
+    int position_offset = 0;  // position p reads row p + offset of the table
+    int position_pad = -1;    // RoBERTa: a padding id counts no position
     int token_types = 0;
-    Rope rope, local_rope;        // local_rope: layers with a window, where they differ
+    Rope rope, local_rope;  // local_rope: layers with a window, where they differ
     bool alibi = false;
     RelativeBuckets buckets;
-    float scale = 0;              // what q·k is multiplied by; 0: 1/sqrt(d_head)
-    bool scale_by_layer = false;  // and divided by layer + 1
+    float scale = 0;                     // what q·k is multiplied by; 0: 1/sqrt(d_head)
+    bool scale_by_layer = false;         // and divided by layer + 1
     float score_cap = 0, logit_cap = 0;  // x → cap · tanh(x / cap); 0: none
     float logit_scale = 1;
 
-    bool masked_head = false;     // dense, activation and norm before the unembedding
-    bool head_dense_bias = true, head_bias = true, logits_bias = false;  // the dense layer's; the unembedding's, in masked heads and elsewhere
+    bool masked_head = false;  // dense, activation and norm before the unembedding
+    bool head_dense_bias = true, head_bias = true,
+         logits_bias = false;  // the dense layer's; the unembedding's, in masked heads and elsewhere
     Activation head_activation = Activation::gelu;
     bool tied_unembedding = true;
-    int start_id = 0, end_id = -1, mask_id = -1, pad_id = -1;  // what a decoder starts from and ends with; [MASK]; what fills a batch
+    int start_id = 0, end_id = -1, mask_id = -1,
+        pad_id = -1;  // what a decoder starts from and ends with; [MASK]; what fills a batch
     WritingRules writing;
     VisionConfig vision;
-    bool decodes_matrices = false;  // matrices in 16 bits are decoded when the model opens, because they are stored [in, out]
+    bool decodes_matrices =
+        false;  // matrices in 16 bits are decoded when the model opens, because they are stored [in, out]
 
     /// What q·k is multiplied by in a layer.
     float score_scale(const StackConfig& stack, int layer) const;
@@ -133,23 +144,32 @@ struct ModelConfig {
     /// Attention blocks in all, and the i-th of them.
     int sites() const;
     AttentionSite site(int index) const;
-    /// Query heads, key/value heads and the width of a head in the i-th block; the most query heads that a block has.
+    /// Query heads, key/value heads and the width of a head in the i-th block; the most query heads that a
+    /// block has.
     int heads(int site) const { return stack_of(site).heads; }
     int kv_heads(int site) const { return stack_of(site).kv_heads; }
     int d_head(int site) const { return stack_of(site).d_head; }
     int max_heads() const;
-    /// Heads of all blocks, numbered through block by block: how many, the number of one, and the one with a number.
+    /// Heads of all blocks, numbered through block by block: how many, the number of one, and the one with a
+    /// number.
     int head_count() const { return static_cast<int>(head_index(sites(), 0)); }
     size_t head_index(int site, int head) const;
     AttentionHead head_at(size_t index) const;
-    bool has_head(AttentionHead h) const { return h.site >= 0 && h.site < sites() && h.head >= 0 && h.head < heads(h.site); }
-    /// The blocks of one layer in the order in which the residual stream meets them: self-attention, then cross.
+    bool has_head(AttentionHead h) const {
+        return h.site >= 0 && h.site < sites() && h.head >= 0 && h.head < heads(h.site);
+    }
+    /// The blocks of one layer in the order in which the residual stream meets them: self-attention, then
+    /// cross.
     std::vector<int> sites_of(int stack, int layer) const;
     /// The rotary embedding of a layer.
-    const Rope& rope_of(const StackConfig& stack, int layer) const { return stack.window(layer) && local_rope.dims ? local_rope : rope; }
+    const Rope& rope_of(const StackConfig& stack, int layer) const {
+        return stack.window(layer) && local_rope.dims ? local_rope : rope;
+    }
 
 private:
-    const StackConfig& stack_of(int site) const { return site < stacks.front().layers ? stacks.front() : stacks.back(); }
+    const StackConfig& stack_of(int site) const {
+        return site < stacks.front().layers ? stacks.front() : stacks.back();
+    }
 };
 
 /// "4", or "2 / 4" where encoder and decoder differ: a number of each stack, as people read it.
@@ -159,16 +179,21 @@ std::string per_stack(const ModelConfig& config, int StackConfig::*number);
 std::string site_name(const ModelConfig& config, int site);
 /// The same as options and tables spell it: "0", "encoder.0", "cross.0".
 std::string site_path(const ModelConfig& config, int site);
-/// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option` is what the error
-/// asks to correct.
-Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text, const std::string& option);
+/// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option`
+/// is what the error asks to correct.
+Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
+                                 const std::string& option);
 
 /// "0.3", "cross 0.3": how people call a head.
 std::string head_name(const ModelConfig& config, int site, int head);
-inline std::string head_name(const ModelConfig& config, AttentionHead h) { return head_name(config, h.site, h.head); }
+inline std::string head_name(const ModelConfig& config, AttentionHead h) {
+    return head_name(config, h.site, h.head);
+}
 /// "0.3", "cross.0.3": how options and tables spell it.
 std::string head_path(const ModelConfig& config, int site, int head);
-inline std::string head_path(const ModelConfig& config, AttentionHead h) { return head_path(config, h.site, h.head); }
+inline std::string head_path(const ModelConfig& config, AttentionHead h) {
+    return head_path(config, h.site, h.head);
+}
 
 /// Reads config.json of a Hugging Face folder, and preprocessor_config.json where the model reads pictures.
 Result<ModelConfig> read_config(const std::filesystem::path& folder);
@@ -176,8 +201,8 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder);
 /// The same from text; `name` is what messages call it. For tests and fuzzing.
 Result<ModelConfig> parse_config(const Json& root, const std::string& name);
 
-/// How a model's texts begin and end and what they never hold; entries that are missing keep what `rules` has. `root` is a
-/// generation_config.json, or the config.json of older folders.
+/// How a model's texts begin and end and what they never hold; entries that are missing keep what `rules`
+/// has. `root` is a generation_config.json, or the config.json of older folders.
 Status parse_writing_rules(const Json& root, const std::string& name, WritingRules& rules);
 
 /// Mean, deviation and rescaling of pictures from the text of a preprocessor_config.json.

@@ -26,60 +26,80 @@ JsonKey ConfigReader::present(Keys keys) const {
 }
 
 int ConfigReader::integer(Keys keys, int64_t fallback, int64_t low, int64_t high) {
-    return static_cast<int>(keep(json_integer(root_, present(keys), fallback, low, high, file_), std::clamp(fallback, low, high)));
+    return static_cast<int>(keep(json_integer(root_, present(keys), fallback, low, high, file_),
+                                 std::clamp(fallback, low, high)));
 }
 
 float ConfigReader::number(Keys keys, double fallback) {
     const JsonKey key = present(keys);
     const auto value = static_cast<float>(keep(json_number(root_, key, fallback, file_), fallback));
-    if (!std::isfinite(value)) fail(file_ + ": \"" + key.name + "\" is more than a float32 holds; correct the file or download it again.");
+    if (!std::isfinite(value))
+        fail(file_ + ": \"" + key.name +
+             "\" is more than a float32 holds; correct the file or download it again.");
     return value;
 }
 
 double ConfigReader::positive(const Json& object, JsonKey key, double fallback) {
     const double value = keep(json_number(object, key, fallback, file_), fallback);
     if (const auto stored = static_cast<float>(value); stored > 0 && std::isfinite(stored)) return value;
-    fail(file_ + ": \"" + key.name + "\" must be larger than 0 and within float32; correct the file or download it again.");
+    fail(file_ + ": \"" + key.name +
+         "\" must be larger than 0 and within float32; correct the file or download it again.");
     return fallback;
 }
 
-Json ConfigReader::object(const char* key) { return keep(json_object(root_, or_null(key), file_), Json(Json::object())); }
+Json ConfigReader::object(const char* key) {
+    return keep(json_object(root_, or_null(key), file_), Json(Json::object()));
+}
 
-bool ConfigReader::boolean(Keys keys, bool fallback) { return keep(json_boolean(root_, present(keys), fallback, file_), fallback); }
+bool ConfigReader::boolean(Keys keys, bool fallback) {
+    return keep(json_boolean(root_, present(keys), fallback, file_), fallback);
+}
 
-std::string ConfigReader::text(Keys keys, const std::string& fallback) { return keep(json_string(root_, present(keys), fallback, file_), fallback); }
+std::string ConfigReader::text(Keys keys, const std::string& fallback) {
+    return keep(json_string(root_, present(keys), fallback, file_), fallback);
+}
 
 Activation ConfigReader::activation_named(const std::string& label) {
-    constexpr std::pair<const char*, Activation> names[] = {
-        {"gelu", Activation::gelu}, {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh}, {"gelu_fast", Activation::gelu_tanh},
-        {"relu", Activation::relu}, {"silu", Activation::silu},          {"swish", Activation::silu},                  {"quick_gelu", Activation::quick_gelu}};
+    constexpr std::pair<const char*, Activation> names[] = {{"gelu", Activation::gelu},
+                                                            {"gelu_new", Activation::gelu_tanh},
+                                                            {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                            {"gelu_fast", Activation::gelu_tanh},
+                                                            {"relu", Activation::relu},
+                                                            {"silu", Activation::silu},
+                                                            {"swish", Activation::silu},
+                                                            {"quick_gelu", Activation::quick_gelu}};
     std::string known;
     for (const auto& [name, activation] : names) {
         if (label == name) return activation;
         known += (known.empty() ? "" : ", ") + std::string(name);
     }
-    fail(file_ + ": the activation " + in_quotes(label) + " is not one that Headlight computes; it knows " + known + ".");
+    fail(file_ + ": the activation " + in_quotes(label) + " is not one that Headlight computes; it knows " +
+         known + ".");
     return Activation::gelu;
 }
 
-void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default, const std::optional<HeadDim>& own) {
+void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads,
+                          int64_t heads_default, const std::optional<HeadDim>& own) {
     c.d_model = c.d_embed = integer(d_model, d_model_default, 1, 1 << 17);
     this->heads(c.stacks[0], c.d_model, heads, heads_default, own);
 }
 
-void ConfigReader::heads(StackConfig& s, int d_model, Keys keys, int64_t fallback, const std::optional<HeadDim>& own) {
+void ConfigReader::heads(StackConfig& s, int d_model, Keys keys, int64_t fallback,
+                         const std::optional<HeadDim>& own) {
     s.heads = s.kv_heads = integer(keys, fallback, 1, 1 << 12);
     s.d_head = std::max(1, d_model / s.heads);
     if (own) s.d_head = integer({own->key}, own->usual ? own->usual : s.d_head, 1, 1 << 14);
     const bool stated = own && (own->usual || has(own->key.name));
     if (!stated && d_model % s.heads != 0)
-        fail(file_ + ": " + std::to_string(s.heads) + " heads do not divide the width " + std::to_string(d_model) + "; correct the number of heads or the width.");
+        fail(file_ + ": " + std::to_string(s.heads) + " heads do not divide the width " +
+             std::to_string(d_model) + "; correct the number of heads or the width.");
 }
 
 void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
     s.kv_heads = integer({key}, is_null(key.name) ? s.heads : fallback, 1, 1 << 12);
     if (s.heads % s.kv_heads != 0)
-        fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " + std::to_string(s.kv_heads) + " key/value heads evenly; correct " + key.name + ".");
+        fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " +
+             std::to_string(s.kv_heads) + " key/value heads evenly; correct " + key.name + ".");
 }
 
 Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
@@ -93,16 +113,28 @@ Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
 }
 
 Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double share, double theta) {
-    constexpr std::pair<const char*, RopeScaling> kinds[] = {{"default", RopeScaling::none}, {"linear", RopeScaling::linear}, {"dynamic", RopeScaling::dynamic},
-                                                             {"llama3", RopeScaling::llama3}, {"yarn", RopeScaling::yarn}};
+    constexpr std::pair<const char*, RopeScaling> kinds[] = {{"default", RopeScaling::none},
+                                                             {"linear", RopeScaling::linear},
+                                                             {"dynamic", RopeScaling::dynamic},
+                                                             {"llama3", RopeScaling::llama3},
+                                                             {"yarn", RopeScaling::yarn}};
     Rope r;
     r.theta = positive(object, "rope_theta", theta);
-    const std::string type = keep(json_string(object, json_find(object, "rope_type") ? "rope_type" : "type", "default", file_), std::string("default"));
-    const auto kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return type == k.first; });
-    if (kind == std::end(kinds)) fail(file_ + ": the rotary scaling " + in_quotes(type) + " is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
-    else r.scaling = kind->second;
+    const std::string type =
+        keep(json_string(object, json_find(object, "rope_type") ? "rope_type" : "type", "default", file_),
+             std::string("default"));
+    const auto kind =
+        std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return type == k.first; });
+    if (kind == std::end(kinds))
+        fail(file_ + ": the rotary scaling " + in_quotes(type) +
+             " is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
+    else
+        r.scaling = kind->second;
     share = keep(json_number(object, or_null("partial_rotary_factor"), share, file_), share);
-    if (share <= 0 || share > 1) fail(file_ + ": the share of a head that turns (partial_rotary_factor or rotary_pct) must be above 0 and at most 1; correct the file or download it again.");
+    if (share <= 0 || share > 1)
+        fail(file_ +
+             ": the share of a head that turns (partial_rotary_factor or rotary_pct) must be above 0 and at "
+             "most 1; correct the file or download it again.");
     r.dims = static_cast<int>(std::clamp(share, 0.0, 1.0) * c.stacks[0].d_head) / 2 * 2;
     r.factor = positive(object, "factor", 1);
     r.low_frequency = positive(object, "low_freq_factor", 1);
@@ -110,12 +142,19 @@ Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double sh
     r.beta_fast = positive(object, or_null("beta_fast"), 32);
     r.beta_slow = positive(object, or_null("beta_slow"), 1);
     r.truncate = keep(json_boolean(object, "truncate", true, file_), true);
-    r.original_context = static_cast<int>(keep(json_integer(object, "original_max_position_embeddings", c.context, 1, 1 << 24, file_), int64_t{c.context}));
+    r.original_context = static_cast<int>(
+        keep(json_integer(object, "original_max_position_embeddings", c.context, 1, 1 << 24, file_),
+             int64_t{c.context}));
     if (r.scaling == RopeScaling::dynamic) r.original_context = c.context;
     if (r.scaling == RopeScaling::yarn) {
-        const auto magnitude = [&](double m) { return r.factor <= 1 ? 1.0 : 0.1 * m * std::log(r.factor) + 1; };
-        const bool both = json_find(object, or_null("mscale")) && json_find(object, or_null("mscale_all_dim"));
-        const double usual = both ? magnitude(positive(object, "mscale", 1)) / magnitude(positive(object, "mscale_all_dim", 1)) : magnitude(1);
+        const auto magnitude = [&](double m) {
+            return r.factor <= 1 ? 1.0 : 0.1 * m * std::log(r.factor) + 1;
+        };
+        const bool both =
+            json_find(object, or_null("mscale")) && json_find(object, or_null("mscale_all_dim"));
+        const double usual =
+            both ? magnitude(positive(object, "mscale", 1)) / magnitude(positive(object, "mscale_all_dim", 1))
+                 : magnitude(1);
         r.attention_factor = positive(object, or_null("attention_factor"), usual);
     }
     return r;
@@ -125,21 +164,28 @@ std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(i
     std::vector<int> out(static_cast<size_t>(layers), 0);
     const bool listed = has("layer_types");
     if (listed && (!root_["layer_types"].is_array() || root_["layer_types"].size() != out.size())) {
-        fail(file_ + ": \"layer_types\" must name the kind of each of the " + std::to_string(layers) + " layers; correct the file or download it again.");
+        fail(file_ + ": \"layer_types\" must name the kind of each of the " + std::to_string(layers) +
+             " layers; correct the file or download it again.");
         return out;
     }
     for (int l = 0; l < layers; ++l) {
         const auto at = static_cast<size_t>(l);
-        const Json kind = listed ? root_["layer_types"][at] : Json(sliding(l) ? "sliding_attention" : "full_attention");
-        if (kind == "sliding_attention") out[at] = window;
-        else if (kind != "full_attention") fail(wrong_type(file_, "layer_types", "a list of \"full_attention\" and \"sliding_attention\"", kind).message);
+        const Json kind =
+            listed ? root_["layer_types"][at] : Json(sliding(l) ? "sliding_attention" : "full_attention");
+        if (kind == "sliding_attention")
+            out[at] = window;
+        else if (kind != "full_attention")
+            fail(wrong_type(file_, "layer_types", "a list of \"full_attention\" and \"sliding_attention\"",
+                            kind)
+                     .message);
     }
     return out;
 }
 
 Result<ModelConfig> ConfigReader::finish(ModelConfig c) const {
     if (!error_.empty()) return Error{error_};
-    if (c.rope.scaling == RopeScaling::dynamic) c.context = static_cast<int>(std::min(c.context * c.rope.factor, double{1 << 24}));
+    if (c.rope.scaling == RopeScaling::dynamic)
+        c.context = static_cast<int>(std::min(c.context * c.rope.factor, double{1 << 24}));
     return c;
 }
 
@@ -212,7 +258,8 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) 
     }
 }
 
-void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q, const char* k, const char* v, const char* o) {
+void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q,
+                       const char* k, const char* v, const char* o) {
     const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
     into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
     into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
@@ -220,13 +267,15 @@ void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::
     into.o = linear(at + o, inner, c_.d_model, c_.output_bias);
 }
 
-void Binder::mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out, const std::string& gate) {
+void Binder::mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
+                 const std::string& gate) {
     if (!gate.empty()) into.mlp_gate = linear(gate, c_.d_model, stack.d_mlp, c_.mlp_bias);
     into.mlp_in = linear(in, c_.d_model, stack.d_mlp, c_.mlp_bias);
     into.mlp_out = linear(out, stack.d_mlp, c_.d_model, c_.mlp_bias);
 }
 
-Linear Binder::unembedding(const Linear& embedding, const std::string& name, int64_t width, const std::string& bias) {
+Linear Binder::unembedding(const Linear& embedding, const std::string& name, int64_t width,
+                           const std::string& bias) {
     Linear w = embedding;
     if (!c_.tied_unembedding) {
         if (!store_.has(name + ".weight")) return {};
@@ -253,7 +302,8 @@ Result<ModelWeights> Binder::finish(StackWeights stack, const MaskedHeadNames& n
     if (has_head) {
         w.head_dense = linear(names.dense, c_.d_model, c_.d_embed, c_.head_dense_bias);
         w.head_norm = norm(names.norm, c_.d_embed, c_.norm_bias);
-        w.unembedding = unembedding(stack.token_embedding, names.decoder, c_.d_embed, c_.head_bias ? names.bias : "");
+        w.unembedding =
+            unembedding(stack.token_embedding, names.decoder, c_.d_embed, c_.head_bias ? names.bias : "");
     }
     w.stacks.push_back(std::move(stack));
     return finish(std::move(w));

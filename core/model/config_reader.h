@@ -1,5 +1,5 @@
-// What the families' files read their config.json and bind their tensors with. Both keep the first error, so that a
-// family reads as a list of what it has.
+// What the families' files read their config.json and bind their tensors with. Both keep the first error, so
+// that a family reads as a list of what it has.
 #pragma once
 
 #include <initializer_list>
@@ -19,8 +19,9 @@ struct HeadDim {
     int64_t usual = 0;  // where it is missing; 0: d_model / heads
 };
 
-/// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's default. A value of
-/// another type is an error, and so is null, but where the class's default is None (or_null).
+/// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's
+/// default. A value of another type is an error, and so is null, but where the class's default is None
+/// (or_null).
 class ConfigReader {
 public:
     ConfigReader(const Json& root, std::string file) : root_(root), file_(std::move(file)) {}
@@ -37,25 +38,34 @@ public:
     Json object(const char* key);
     bool boolean(Keys keys, bool fallback);
     std::string text(Keys keys, const std::string& fallback);
-    Activation activation(Keys keys, const std::string& fallback) { return activation_named(text(keys, fallback)); }
+    Activation activation(Keys keys, const std::string& fallback) {
+        return activation_named(text(keys, fallback));
+    }
     Activation activation_named(const std::string& label);
 
     /// Sizes that nearly every family has, within sane limits; heads are those of the first stack.
-    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default, const std::optional<HeadDim>& own = {});
-    /// Heads of one stack. d_head is d_model / heads, which must be whole, but where the class has a key of its `own` for it.
-    void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback, const std::optional<HeadDim>& own = {});
+    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default,
+                const std::optional<HeadDim>& own = {});
+    /// Heads of one stack. d_head is d_model / heads, which must be whole, but where the class has a key of
+    /// its `own` for it.
+    void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback,
+               const std::optional<HeadDim>& own = {});
     /// How many key/value heads they share; null stands for one each, in the classes that allow it.
     void kv_heads(StackConfig& stack, JsonKey key, int64_t fallback);
     int layers(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1000); }
     int mlp_width(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 20); }
-    int vocabulary(int64_t fallback, Keys keys = {"vocab_size"}) { return integer(keys, fallback, 1, 1 << 23); }
+    int vocabulary(int64_t fallback, Keys keys = {"vocab_size"}) {
+        return integer(keys, fallback, 1, 1 << 23);
+    }
     int context(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 24); }
 
-    /// Rotary positions in either spelling (rope_parameters, or rope_theta and rope_scaling). `share` of d_head is rotated.
+    /// Rotary positions in either spelling (rope_parameters, or rope_theta and rope_scaling). `share` of
+    /// d_head is rotated.
     Rope rope(const ModelConfig& config, double share = 1, double theta = 10000);
     /// The same from an object like rope_parameters.
     Rope rope_from(const Json& object, const ModelConfig& config, double share, double theta);
-    /// Layers that "layer_types" calls sliding see `window` keys; without the list, those that `sliding` says.
+    /// Layers that "layer_types" calls sliding see `window` keys; without the list, those that `sliding`
+    /// says.
     std::vector<int> windows(int layers, int window, bool (*sliding)(int layer));
 
     const Json& root() const { return root_; }
@@ -93,14 +103,18 @@ public:
     const float* vector(const std::string& name, std::vector<int64_t> shape);
     /// Width of all heads of the only stack together.
     int64_t inner() const;
-    /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`) in turn for each head.
+    /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`) in turn for each
+    /// head.
     void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
     /// q, k, v and o of a stack's block by their names under `at`.
-    void attention(AttentionWeights& into, const StackConfig& stack, const std::string& at, const char* q, const char* k, const char* v, const char* o);
+    void attention(AttentionWeights& into, const StackConfig& stack, const std::string& at, const char* q,
+                   const char* k, const char* v, const char* o);
     /// Norm, mlp_in and the rest, by names under `at`.
-    void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out, const std::string& gate = "");
+    void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
+             const std::string& gate = "");
     /// The unembedding: the embedding where tied, else `name`; absent where a base model has none.
-    Linear unembedding(const Linear& embedding, const std::string& name, int64_t width, const std::string& bias = "");
+    Linear unembedding(const Linear& embedding, const std::string& name, int64_t width,
+                       const std::string& bias = "");
 
     bool has(const std::string& name) const { return store_.has(name); }
     WeightStore& store() { return store_; }

@@ -4,9 +4,9 @@ namespace headlight {
 
 std::span<const Family> families() {
     static const Family table[] = {
-        kGpt2, kGptNeox, kLlama, kMistral, kQwen2, kQwen3, kGemma, kGemma2, kPhi, kOpt, kBloom,
-        kBert, kDistilBert, kRoberta, kXlmRoberta, kCamembert, kElectra, kAlbert, kModernBert,
-        kMarian, kBart, kT5, kMt5, kVit,
+        kGpt2,    kGptNeox, kLlama,      kMistral, kQwen2,      kQwen3,   kGemma,      kGemma2,
+        kPhi,     kOpt,     kBloom,      kBert,    kDistilBert, kRoberta, kXlmRoberta, kCamembert,
+        kElectra, kAlbert,  kModernBert, kMarian,  kBart,       kT5,      kMt5,        kVit,
     };
     return table;
 }

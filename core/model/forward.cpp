@@ -14,10 +14,12 @@ namespace {
 
 /// Calls rows(first, count) for blocks of rows, on all threads.
 void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<void(Index, Index)>& rows) {
-    pool.run(static_cast<int>((n + block - 1) / block), [&](int i) { rows(i * block, std::min(block, n - i * block)); });
+    pool.run(static_cast<int>((n + block - 1) / block),
+             [&](int i) { rows(i * block, std::min(block, n - i * block)); });
 }
 
-/// The nonlinearity, in place. GELU: Hendrycks and Gimpel 2016, exact and in its tanh form. SiLU: Elfwing et al. 2018.
+/// The nonlinearity, in place. GELU: Hendrycks and Gimpel 2016, exact and in its tanh form. SiLU: Elfwing et
+/// al. 2018.
 void apply_activation(Activation activation, Eigen::Ref<Eigen::ArrayXf> x) {
     switch (activation) {
         case Activation::gelu_tanh: {
@@ -27,7 +29,8 @@ void apply_activation(Activation activation, Eigen::Ref<Eigen::ArrayXf> x) {
             return;
         }
         case Activation::gelu:
-            x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * static_cast<float>(M_SQRT1_2))); });
+            x = x.unaryExpr(
+                [](float v) { return 0.5f * v * (1.0f + std::erf(v * static_cast<float>(M_SQRT1_2))); });
             return;
         case Activation::relu:
             x = x.max(0.0f);
@@ -63,22 +66,26 @@ struct Pass {
     const StackWeights& weights;
     ThreadPool& pool;
     const Sequence& input;
-    const Matrix* source = nullptr;           // what cross-attention reads: the encoder's final norm
-    bool source_kept = false;                 // … which is the one of the earlier pass
+    const Matrix* source = nullptr;  // what cross-attention reads: the encoder's final norm
+    bool source_kept = false;        // … which is the one of the earlier pass
     const StackActivations* past = nullptr;
-    Index kept = 0;                           // rows taken from it
-    int layers_kept = 0;                      // layers taken from it whole
-    std::span<const LayerRules> rules;        // of each layer
+    Index kept = 0;                     // rows taken from it
+    int layers_kept = 0;                // layers taken from it whole
+    std::span<const LayerRules> rules;  // of each layer
 
     const ModelConfig& config() const { return model.config; }
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
 };
 
-/// Throws where a number is NaN or infinite. Asked stage by stage, so that the first one is named; layer −1: before all layers.
+/// Throws where a number is NaN or infinite. Asked stage by stage, so that the first one is named; layer −1:
+/// before all layers.
 void check_finite(const Pass& p, int layer, const char* what, const ConstMatrixRef& x) {
     if (all_finite(x)) return;
-    const std::string stack = p.config().stacks.size() > 1 ? p.stack.name + " " : "", where = layer < 0 ? stack : stack + "layer " + std::to_string(layer) + "'s ";
-    throw Failure({p.model.name + ": " + where + what + " are not finite; the weights hold NaN or infinity, or a change is too large: undo the change, or fetch the model again."});
+    const std::string stack = p.config().stacks.size() > 1 ? p.stack.name + " " : "",
+                      where = layer < 0 ? stack : stack + "layer " + std::to_string(layer) + "'s ";
+    throw Failure({p.model.name + ": " + where + what +
+                   " are not finite; the weights hold NaN or infinity, or a change is too large: undo the "
+                   "change, or fetch the model again."});
 }
 
 /// [n − kept, width]: rows of an embedding table.
@@ -115,25 +122,31 @@ Matrix embed(const Pass& p) {
     const ModelConfig& c = p.config();
     const StackWeights& w = p.weights;
     const Index count = p.input.size() - p.kept;
-    Matrix x = look_up(w.token_embedding, count, [&](Index i) { return p.input.ids[static_cast<size_t>(p.kept + i)]; });
+    Matrix x = look_up(w.token_embedding, count,
+                       [&](Index i) { return p.input.ids[static_cast<size_t>(p.kept + i)]; });
     x *= c.embed_scale;
     const bool project_first = w.embed_project && c.wide_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
     if (c.sinusoidal) x += sinusoids(x.cols(), p.kept, count);
     if (w.position_embedding) {
         const auto rows = position_rows(p);
-        x += look_up(w.position_embedding, count, [&](Index i) { return rows[static_cast<size_t>(p.kept + i)]; });
+        x += look_up(w.position_embedding, count,
+                     [&](Index i) { return rows[static_cast<size_t>(p.kept + i)]; });
     }
     if (w.type_embedding)
-        x += look_up(w.type_embedding, count, [&](Index i) { return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.kept + i)]; });
+        x += look_up(w.type_embedding, count, [&](Index i) {
+            return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.kept + i)];
+        });
     if (w.embed_norm) x = p.norm(w.embed_norm, x);
     if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
     return x;
 }
 
-/// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it where there is one.
+/// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it
+/// where there is one.
 Matrix feed_forward_rows(const Pass& p, const LayerWeights& w, ConstMatrixRef x) {
-    constexpr Index kApart = 16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
+    constexpr Index kApart =
+        16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
     Matrix padded(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
     apply_linear(p.pool, x, w.mlp_in, hidden);
@@ -165,7 +178,8 @@ Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
 }
 
 /// q or k: projected, normalised per head where the model does so, rotated.
-Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads, const Rope& rope, const RopeTable& turns) {
+Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads,
+                     const Rope& rope, const RopeTable& turns) {
     Matrix y = project(p.pool, x, w);
     if (norm) {
         const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
@@ -186,15 +200,20 @@ Matrix finish_attention(const Pass& p, const AttentionWeights& w, const Attentio
     return block_output(p.config(), w, z, p.pool);
 }
 
-Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope, const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a, int layer) {
+Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope,
+                   const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a,
+                   int layer) {
     const ModelConfig& c = p.config();
-    a.q = below(past ? &past->q : nullptr, p.kept, project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, turns));
-    a.k = below(past ? &past->k : nullptr, p.kept, project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, turns));
+    a.q = below(past ? &past->q : nullptr, p.kept,
+                project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, turns));
+    a.k = below(past ? &past->k : nullptr, p.kept,
+                project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, turns));
     a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
     return finish_attention(p, w, a, layer);
 }
 
-Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x, const AttentionActivations* past, AttentionActivations& a, int layer) {
+Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x,
+                    const AttentionActivations* past, AttentionActivations& a, int layer) {
     a.q = below(past ? &past->q : nullptr, p.kept, project(p.pool, x, w.q));
     a.k = past && p.source_kept ? past->k : project(p.pool, *p.source, w.k);
     a.v = past && p.source_kept ? past->v : project(p.pool, *p.source, w.v);
@@ -210,7 +229,9 @@ struct Turns {
         if (c.rope.dims) usual = make_rope_table(c.rope, n, kept, n - kept);
         if (c.local_rope.dims) local = make_rope_table(c.local_rope, n, kept, n - kept);
     }
-    const RopeTable& of(const ModelConfig& c, const Rope& rope) const { return &rope == &c.local_rope ? local : usual; }
+    const RopeTable& of(const ModelConfig& c, const Rope& rope) const {
+        return &rope == &c.local_rope ? local : usual;
+    }
 };
 
 /// One layer on the fresh rows of the residual stream; returns what leaves it.
@@ -220,23 +241,29 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const Turns& turns, LayerAc
     const LayerActivations* past = p.kept ? p.past->layers[static_cast<size_t>(l)].get() : nullptr;
     const LayerRules& rules = p.rules[static_cast<size_t>(l)];
     const bool after = c.norm_place == NormPlace::after;
-    const auto enters = [&](const Norm& norm, const Matrix& x) { return after || !norm ? x : p.norm(norm, x); };
+    const auto enters = [&](const Norm& norm, const Matrix& x) {
+        return after || !norm ? x : p.norm(norm, x);
+    };
     const auto leaves = [&](const Norm& norm, Matrix x) { return after ? p.norm(norm, x) : x; };
 
     const Rope& rope = c.rope_of(p.stack, l);
     layer.self.rule = rules.self;
-    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope), past ? &past->self : nullptr, layer.self, l);
+    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope),
+                               past ? &past->self : nullptr, layer.self, l);
     if (rules.self->skipped) added.setZero();
     Matrix mid = leaves(w.self.norm, resid + added);
     added.resize(0, 0);
     if (p.stack.cross) {
         layer.cross.rule = rules.cross;
-        added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr, layer.cross, l);
+        added = attend_cross(p, w.cross, enters(w.cross.norm, mid), past ? &past->cross : nullptr,
+                             layer.cross, l);
         if (rules.cross->skipped) added.setZero();
         mid = leaves(w.cross.norm, mid + added);
     }
     layer.no_mlp = rules.no_mlp;
-    Matrix post = leaves(w.mlp_norm, rules.no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    Matrix post =
+        leaves(w.mlp_norm,
+               rules.no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
     check_finite(p, l, "outputs", post);
     layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
     return post;
@@ -263,8 +290,10 @@ std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
 }
 
 /// The stacks one after another; what goes wrong is thrown.
-Activations run_stacks(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const Reuse& reuse) {
-    HEADLIGHT_CHECK(inputs.size() == model.config.stacks.size() && model.weights.stacks.size() == inputs.size() && rules.size() == inputs.size());
+Activations run_stacks(const Model& model, const CheckedSequences& inputs,
+                       std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const Reuse& reuse) {
+    HEADLIGHT_CHECK(inputs.size() == model.config.stacks.size() &&
+                    model.weights.stacks.size() == inputs.size() && rules.size() == inputs.size());
     Activations a;
     for (size_t s = 0; s < model.config.stacks.size(); ++s) {
         const StackReuse kept = reuse.past ? reuse.stacks[s] : StackReuse{};
@@ -272,8 +301,10 @@ Activations run_stacks(const Model& model, const CheckedSequences& inputs, std::
             a.stacks.push_back(reuse.past->stacks[s]);
             continue;
         }
-        HEADLIGHT_CHECK(inputs[s].size() > 0 && (inputs[s].types.empty() || inputs[s].types.size() == inputs[s].ids.size()));
-        HEADLIGHT_CHECK(kept.rows >= 0 && kept.rows <= inputs[s].size() && kept.layers >= 0 && kept.layers < model.config.stacks[s].layers && (!kept.rows || !kept.layers));
+        HEADLIGHT_CHECK(inputs[s].size() > 0 &&
+                        (inputs[s].types.empty() || inputs[s].types.size() == inputs[s].ids.size()));
+        HEADLIGHT_CHECK(kept.rows >= 0 && kept.rows <= inputs[s].size() && kept.layers >= 0 &&
+                        kept.layers < model.config.stacks[s].layers && (!kept.rows || !kept.layers));
         Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
         if (reuse.past) pass.past = reuse.past->stacks[s].get();
         pass.kept = kept.rows;
@@ -290,7 +321,9 @@ Activations run_stacks(const Model& model, const CheckedSequences& inputs, std::
 
 }  // namespace
 
-Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) { return project(pool, z, w.o); }
+Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
+    return project(pool, z, w.o);
+}
 
 Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
     Matrix out = project_out(w, z, pool);
@@ -306,7 +339,8 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
         for (Index i = first; i < first + count; ++i) {
             const float mean = centre ? x.row(i).mean() : 0.0f;
             const auto centred = (x.row(i).array() - mean).matrix();
-            const float deviation = std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
+            const float deviation =
+                std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
             y.row(i) = centred.cwiseProduct(gain) / deviation;
             if (norm.bias) y.row(i) += Eigen::Map<const Eigen::RowVectorXf>(norm.bias, x.cols());
         }
@@ -314,7 +348,9 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     return y;
 }
 
-Result<Activations> forward(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel, const Reuse& reuse) {
+Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
+                            std::span<const std::vector<LayerRules>> rules, ThreadPool& pool,
+                            const CancelFlag* cancel, const Reuse& reuse) {
     HEADLIGHT_CHECK(&inputs.model() == &model);
     return guarded([&]() -> Result<Activations> {
         const CancelScope scope(pool, cancel);
@@ -329,11 +365,14 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
     Matrix x = normalized * c.logit_scale;
     if (w.head_dense) x = project(pool, x, w.head_dense);
     if (c.masked_head)
-        for (Index i = 0; i < x.rows(); ++i) apply_activation(c.head_activation, x.row(i).transpose().array());
+        for (Index i = 0; i < x.rows(); ++i)
+            apply_activation(c.head_activation, x.row(i).transpose().array());
     if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
     Matrix logits = project(pool, x, w.unembedding);
     if (c.logit_cap > 0) logits = (logits.array() / c.logit_cap).tanh() * c.logit_cap;
-    if (!all_finite(logits)) throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or infinity: fetch the model again."});
+    if (!all_finite(logits))
+        throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or "
+                                    "infinity: fetch the model again."});
     return logits;
 }
 

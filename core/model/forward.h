@@ -12,8 +12,8 @@
 
 namespace headlight {
 
-/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q and k, z and
-/// what the block adds from patterns and v.
+/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q
+/// and k, z and what the block adds from patterns and v.
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
     Matrix q;     // [n, heads · d_head], by query, after norm and rotation
@@ -29,7 +29,8 @@ struct LayerActivations {
 };
 
 struct StackActivations {
-    std::vector<std::shared_ptr<const LayerActivations>> layers;  // shared with passes that differ only behind them
+    std::vector<std::shared_ptr<const LayerActivations>>
+        layers;          // shared with passes that differ only behind them
     Matrix resid_final;  // [n, d_model], resid_post of the last layer
     Matrix normalized;   // [n, d_model], after the final norm; the same where there is none
 };
@@ -45,8 +46,8 @@ struct Intervention {
     bool operator==(const Intervention&) const = default;
 };
 
-/// What of a stack of an earlier pass holds for this one too: all of it, its first rows through all layers, or its first
-/// layers with all their rows.
+/// What of a stack of an earlier pass holds for this one too: all of it, its first rows through all layers,
+/// or its first layers with all their rows.
 struct StackReuse {
     bool whole = false;
     int rows = 0, layers = 0;
@@ -57,20 +58,22 @@ struct Reuse {
     std::vector<StackReuse> stacks;
 };
 
-/// Runs the model on one sequence per stack, which were checked for this model, under the rules of each layer of each stack
-/// (attention_rules). Only what is not reused is computed, and each stage is checked once for what is not finite: the error names
-/// the first. `cancel` is read between the tiles of each layer.
-Result<Activations> forward(const Model& model, const CheckedSequences& inputs, std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const CancelFlag* cancel = nullptr,
-                            const Reuse& reuse = {});
+/// Runs the model on one sequence per stack, which were checked for this model, under the rules of each layer
+/// of each stack (attention_rules). Only what is not reused is computed, and each stage is checked once for
+/// what is not finite: the error names the first. `cancel` is read between the tiles of each layer.
+Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
+                            std::span<const std::vector<LayerRules>> rules, ThreadPool& pool,
+                            const CancelFlag* cancel = nullptr, const Reuse& reuse = {});
 
-/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws Failure where
-/// they are not finite.
+/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws
+/// Failure where they are not finite.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
 
-/// [rows, d_model]: z of some rows through the output matrix; and what the block adds: the same, through the norm behind it
-/// where there is one.
+/// [rows, d_model]: z of some rows through the output matrix; and what the block adds: the same, through the
+/// norm behind it where there is one.
 Matrix project_out(const AttentionWeights& weights, ConstMatrixRef z, ThreadPool& pool);
-Matrix block_output(const ModelConfig& config, const AttentionWeights& weights, ConstMatrixRef z, ThreadPool& pool);
+Matrix block_output(const ModelConfig& config, const AttentionWeights& weights, ConstMatrixRef z,
+                    ThreadPool& pool);
 
 /// y = norm(x) row by row. Layer normalization: Ba et al. 2016; RMSNorm: Zhang and Sennrich 2019.
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool);

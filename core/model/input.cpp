@@ -11,19 +11,23 @@ namespace {
 /// What a tokenizer gave must have rows in the model's tables.
 Status check_encoding(const Model& model, const Encoding& e, const StackConfig& stack) {
     const auto wrong = [&](const std::string& gives, int rows) {
-        return Error{display_path(model.path) + ": the tokenizer gives " + gives + ", but the model has only " + std::to_string(rows) + "; use the tokenizer of this model."};
+        return Error{display_path(model.path) + ": the tokenizer gives " + gives +
+                     ", but the model has only " + std::to_string(rows) +
+                     "; use the tokenizer of this model."};
     };
     for (const int id : e.ids)
         if (id < 0 || id >= stack.vocab) return wrong("the id " + std::to_string(id), stack.vocab);
     const int types = model.config.token_types;
     for (const int type : e.types)
-        if (types > 1 && (type < 0 || type >= types)) return wrong("the token type " + std::to_string(type), types);
+        if (types > 1 && (type < 0 || type >= types))
+            return wrong("the token type " + std::to_string(type), types);
     return success();
 }
 
 Sequence of_ids(const Tokenizer* tokenizer, std::vector<int> ids, std::vector<int> types = {}) {
     Sequence s{std::move(ids), {}, std::move(types), nullptr};
-    for (const int id : s.ids) s.tokens.push_back(tokenizer ? tokenizer->spelling(id) : "#" + std::to_string(id));
+    for (const int id : s.ids)
+        s.tokens.push_back(tokenizer ? tokenizer->spelling(id) : "#" + std::to_string(id));
     return s;
 }
 
@@ -34,7 +38,8 @@ Sequence of_picture(const Model& model, const RgbImage& image) {
     s.ids.resize(static_cast<size_t>(model.config.context));
     std::iota(s.ids.begin(), s.ids.end(), 0);
     s.tokens.push_back("[CLS]");
-    for (int i = 0; i < model.config.vision.patches(); ++i) s.tokens.push_back(std::to_string(i / across) + "," + std::to_string(i % across));
+    for (int i = 0; i < model.config.vision.patches(); ++i)
+        s.tokens.push_back(std::to_string(i / across) + "," + std::to_string(i % across));
     return s;
 }
 
@@ -50,11 +55,13 @@ Result<Sequence> read_source(const Model& model, const Typed& typed, bool specia
     const Tokenizer* tokenizer = model.tokenizer ? model.tokenizer->get() : nullptr;
     if (!typed.ids.empty()) return of_ids(tokenizer, typed.ids, typed.types);
     TRY(const auto opened, model.tokenizer);
-    TRY(Encoding e, typed.pair.empty() ? opened->encode(typed.text, special) : opened->encode_pair(typed.text, typed.pair, special));
+    TRY(Encoding e, typed.pair.empty() ? opened->encode(typed.text, special)
+                                       : opened->encode_pair(typed.text, typed.pair, special));
     TRY_STATUS(check_encoding(model, e, model.config.stacks[0]));
     input.offsets = std::move(e.offsets);
     const bool typed_at_all = !typed.text.empty() || !typed.pair.empty();
-    if (!typed_at_all && model.config.kind != ModelKind::decoder) return Sequence{};  // separators alone are no sentence
+    if (!typed_at_all && model.config.kind != ModelKind::decoder)
+        return Sequence{};  // separators alone are no sentence
     Sequence s{std::move(e.ids), std::move(e.tokens), {}, nullptr};
     if (model.config.token_types > 1) s.types = std::move(e.types);
     return s;
@@ -84,14 +91,17 @@ Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool speci
     ModelInput input;
     const ModelConfig& c = model.config;
     if (c.kind == ModelKind::vision) {
-        if (!typed.image) return Error{model.name + " reads pictures, not text; give it one with --image, or drop one on the window."};
+        if (!typed.image)
+            return Error{model.name +
+                         " reads pictures, not text; give it one with --image, or drop one on the window."};
         input.sequences.push_back(of_picture(model, *typed.image));
         input.tokens_in_all = input.sequences[0].ids.size();
         return input;
     }
     if (typed.image) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
     if (c.kind != ModelKind::encoder_decoder && (!typed.target.empty() || !typed.target_ids.empty()))
-        return Error{model.name + " has no decoder beside an encoder, so it reads no target; leave --target out."};
+        return Error{model.name +
+                     " has no decoder beside an encoder, so it reads no target; leave --target out."};
     TRY(Sequence source, read_source(model, typed, special, input));
     input.tokens_in_all = source.ids.size();
     if (typed.ids.empty()) cut(source, c.context);

@@ -26,17 +26,23 @@ fs::path variable(const char* name) {
 
 fs::path home() { return variable("HOME"); }
 
-fs::path cache() { return variable("XDG_CACHE_HOME").empty() ? home() / ".cache" : variable("XDG_CACHE_HOME"); }
+fs::path cache() {
+    return variable("XDG_CACHE_HOME").empty() ? home() / ".cache" : variable("XDG_CACHE_HOME");
+}
 
 using Found = std::vector<FoundModel>;
 
-FoundModel found(std::string name, fs::path path, std::string place) { return {std::move(name), std::move(path), std::move(place), "", 0, ""}; }
+FoundModel found(std::string name, fs::path path, std::string place) {
+    return {std::move(name), std::move(path), std::move(place), "", 0, ""};
+}
 
 /// Entries of a folder in the order of their names; nothing where it cannot be read.
 std::vector<fs::path> entries(const fs::path& folder) {
     std::vector<fs::path> out;
     std::error_code error;
-    for (auto it = fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error); !error && it != fs::directory_iterator() && out.size() < kMostModels; it.increment(error)) out.push_back(it->path());
+    for (auto it = fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
+         !error && it != fs::directory_iterator() && out.size() < kMostModels; it.increment(error))
+        out.push_back(it->path());
     std::sort(out.begin(), out.end());
     return out;
 }
@@ -53,7 +59,8 @@ fs::path snapshot_of(const fs::path& model) {
     std::string revision;
     std::ifstream(model / "refs/main") >> revision;
     std::error_code ignored;
-    if (!revision.empty() && fs::is_directory(model / "snapshots" / revision, ignored)) return model / "snapshots" / revision;
+    if (!revision.empty() && fs::is_directory(model / "snapshots" / revision, ignored))
+        return model / "snapshots" / revision;
     const auto snapshots = entries(model / "snapshots");
     return snapshots.empty() ? fs::path() : snapshots.back();
 }
@@ -65,7 +72,8 @@ fs::path hugging_face_hub() {
 }
 
 void add_gguf(Found& out, const fs::path& file, const std::string& place) {
-    if (file.extension() == ".gguf" && out.size() < kMostModels) out.push_back(found(file.stem().string(), file, place));
+    if (file.extension() == ".gguf" && out.size() < kMostModels)
+        out.push_back(found(file.stem().string(), file, place));
 }
 
 void find_hugging_face(Found& out) {
@@ -74,7 +82,8 @@ void find_hugging_face(Found& out) {
         const fs::path snapshot = snapshot_of(folder);
         const std::string name = name_of_cache_folder(folder.filename().string());
         std::error_code ignored;
-        const bool is_model = fs::exists(snapshot / "config.json", ignored) || fs::exists(snapshot / "modules.json", ignored);
+        const bool is_model =
+            fs::exists(snapshot / "config.json", ignored) || fs::exists(snapshot / "modules.json", ignored);
         if (is_model) out.push_back(found(name, snapshot, "Hugging Face cache"));
         for (const fs::path& file : entries(snapshot)) add_gguf(out, file, "Hugging Face cache");
     }
@@ -92,25 +101,32 @@ void add_ollama(Found& out, const fs::path& root, const fs::path& manifest, cons
     const auto json = read_json(manifest);
     if (!json || !json->is_object() || !json->contains("layers") || !(*json)["layers"].is_array()) return;
     for (const Json& layer : (*json)["layers"]) {
-        if (!layer.is_object() || layer.value("mediaType", Json()) != "application/vnd.ollama.image.model") continue;
-        std::string digest = layer.contains("digest") && layer["digest"].is_string() ? layer["digest"].get<std::string>() : "";
+        if (!layer.is_object() || layer.value("mediaType", Json()) != "application/vnd.ollama.image.model")
+            continue;
+        std::string digest =
+            layer.contains("digest") && layer["digest"].is_string() ? layer["digest"].get<std::string>() : "";
         std::replace(digest.begin(), digest.end(), ':', '-');
-        if (!digest.empty() && digest.find('/') == std::string::npos) out.push_back(found(name, root / "blobs" / digest, "Ollama"));
+        if (!digest.empty() && digest.find('/') == std::string::npos)
+            out.push_back(found(name, root / "blobs" / digest, "Ollama"));
     }
 }
 
 void find_ollama(Found& out) {
-    std::vector<fs::path> roots{variable("OLLAMA_MODELS"), home() / ".ollama/models", "/usr/share/ollama/.ollama/models"};
+    std::vector<fs::path> roots{variable("OLLAMA_MODELS"), home() / ".ollama/models",
+                                "/usr/share/ollama/.ollama/models"};
     if (!roots[0].empty()) roots.resize(1);
     for (const fs::path& root : roots) {
         if (root.empty()) continue;
         std::error_code error;
         const fs::path manifests = root / "manifests";
-        for (auto it = fs::recursive_directory_iterator(manifests, fs::directory_options::skip_permission_denied, error); !error && it != fs::recursive_directory_iterator() && out.size() < kMostModels;
+        for (auto it = fs::recursive_directory_iterator(manifests,
+                                                        fs::directory_options::skip_permission_denied, error);
+             !error && it != fs::recursive_directory_iterator() && out.size() < kMostModels;
              it.increment(error)) {
             if (!it->is_regular_file(error)) continue;
             const fs::path owner = it->path().parent_path().parent_path().filename();
-            const std::string model = it->path().parent_path().filename().string() + ":" + it->path().filename().string();
+            const std::string model =
+                it->path().parent_path().filename().string() + ":" + it->path().filename().string();
             add_ollama(out, root, it->path(), owner == "library" ? model : owner.string() + "/" + model);
         }
     }
@@ -124,7 +140,8 @@ void find_llama_cpp(Found& out) {
 std::vector<fs::path> built_in_places() {
     std::error_code ignored;
     const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-    return {program / "models", program.parent_path() / "models", program.parent_path() / "share/headlight/models", fs::path(HEADLIGHT_SOURCE_DIR) / "models"};
+    return {program / "models", program.parent_path() / "models",
+            program.parent_path() / "share/headlight/models", fs::path(HEADLIGHT_SOURCE_DIR) / "models"};
 }
 
 void find_built_in(Found& out) {
@@ -132,7 +149,8 @@ void find_built_in(Found& out) {
         const size_t before = out.size();
         for (const fs::path& folder : entries(place)) {
             std::error_code ignored;
-            if (fs::exists(folder / "config.json", ignored)) out.push_back(found(folder.filename().string(), folder, "built in"));
+            if (fs::exists(folder / "config.json", ignored))
+                out.push_back(found(folder.filename().string(), folder, "built in"));
         }
         if (out.size() > before) return;
     }
@@ -154,12 +172,17 @@ int64_t weight_bytes(const fs::path& path) {
 void examine(FoundModel& m) {
     std::error_code ignored;
     const auto config = open_config(m.path);
-    if (!fs::exists(m.path, ignored)) m.problem = "the file is gone";
-    else if (!config) m.problem = config.error().message;
-    else m.family = config->family_name;
+    if (!fs::exists(m.path, ignored))
+        m.problem = "the file is gone";
+    else if (!config)
+        m.problem = config.error().message;
+    else
+        m.family = config->family_name;
     m.bytes = fs::exists(m.path, ignored) ? weight_bytes(m.path) : 0;
     if (m.problem.empty() && fs::is_directory(m.path, ignored) && m.bytes == 0)
-        m.problem = fs::exists(m.path / "pytorch_model.bin", ignored) ? "its weights are a Python pickle; save them as safetensors" : "its weights are not here";
+        m.problem = fs::exists(m.path / "pytorch_model.bin", ignored)
+                        ? "its weights are a Python pickle; save them as safetensors"
+                        : "its weights are not here";
 }
 
 }  // namespace
@@ -180,7 +203,9 @@ std::vector<FoundModel> models_on_computer() {
 Result<fs::path> find_model(const std::string& path_or_name) {
     std::error_code ignored;
     const fs::path given(path_or_name);
-    if (path_or_name.empty() || fs::exists(given / "config.json", ignored) || fs::is_regular_file(given, ignored)) return given;
+    if (path_or_name.empty() || fs::exists(given / "config.json", ignored) ||
+        fs::is_regular_file(given, ignored))
+        return given;
     if (path_or_name.find('/') == std::string::npos)
         for (const auto& place : built_in_places())
             if (fs::exists(place / given / "config.json", ignored)) return place / given;
@@ -211,9 +236,12 @@ std::string model_name(const fs::path& path) {
 std::string short_bytes(int64_t bytes) {
     char text[32];
     const auto value = static_cast<double>(bytes);
-    if (bytes >= 1'000'000'000) std::snprintf(text, sizeof text, "%.1f GB", value / 1e9);
-    else if (bytes >= 1'000'000) std::snprintf(text, sizeof text, "%.0f MB", value / 1e6);
-    else std::snprintf(text, sizeof text, "%.0f kB", value / 1e3);
+    if (bytes >= 1'000'000'000)
+        std::snprintf(text, sizeof text, "%.1f GB", value / 1e9);
+    else if (bytes >= 1'000'000)
+        std::snprintf(text, sizeof text, "%.0f MB", value / 1e6);
+    else
+        std::snprintf(text, sizeof text, "%.0f kB", value / 1e3);
     return text;
 }
 

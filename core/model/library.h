@@ -10,22 +10,25 @@
 namespace headlight {
 
 struct FoundModel {
-    std::string name;              // "openai-community/gpt2", "llama3.2:1b"
-    std::filesystem::path path;    // what --model takes
-    std::string place;             // "Hugging Face cache"
-    std::string family;            // for people; empty where it is not known
-    int64_t bytes = 0;             // of its weights
-    std::string problem;           // why it cannot be opened; empty: it can
+    std::string name;            // "openai-community/gpt2", "llama3.2:1b"
+    std::filesystem::path path;  // what --model takes
+    std::string place;           // "Hugging Face cache"
+    std::string family;          // for people; empty where it is not known
+    int64_t bytes = 0;           // of its weights
+    std::string problem;         // why it cannot be opened; empty: it can
 };
 
-/// Every model found: built-in ones, the Hugging Face cache (HF_HUB_CACHE, HF_HOME, ~/.cache/huggingface), LM Studio,
-/// Ollama (OLLAMA_MODELS), llama.cpp's cache (LLAMA_CACHE). Reads configurations and headers, no weights.
+/// Every model found: built-in ones, the Hugging Face cache (HF_HUB_CACHE, HF_HOME, ~/.cache/huggingface), LM
+/// Studio, Ollama (OLLAMA_MODELS), llama.cpp's cache (LLAMA_CACHE). Reads configurations and headers, no
+/// weights.
 std::vector<FoundModel> models_on_computer();
 
 /// What can be said of a model without reading its weights.
-FoundModel examine_model(const std::filesystem::path& path, const std::string& name, const std::string& place);
+FoundModel examine_model(const std::filesystem::path& path, const std::string& name,
+                         const std::string& place);
 
-/// The folder or file of a model by path, by built-in name ("stories", "translator"), or by the name that models_on_computer gives it.
+/// The folder or file of a model by path, by built-in name ("stories", "translator"), or by the name that
+/// models_on_computer gives it.
 Result<std::filesystem::path> find_model(const std::string& path_or_name);
 
 /// How a model is called: the folder's or file's name, "owner/name" in the Hugging Face cache.

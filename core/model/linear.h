@@ -9,36 +9,44 @@
 
 namespace headlight {
 
-/// in_out: row i holds what input i gives to every output (GPT-2's Conv1D). out_in: row o holds what output o takes (nn.Linear).
+/// in_out: row i holds what input i gives to every output (GPT-2's Conv1D). out_in: row o holds what output o
+/// takes (nn.Linear).
 enum class WeightLayout { in_out, out_in };
 
-/// A weight matrix, or some of its outputs, with its bias. Embedding tables are the same thing: row i is stored row i.
+/// A weight matrix, or some of its outputs, with its bias. Embedding tables are the same thing: row i is
+/// stored row i.
 struct Linear {
     const std::byte* weight = nullptr;
-    const float* bias = nullptr;           // [out], or null
+    const float* bias = nullptr;  // [out], or null
     int64_t in = 0, out = 0;
-    int64_t stride = 0;                    // bytes from one stored row to the next
+    int64_t stride = 0;  // bytes from one stored row to the next
     WeightLayout layout = WeightLayout::out_in;
-    const DType* dtype = &float32();       // in_out weights are always F32
-    int64_t group = 0, group_stride = 0;   // out_in: rows come in groups this far (bytes) apart, as in matrices that mix q, k and v; 0: they do not
+    const DType* dtype = &float32();      // in_out weights are always F32
+    int64_t group = 0, group_stride = 0;  // out_in: rows come in groups this far (bytes) apart, as in
+                                          // matrices that mix q, k and v; 0: they do not
 
     /// Float32 weights in memory, [out, in] or [in, out] one after another.
-    static Linear of_floats(const float* weight, const float* bias, int64_t in, int64_t out, WeightLayout layout);
+    static Linear of_floats(const float* weight, const float* bias, int64_t in, int64_t out,
+                            WeightLayout layout);
 
     explicit operator bool() const { return weight != nullptr; }
     /// Outputs [first, first + count) alone; there must be so many.
     Linear columns(int64_t first, int64_t count) const;
-    /// Copies stored values [begin, begin + count) of a stored row, decoded; both must be whole blocks of the format.
+    /// Copies stored values [begin, begin + count) of a stored row, decoded; both must be whole blocks of the
+    /// format.
     void read(int64_t row, int64_t begin, int64_t count, float* values) const;
     /// Where a stored row begins.
-    const std::byte* row(int64_t i) const { return weight + (group ? i / group * group_stride + i % group * stride : i * stride); }
+    const std::byte* row(int64_t i) const {
+        return weight + (group ? i / group * group_stride + i % group * stride : i * stride);
+    }
     /// The same for an F32 matrix.
     const float* floats(int64_t i) const { return reinterpret_cast<const float*>(row(i)); }
 };
 
 /// y[n, out] = x[n, in] · W + b.
-/// Goto and van de Geijn 2008: panels of the weight are packed once into the second-level cache and met by register tiles of x.
-/// Weights in other formats than F32 are decoded where they are packed, some rows at a time.
+/// Goto and van de Geijn 2008: panels of the weight are packed once into the second-level cache and met by
+/// register tiles of x. Weights in other formats than F32 are decoded where they are packed, some rows at a
+/// time.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
 
 }  // namespace headlight

@@ -23,7 +23,9 @@ bool causality_allows(const MaskPair& p) { return !p.own.causal || p.key <= p.qu
 
 Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const std::string& file) {
     TRY(const Json root, parse_json(text, file));
-    const Error wrong{file + " is no mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, 1]] for example."};
+    const Error wrong{file +
+                      " is no mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, "
+                      "1]] for example."};
     if (!root.is_array() || root.empty() || root.size() > kMostRows) return wrong;
     std::vector<std::vector<bool>> rows;
     for (const Json& list : root) {
@@ -42,18 +44,58 @@ Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const st
 
 std::span<const MaskKind> mask_kinds() {
     static const MaskKind table[] = {
-        {"own", "the model's own mask", 0, {}, [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
-        {"none", "every query sees every key", 0, {}, [](std::span<const int>, const MaskPair&) { return true; }},
-        {"causal", "a query sees itself and earlier keys", 0, {}, [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
-        {"padding", "the model's own, and nothing sees padding tokens", 0, {}, [](std::span<const int>, const MaskPair& p) { return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding; }},
-        {"window", "window:W, a query sees itself and keys nearer than W", 1, {1},
-         [](std::span<const int> n, const MaskPair& p) { return causality_allows(p) && std::abs(p.query - p.key) < n[0]; }},
-        {"prefix", "prefix:P, causal, but the first P tokens see each other", 1, {0},
-         [](std::span<const int> n, const MaskPair& p) { return p.key <= p.query || (p.query < n[0] && p.key < n[0]); }},
-        {"global", "global:G:W, window W, and the first G tokens see and are seen by all", 2, {0, 1},
-         [](std::span<const int> n, const MaskPair& p) { return causality_allows(p) && (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]); }},
-        {"block", "only within the query's own sentence", 0, {},
-         [](std::span<const int>, const MaskPair& p) { return causality_allows(p) && p.sentences[static_cast<size_t>(p.query)] == p.sentences[static_cast<size_t>(p.key)]; }},
+        {"own",
+         "the model's own mask",
+         0,
+         {},
+         [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
+        {"none",
+         "every query sees every key",
+         0,
+         {},
+         [](std::span<const int>, const MaskPair&) { return true; }},
+        {"causal",
+         "a query sees itself and earlier keys",
+         0,
+         {},
+         [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
+        {"padding",
+         "the model's own, and nothing sees padding tokens",
+         0,
+         {},
+         [](std::span<const int>, const MaskPair& p) {
+             return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding;
+         }},
+        {"window",
+         "window:W, a query sees itself and keys nearer than W",
+         1,
+         {1},
+         [](std::span<const int> n, const MaskPair& p) {
+             return causality_allows(p) && std::abs(p.query - p.key) < n[0];
+         }},
+        {"prefix",
+         "prefix:P, causal, but the first P tokens see each other",
+         1,
+         {0},
+         [](std::span<const int> n, const MaskPair& p) {
+             return p.key <= p.query || (p.query < n[0] && p.key < n[0]);
+         }},
+        {"global",
+         "global:G:W, window W, and the first G tokens see and are seen by all",
+         2,
+         {0, 1},
+         [](std::span<const int> n, const MaskPair& p) {
+             return causality_allows(p) &&
+                    (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]);
+         }},
+        {"block",
+         "only within the query's own sentence",
+         0,
+         {},
+         [](std::span<const int>, const MaskPair& p) {
+             return causality_allows(p) &&
+                    p.sentences[static_cast<size_t>(p.query)] == p.sentences[static_cast<size_t>(p.key)];
+         }},
     };
     return table;
 }
@@ -91,21 +133,26 @@ Result<Mask> Mask::parse(const std::string& text) {
     }
     std::vector<std::string> parts(1);
     for (const char c : text) {
-        if (c == ':') parts.emplace_back();
-        else parts.back() += c;
+        if (c == ':')
+            parts.emplace_back();
+        else
+            parts.back() += c;
     }
     std::string known;
     for (const MaskKind& kind : mask_kinds()) {
-        known += (known.empty() ? "" : ", ") + std::string(kind.name) + (kind.numbers > 0 ? ":W" : "") + (kind.numbers > 1 ? ":W" : "");
+        known += (known.empty() ? "" : ", ") + std::string(kind.name) + (kind.numbers > 0 ? ":W" : "") +
+                 (kind.numbers > 1 ? ":W" : "");
         if (parts[0] != kind.name || parts.size() != static_cast<size_t>(kind.numbers) + 1) continue;
         mask.kind_ = &kind;
         for (size_t i = 1; i < parts.size(); ++i) {
             int number = 0;
             const auto read = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), number);
             const int least = kind.least[i - 1];
-            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < least || number > 1'000'000)
+            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < least ||
+                number > 1'000'000)
                 return Error{"The mask " + in_quotes(text) + " needs whole numbers behind its colons" +
-                             (least ? ", a window of at least " + std::to_string(least) : "") + "; write " + kind.help + "."};
+                             (least ? ", a window of at least " + std::to_string(least) : "") + "; write " +
+                             kind.help + "."};
             mask.numbers_.push_back(number);
         }
         return mask;
@@ -137,7 +184,8 @@ void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
 
 }  // namespace
 
-MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const int> sentences, const CancelFlag* cancel) {
+MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const int> sentences,
+                        const CancelFlag* cancel) {
     const int n = static_cast<int>(sentences.size());
     MaskPlan plan{std::vector(sentences.size(), KeyRange{}), n, {}};
     for (int q = 0; q < n && !stopped(cancel); ++q) {
@@ -146,19 +194,23 @@ MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const
             continue;
         }
         const int reach = own.window > 0 ? own.window : n;
-        plan.seen[static_cast<size_t>(q)] = {std::max(0, q - reach + 1), own.causal ? q + 1 : std::min(n, q + reach)};
+        plan.seen[static_cast<size_t>(q)] = {std::max(0, q - reach + 1),
+                                             own.causal ? q + 1 : std::min(n, q + reach)};
     }
     return plan;
 }
 
-MaskPlan MaskPlan::open(int queries, int keys) { return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys, {}}; }
+MaskPlan MaskPlan::open(int queries, int keys) {
+    return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys, {}};
+}
 
 bool MaskPlan::same_row(const MaskPlan& other, int q) const {
     const auto at = static_cast<size_t>(q);
     if (seen[at] != other.seen[at] || has_holes(q) != other.has_holes(q)) return false;
     if (!has_holes(q)) return true;
     const KeyRange& range = seen[at];
-    return std::equal(holes[at].begin() + range.begin, holes[at].begin() + range.end, other.holes[at].begin() + range.begin);
+    return std::equal(holes[at].begin() + range.begin, holes[at].begin() + range.end,
+                      other.holes[at].begin() + range.begin);
 }
 
 namespace {
@@ -174,8 +226,11 @@ void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
     std::fill(hidden.begin() + begin, hidden.begin() + end, !allowed);
     const auto first = std::find(hidden.begin(), hidden.end(), false);
     const auto last = std::find(hidden.rbegin(), hidden.rend(), false);
-    range = first == hidden.end() ? KeyRange{} : KeyRange{static_cast<int>(first - hidden.begin()), static_cast<int>(hidden.rend() - last)};
-    const bool holes = std::find(hidden.begin() + range.begin, hidden.begin() + range.end, true) != hidden.begin() + range.end;
+    range = first == hidden.end()
+                ? KeyRange{}
+                : KeyRange{static_cast<int>(first - hidden.begin()), static_cast<int>(hidden.rend() - last)};
+    const bool holes = std::find(hidden.begin() + range.begin, hidden.begin() + range.end, true) !=
+                       hidden.begin() + range.end;
     plan.holes[q] = holes ? std::move(hidden) : std::vector<bool>();
 }
 
@@ -203,7 +258,8 @@ KeyRange MaskPlan::weighed(int first, int last) const {
     return all;
 }
 
-std::vector<int> sentence_numbers(std::span<const std::string> tokens, std::span<const int> types, int count) {
+std::vector<int> sentence_numbers(std::span<const std::string> tokens, std::span<const int> types,
+                                  int count) {
     std::vector<int> out;
     int number = 0;
     for (int i = 0; i < count; ++i) {

@@ -41,7 +41,7 @@ inline constexpr int kPadding = -1;
 struct MaskKind {
     const char* name;
     const char* help;
-    int numbers;  // that follow the name, each after a colon
+    int numbers;               // that follow the name, each after a colon
     std::array<int, 2> least;  // the smallest that each may be
     bool (*allows)(std::span<const int> numbers, const MaskPair& pair);
 };
@@ -51,7 +51,8 @@ class Mask {
 public:
     /// The model's own mask.
     Mask();
-    /// "own", "none", "causal", "window:4", "prefix:3", "global:1:4", "block", or "file:F.json": rows of 0 and 1.
+    /// "own", "none", "causal", "window:4", "prefix:3", "global:1:4", "block", or "file:F.json": rows of 0
+    /// and 1.
     static Result<Mask> parse(const std::string& text);
 
     /// The rows of a mask file; `file` is what messages call it. For tests and fuzzing too.
@@ -79,31 +80,42 @@ struct Rectangle {
 };
 
 /// A mask laid out for one attention block.
-/// A fully masked row, one whose query may see nothing, falls back to uniform attention over all keys, as transformers computes
-/// it (its eager attention adds the lowest float to every score of such a row). That is what every part of the program takes it
-/// for: heat map, thumbnail, lines, steps, numbers and statistics show and count the uniform weights, and where there is room the
-/// row is marked as fully masked. Its cells are masked (allows) and weigh all the same (weighs).
+/// A fully masked row, one whose query may see nothing, falls back to uniform attention over all keys, as
+/// transformers computes it (its eager attention adds the lowest float to every score of such a row). That is
+/// what every part of the program takes it for: heat map, thumbnail, lines, steps, numbers and statistics
+/// show and count the uniform weights, and where there is room the row is marked as fully masked. Its cells
+/// are masked (allows) and weigh all the same (weighs).
 struct MaskPlan {
     std::vector<KeyRange> seen;  // per query: from the first to the last key it may see
     int keys = 0;                // in all
-    std::vector<std::vector<bool>> holes;  // per query: keys within `seen` that are hidden all the same; empty rows have none
+    std::vector<std::vector<bool>>
+        holes;  // per query: keys within `seen` that are hidden all the same; empty rows have none
 
-    /// Self-attention over as many tokens as there are sentence numbers. Without meaning once `cancel` was set.
-    static MaskPlan make(const Mask& mask, const Visibility& own, std::span<const int> sentences, const CancelFlag* cancel = nullptr);
+    /// Self-attention over as many tokens as there are sentence numbers. Without meaning once `cancel` was
+    /// set.
+    static MaskPlan make(const Mask& mask, const Visibility& own, std::span<const int> sentences,
+                         const CancelFlag* cancel = nullptr);
     /// Every query sees every key, as in cross-attention.
     static MaskPlan open(int queries, int keys);
 
     bool allows(int q, int k) const { return seen[static_cast<size_t>(q)].contains(k) && !is_hole(q, k); }
-    bool is_hole(int q, int k) const { return !holes.empty() && !holes[static_cast<size_t>(q)].empty() && holes[static_cast<size_t>(q)][static_cast<size_t>(k)]; }
+    bool is_hole(int q, int k) const {
+        return !holes.empty() && !holes[static_cast<size_t>(q)].empty() &&
+               holes[static_cast<size_t>(q)][static_cast<size_t>(k)];
+    }
     bool has_holes(int q) const { return !holes.empty() && !holes[static_cast<size_t>(q)].empty(); }
     bool hides_any() const;
     bool fully_masked(int q) const { return seen[static_cast<size_t>(q)].size() == 0; }
     /// Whether the row of a query may weigh a key: one that is seen, or any where the row is fully masked.
     bool weighs(int q, int k) const { return fully_masked(q) || allows(q, k); }
-    /// From the first to the last key that the row of a query may weigh, or the rows of the queries [first, last).
-    KeyRange weighed(int q) const { return fully_masked(q) ? KeyRange{0, keys} : seen[static_cast<size_t>(q)]; }
+    /// From the first to the last key that the row of a query may weigh, or the rows of the queries [first,
+    /// last).
+    KeyRange weighed(int q) const {
+        return fully_masked(q) ? KeyRange{0, keys} : seen[static_cast<size_t>(q)];
+    }
     KeyRange weighed(int first, int last) const;
-    /// Whether a query may see the same keys under two plans; plans of different sizes can agree on a row that sees something.
+    /// Whether a query may see the same keys under two plans; plans of different sizes can agree on a row
+    /// that sees something.
     bool same_row(const MaskPlan& other, int q) const;
     /// Lets queries see keys, or hides these from them; what lies beyond the grid is left out.
     void set(const Rectangle& cells, bool allowed);
@@ -112,7 +124,8 @@ struct MaskPlan {
 /// The table of masks: the only place to add one.
 std::span<const MaskKind> mask_kinds();
 
-/// The number of each token's sentence: a new one begins behind ".", "!" or "?", and behind a token of another type.
+/// The number of each token's sentence: a new one begins behind ".", "!" or "?", and behind a token of
+/// another type.
 std::vector<int> sentence_numbers(std::span<const std::string> tokens, std::span<const int> types, int count);
 
 }  // namespace headlight

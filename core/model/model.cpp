@@ -35,7 +35,9 @@ private:
 Status check_memory(const WeightStore& store, const ModelConfig& config, const fs::path& path) {
     const int64_t needed = store.bytes_in_use(config.decodes_matrices), free = available_memory();
     if (free <= 0 || needed <= free) return success();
-    return Error{display_path(path) + " needs " + short_bytes(needed) + " of memory, but only " + short_bytes(free) + " are free; close other programs, or use a smaller or more strongly quantised model."};
+    return Error{display_path(path) + " needs " + short_bytes(needed) + " of memory, but only " +
+                 short_bytes(free) +
+                 " are free; close other programs, or use a smaller or more strongly quantised model."};
 }
 
 /// A sentence-transformers folder names its transformer in modules.json; a cache folder holds snapshots.
@@ -45,8 +47,12 @@ Result<fs::path> model_folder(const fs::path& path) {
     if (fs::exists(path / "modules.json", ignored)) {
         TRY(const Json modules, read_json(path / "modules.json"));
         for (const Json& m : modules.is_array() ? modules : Json::array()) {
-            const std::string sub = m.is_object() && m.contains("path") && m["path"].is_string() ? m["path"].get<std::string>() : "";
-            if (sub.find("..") == std::string::npos && !fs::path(sub).is_absolute() && fs::exists(path / sub / "config.json", ignored)) return path / sub;
+            const std::string sub = m.is_object() && m.contains("path") && m["path"].is_string()
+                                        ? m["path"].get<std::string>()
+                                        : "";
+            if (sub.find("..") == std::string::npos && !fs::path(sub).is_absolute() &&
+                fs::exists(path / sub / "config.json", ignored))
+                return path / sub;
         }
     }
     for (const auto& snapshot : fs::directory_iterator(path / "snapshots", ignored))
@@ -88,15 +94,21 @@ Status fill_from_folder(Model& model, const fs::path& folder, Steps& steps) {
 
 Status check_exists(const fs::path& path) {
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) return Error{display_path(path) + " does not exist; check the path, or use the built-in model stories (headlight models lists what is on this computer)."};
+    if (!fs::exists(path, ignored))
+        return Error{display_path(path) +
+                     " does not exist; check the path, or use the built-in model stories (headlight models "
+                     "lists what is on this computer)."};
     if (!fs::is_directory(path, ignored) && !is_gguf(path))
-        return Error{display_path(path) + " is not a GGUF file; Headlight opens GGUF files and Hugging Face folders (config.json and safetensors), so name one of these."};
+        return Error{display_path(path) +
+                     " is not a GGUF file; Headlight opens GGUF files and Hugging Face folders (config.json "
+                     "and safetensors), so name one of these."};
     return success();
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const CancelFlag* cancel, OpeningProgress* progress) {
+Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const CancelFlag* cancel,
+                                                 OpeningProgress* progress) {
     Steps steps(cancel, progress);
     TRY_STATUS(check_exists(path));
     TRY_STATUS(steps.begin("reading the configuration"));
@@ -136,7 +148,8 @@ Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
 
 Result<ModelConfig> open_config(const fs::path& path) {
     std::error_code ignored;
-    if (fs::is_regular_file(path, ignored) && path.filename() == "config.json") return headlight::read_config(path.parent_path());
+    if (fs::is_regular_file(path, ignored) && path.filename() == "config.json")
+        return headlight::read_config(path.parent_path());
     TRY_STATUS(check_exists(path));
     if (!fs::is_directory(path, ignored)) {
         TRY(const Gguf file, open_gguf(path));

@@ -19,21 +19,27 @@ struct OpeningProgress {
 };
 
 struct Model {
-    std::string name;            // for people: the folder's name
+    std::string name;  // for people: the folder's name
     std::filesystem::path path;
     ModelConfig config;
-    WeightStore store;           // owns what `weights` points to
+    WeightStore store;  // owns what `weights` points to
     ModelWeights weights;
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
 
-    /// Opens a Hugging Face folder (or a sentence-transformers folder, or a snapshot of the cache) or a GGUF file.
-    /// A missing or broken tokenizer is not an error yet: ids still work without one. `cancel` is read between steps.
-    static Result<std::shared_ptr<const Model>> open(const std::filesystem::path& path, const CancelFlag* cancel = nullptr, OpeningProgress* progress = nullptr);
+    /// Opens a Hugging Face folder (or a sentence-transformers folder, or a snapshot of the cache) or a GGUF
+    /// file. A missing or broken tokenizer is not an error yet: ids still work without one. `cancel` is read
+    /// between steps.
+    static Result<std::shared_ptr<const Model>> open(const std::filesystem::path& path,
+                                                     const CancelFlag* cancel = nullptr,
+                                                     OpeningProgress* progress = nullptr);
 
-    Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian has one of its own for the target
+    Result<std::shared_ptr<const Tokenizer>> separate_target =
+        Error{""};  // Marian has one of its own for the target
 
     /// The tokenizer of the decoder's side; only where `tokenizer` was opened.
-    const std::shared_ptr<const Tokenizer>& target_tokenizer() const { return separate_target ? *separate_target : *tokenizer; }
+    const std::shared_ptr<const Tokenizer>& target_tokenizer() const {
+        return separate_target ? *separate_target : *tokenizer;
+    }
 
     /// Whether it has a head that gives logits; base models and sentence encoders have none.
     bool has_logits() const { return static_cast<bool>(weights.unembedding); }

@@ -12,11 +12,19 @@ std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::
 class Rows {
 public:
     void matrix(const std::string& block, int64_t in, int64_t out, bool bias, int count, int64_t times = 1) {
-        if (count > 0) rows_.push_back({block, (times > 1 ? std::to_string(times) + " × " : "") + by(in, out) + (bias ? " + bias" : ""), times * (in * out + (bias ? out : 0)), count});
+        if (count > 0)
+            rows_.push_back(
+                {block,
+                 (times > 1 ? std::to_string(times) + " × " : "") + by(in, out) + (bias ? " + bias" : ""),
+                 times * (in * out + (bias ? out : 0)), count});
     }
-    void table(const std::string& block, int64_t rows, int64_t width) { rows_.push_back({block, by(rows, width), rows * width, 1}); }
+    void table(const std::string& block, int64_t rows, int64_t width) {
+        rows_.push_back({block, by(rows, width), rows * width, 1});
+    }
     void norm(const std::string& block, int64_t width, bool bias, int count) {
-        if (count > 0) rows_.push_back({block, bias ? by(2, width) : std::to_string(width), (bias ? 2 : 1) * width, count});
+        if (count > 0)
+            rows_.push_back(
+                {block, bias ? by(2, width) : std::to_string(width), (bias ? 2 : 1) * width, count});
     }
     std::vector<ParameterRow> take() { return std::move(rows_); }
 
@@ -24,7 +32,8 @@ private:
     std::vector<ParameterRow> rows_;
 };
 
-void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const std::string& of, int layers, int norms) {
+void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const std::string& of, int layers,
+                   int norms) {
     const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
     rows.norm(of + "norm", c.d_model, c.norm_bias, norms);
     if (s.kv_heads == s.heads) {
@@ -40,7 +49,9 @@ void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const
 void add_stack(Rows& rows, const ModelConfig& c, const StackConfig& s) {
     const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
     const int kinds = s.shared_layers ? s.shared_layers : s.layers;
-    if (c.learned_positions) rows.table(of + "position embedding", c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
+    if (c.learned_positions)
+        rows.table(of + "position embedding", c.context + c.position_offset,
+                   c.project_positions() ? c.d_model : c.d_embed);
     if (c.embed_norm) rows.norm(of + "embedding norm", c.d_embed, c.norm_bias, 1);
     add_attention(rows, c, s, of + "attention ", kinds, s.no_first_norm ? kinds - 1 : kinds);
     if (s.cross) add_attention(rows, c, s, of + "cross-attention ", kinds, kinds);
@@ -58,8 +69,10 @@ void add_head(Rows& rows, const ModelConfig& c) {
         rows.norm("head norm", c.d_embed, c.norm_bias, 1);
     }
     const bool bias = c.masked_head ? c.head_bias : c.logits_bias;
-    if (!c.tied_unembedding) rows.matrix("unembedding", c.d_embed, c.vocab, bias, 1);
-    else if (bias) rows.norm("unembedding bias", c.vocab, false, 1);
+    if (!c.tied_unembedding)
+        rows.matrix("unembedding", c.d_embed, c.vocab, bias, 1);
+    else if (bias)
+        rows.norm("unembedding bias", c.vocab, false, 1);
 }
 
 }  // namespace
@@ -67,13 +80,16 @@ void add_head(Rows& rows, const ModelConfig& c) {
 std::vector<ParameterRow> parameter_table(const ModelConfig& c) {
     Rows rows;
     if (c.kind == ModelKind::vision) {
-        rows.matrix("patch embedding", int64_t{c.vision.channels} * c.vision.patch * c.vision.patch, c.d_model, true, 1);
+        rows.matrix("patch embedding", int64_t{c.vision.channels} * c.vision.patch * c.vision.patch,
+                    c.d_model, true, 1);
         rows.norm("class token", c.d_model, false, 1);
     }
     for (size_t s = 0; s < c.stacks.size(); ++s)
-        if (c.stacks[s].vocab && (s == 0 || !c.shared_embedding)) rows.table(s ? "target embedding" : "token embedding", c.stacks[s].vocab, c.d_embed);
+        if (c.stacks[s].vocab && (s == 0 || !c.shared_embedding))
+            rows.table(s ? "target embedding" : "token embedding", c.stacks[s].vocab, c.d_embed);
     if (c.token_types) rows.table("type embedding", c.token_types, c.d_embed);
-    if (c.projects_embedding()) rows.matrix("embedding projection", c.d_embed, c.d_model, !c.project_positions(), 1);
+    if (c.projects_embedding())
+        rows.matrix("embedding projection", c.d_embed, c.d_model, !c.project_positions(), 1);
     for (const auto& s : c.stacks) add_stack(rows, c, s);
     if (c.project_positions()) rows.matrix("output projection", c.d_model, c.d_embed, false, 1);
     add_head(rows, c);
@@ -89,10 +105,14 @@ int64_t parameter_count(const ModelConfig& config) {
 std::string short_count(int64_t count) {
     const auto value = static_cast<double>(count);
     char text[32];
-    if (count >= 1'000'000'000) std::snprintf(text, sizeof text, "%.3g B", value / 1e9);
-    else if (count >= 1'000'000) std::snprintf(text, sizeof text, "%.3g M", value / 1e6);
-    else if (count >= 1000) std::snprintf(text, sizeof text, "%.3g k", value / 1e3);
-    else return std::to_string(count);
+    if (count >= 1'000'000'000)
+        std::snprintf(text, sizeof text, "%.3g B", value / 1e9);
+    else if (count >= 1'000'000)
+        std::snprintf(text, sizeof text, "%.3g M", value / 1e6);
+    else if (count >= 1000)
+        std::snprintf(text, sizeof text, "%.3g k", value / 1e3);
+    else
+        return std::to_string(count);
     return text;
 }
 

@@ -13,7 +13,7 @@ struct ParameterRow {
     std::string block;  // "token embedding"
     std::string shape;  // "50257 × 768"
     int64_t each = 0;
-    int count = 1;      // layers that hold one
+    int count = 1;  // layers that hold one
 };
 
 /// One row per kind of tensor; a tied unembedding counts nothing.

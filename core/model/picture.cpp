@@ -3,7 +3,8 @@
 namespace headlight {
 
 Picture prepare_picture(const RgbImage& image, const VisionConfig& v) {
-    Picture out{resize(image, v.image, v.image, v.resampling), Matrix(v.patches(), v.channels * v.patch * v.patch)};
+    Picture out{resize(image, v.image, v.image, v.resampling),
+                Matrix(v.patches(), v.channels * v.patch * v.patch)};
     const int across = v.image / v.patch;
     for (int i = 0; i < v.patches(); ++i) {
         const int left = i % across * v.patch, top = i / across * v.patch;
@@ -12,7 +13,8 @@ Picture prepare_picture(const RgbImage& image, const VisionConfig& v) {
             for (int y = top; y < top + v.patch; ++y)
                 for (int x = left; x < left + v.patch; ++x) {
                     const auto channel = static_cast<size_t>(c);
-                    const auto value = static_cast<float>(out.image.rgb[static_cast<size_t>((y * v.image + x) * 3 + c)]);
+                    const auto value =
+                        static_cast<float>(out.image.rgb[static_cast<size_t>((y * v.image + x) * 3 + c)]);
                     out.patches(i, at++) = (value * v.rescale - v.mean[channel]) / v.deviation[channel];
                 }
     }

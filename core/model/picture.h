@@ -9,7 +9,8 @@ namespace headlight {
 
 struct Picture {
     RgbImage image;  // at the model's size
-    Matrix patches;  // [patches, channels · patch · patch], row by row over the picture; scaled and normalised
+    Matrix
+        patches;  // [patches, channels · patch · patch], row by row over the picture; scaled and normalised
 };
 
 /// Resizes to the model's square and cuts it into patches: (value · rescale − mean) / deviation.

@@ -9,16 +9,20 @@ namespace {
 
 /// Llama 3.1: long waves are slowed by the factor, short ones kept, those between blended.
 float llama3_frequency(const Rope& r, float frequency) {
-    const double wave = 2 * M_PI / frequency, low = r.original_context / r.low_frequency, high = r.original_context / r.high_frequency;
+    const double wave = 2 * M_PI / frequency, low = r.original_context / r.low_frequency,
+                 high = r.original_context / r.high_frequency;
     if (wave < high) return frequency;
     if (wave > low) return static_cast<float>(frequency / r.factor);
-    const double smooth = (r.original_context / wave - r.low_frequency) / (r.high_frequency - r.low_frequency);
+    const double smooth =
+        (r.original_context / wave - r.low_frequency) / (r.high_frequency - r.low_frequency);
     return static_cast<float>((1 - smooth) * frequency / r.factor + smooth * frequency);
 }
 
 /// YaRN: pairs that turn often keep their frequency, pairs that turn seldom are slowed, a ramp in between.
 void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
-    const auto pair_that_turns = [&](double turns) { return r.dims * std::log(r.original_context / (turns * 2 * M_PI)) / (2 * std::log(r.theta)); };
+    const auto pair_that_turns = [&](double turns) {
+        return r.dims * std::log(r.original_context / (turns * 2 * M_PI)) / (2 * std::log(r.theta));
+    };
     double low = pair_that_turns(r.beta_fast), high = pair_that_turns(r.beta_slow);
     if (r.truncate) {
         low = std::floor(low);
@@ -29,7 +33,8 @@ void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
     if (low == high) high += 0.001;
     for (size_t i = 0; i < frequencies.size(); ++i) {
         const double slowed = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
-        frequencies[i] = static_cast<float>(frequencies[i] / r.factor * slowed + frequencies[i] * (1 - slowed));
+        frequencies[i] =
+            static_cast<float>(frequencies[i] / r.factor * slowed + frequencies[i] * (1 - slowed));
     }
 }
 
@@ -38,10 +43,12 @@ void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
 std::vector<float> rope_frequencies(const Rope& r, int positions) {
     double theta = r.theta;
     if (r.depends_on_length(positions) && r.dims > 2)
-        theta *= std::pow(r.factor * positions / r.original_context - (r.factor - 1), r.dims / (r.dims - 2.0));
+        theta *=
+            std::pow(r.factor * positions / r.original_context - (r.factor - 1), r.dims / (r.dims - 2.0));
     std::vector<float> out(static_cast<size_t>(r.dims / 2));
     for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = 1.0f / std::pow(static_cast<float>(theta), static_cast<float>(2 * i) / static_cast<float>(r.dims));
+        out[i] = 1.0f /
+                 std::pow(static_cast<float>(theta), static_cast<float>(2 * i) / static_cast<float>(r.dims));
         if (r.scaling == RopeScaling::linear) out[i] /= static_cast<float>(r.factor);
         if (r.scaling == RopeScaling::llama3) out[i] = llama3_frequency(r, out[i]);
         if (!r.divisors.empty()) out[i] /= r.divisors[i];
@@ -65,7 +72,8 @@ RopeTable make_rope_table(const Rope& rope, int positions, int first, int rows) 
 
 void apply_rope(const Rope& rope, const RopeTable& table, int heads, ThreadPool& pool, MatrixRef x) {
     constexpr Index kRows = 16;
-    const Index width = x.cols() / heads, half = rope.dims / 2, apart = rope.neighbours ? 1 : half, step = rope.neighbours ? 2 : 1;
+    const Index width = x.cols() / heads, half = rope.dims / 2, apart = rope.neighbours ? 1 : half,
+                step = rope.neighbours ? 2 : 1;
     pool.run(static_cast<int>((x.rows() + kRows - 1) / kRows), [&](int block) {
         for (Index row = block * kRows; row < std::min(x.rows(), (block + 1) * kRows); ++row)
             for (Index h = 0; h < heads; ++h)

@@ -8,12 +8,13 @@
 
 namespace headlight {
 
-/// linear: Chen et al. 2023. dynamic: NTK-aware, the base grows with the text. llama3: Llama 3.1's. yarn: Peng et al. 2023.
+/// linear: Chen et al. 2023. dynamic: NTK-aware, the base grows with the text. llama3: Llama 3.1's. yarn:
+/// Peng et al. 2023.
 enum class RopeScaling { none, linear, dynamic, llama3, yarn };
 
 struct Rope {
     bool operator==(const Rope&) const = default;
-    int dims = 0;           // components of each head that are rotated, from the first on; 0: no rotation
+    int dims = 0;  // components of each head that are rotated, from the first on; 0: no rotation
     double theta = 10000;
     RopeScaling scaling = RopeScaling::none;
     double factor = 1, low_frequency = 1, high_frequency = 4;  // llama3
@@ -21,11 +22,14 @@ struct Rope {
     bool truncate = true;
     double attention_factor = 1;  // yarn: multiplies cos and sin
     int original_context = 0;
-    bool neighbours = false;      // component 2i turns with 2i + 1 instead of i with i + dims / 2 (Llama's order in GGUF)
+    bool neighbours =
+        false;  // component 2i turns with 2i + 1 instead of i with i + dims / 2 (Llama's order in GGUF)
     std::vector<float> divisors;  // per frequency, from a file; empty: none
 
     /// Whether angles of a text depend on its length.
-    bool depends_on_length(int positions) const { return scaling == RopeScaling::dynamic && positions > original_context; }
+    bool depends_on_length(int positions) const {
+        return scaling == RopeScaling::dynamic && positions > original_context;
+    }
 };
 
 /// Angle per position of each rotated pair, [dims / 2], for a text of so many positions.

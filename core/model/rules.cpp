@@ -11,21 +11,31 @@ namespace {
 /// The rules of one stack.
 class Rules {
 public:
-    Rules(const Model& model, size_t stack, std::span<const Sequence> inputs, const Intervention& intervention, const CancelFlag* cancel)
-        : config_(model.config), stack_(config_.stacks[stack]), intervention_(intervention), cancel_(cancel),
-          first_site_(stack == 0 ? 0 : config_.stacks[0].layers), queries_(inputs[stack].size()), source_rows_(stack_.cross ? inputs[stack - 1].size() : 0),
+    Rules(const Model& model, size_t stack, std::span<const Sequence> inputs,
+          const Intervention& intervention, const CancelFlag* cancel)
+        : config_(model.config),
+          stack_(config_.stacks[stack]),
+          intervention_(intervention),
+          cancel_(cancel),
+          first_site_(stack == 0 ? 0 : config_.stacks[0].layers),
+          queries_(inputs[stack].size()),
+          source_rows_(stack_.cross ? inputs[stack - 1].size() : 0),
           sentences_(sentence_numbers(inputs[stack].tokens, inputs[stack].types, queries_)) {
         const std::vector<int>& ids = inputs[stack].ids;
         for (size_t i = 0; i < ids.size(); ++i)
-            if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal)) sentences_[i] = kPadding;
+            if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal))
+                sentences_[i] = kPadding;
         const float* table = model.weights.stacks[stack].relative_bias;
         if (config_.alibi) bias_ = alibi_bias(stack_.heads, queries_);
         if (table) bias_ = bucket_bias(config_.buckets, table, stack_.causal, stack_.heads, queries_);
     }
 
     LayerRules of_layer(int layer) {
-        const auto leaves_out = [&](const Change& c) { return c.kind == ChangeKind::skip_mlp && c.site == first_site_ + layer; };
-        return {self(layer), stack_.cross ? cross(layer) : nullptr, std::any_of(intervention_.changes.begin(), intervention_.changes.end(), leaves_out)};
+        const auto leaves_out = [&](const Change& c) {
+            return c.kind == ChangeKind::skip_mlp && c.site == first_site_ + layer;
+        };
+        return {self(layer), stack_.cross ? cross(layer) : nullptr,
+                std::any_of(intervention_.changes.begin(), intervention_.changes.end(), leaves_out)};
     }
 
 private:
@@ -36,7 +46,9 @@ private:
         const int window = stack_.window(layer);
         const float scale = config_.score_scale(stack_, layer);
         auto& rule = rules_[{window, scale}];
-        if (!rule) rule = make(MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_, cancel_), bias_, scale);
+        if (!rule)
+            rule = make(MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_, cancel_),
+                        bias_, scale);
         return with_changes(rule, first_site_ + layer, window);
     }
     Shared cross(int layer) {
@@ -64,33 +76,52 @@ private:
     int first_site_, queries_, source_rows_;
     std::vector<int> sentences_;
     PositionBias bias_;
-    std::map<std::pair<int, float>, Shared> rules_;                                        // by window and scale
-    std::map<std::pair<int, std::vector<size_t>>, std::shared_ptr<const MaskPlan>> masks_;  // by window and what was painted
+    std::map<std::pair<int, float>, Shared> rules_;  // by window and scale
+    std::map<std::pair<int, std::vector<size_t>>, std::shared_ptr<const MaskPlan>>
+        masks_;  // by window and what was painted
 };
 
-bool on_grid(const MaskPlan& mask, const Change& c) { return c.query >= 0 && c.query < static_cast<int>(mask.seen.size()) && c.key >= 0 && c.key < mask.keys; }
+bool on_grid(const MaskPlan& mask, const Change& c) {
+    return c.query >= 0 && c.query < static_cast<int>(mask.seen.size()) && c.key >= 0 && c.key < mask.keys;
+}
 
 void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
     switch (change.kind) {
-        case ChangeKind::keep: [[fallthrough]];  // of another head
-        case ChangeKind::zero: head.z = HeadRule::Z::zero; break;
-        case ChangeKind::mean: head.z = HeadRule::Z::mean; break;
-        case ChangeKind::uniform: head.temperature = std::numeric_limits<float>::infinity(); break;
-        case ChangeKind::hard: head.temperature = 0; break;
-        case ChangeKind::temperature: head.temperature = change.value; break;
-        case ChangeKind::freeze: head.frozen = change.pattern; break;
+        case ChangeKind::keep:
+            [[fallthrough]];  // of another head
+        case ChangeKind::zero:
+            head.z = HeadRule::Z::zero;
+            break;
+        case ChangeKind::mean:
+            head.z = HeadRule::Z::mean;
+            break;
+        case ChangeKind::uniform:
+            head.temperature = std::numeric_limits<float>::infinity();
+            break;
+        case ChangeKind::hard:
+            head.temperature = 0;
+            break;
+        case ChangeKind::temperature:
+            head.temperature = change.value;
+            break;
+        case ChangeKind::freeze:
+            head.frozen = change.pattern;
+            break;
         case ChangeKind::score:
             if (on_grid(mask, change)) head.scores.push_back({change.query, change.key, change.value});
             break;
-        default: break;  // painted cells and skipped parts are seen to elsewhere
+        default:
+            break;  // painted cells and skipped parts are seen to elsewhere
     }
 }
 
-/// The mask of one head with the rectangles that were painted over it, in their order; none where there are none.
+/// The mask of one head with the rectangles that were painted over it, in their order; none where there are
+/// none.
 std::shared_ptr<const MaskPlan> Rules::painted(const MaskPlan& mask, int site, int head, int window) {
     std::vector<size_t> rectangles;
     for (size_t i = 0; i < intervention_.changes.size(); ++i)
-        if (intervention_.changes[i].paints() && intervention_.changes[i].concerns(config_, site, head)) rectangles.push_back(i);
+        if (intervention_.changes[i].paints() && intervention_.changes[i].concerns(config_, site, head))
+            rectangles.push_back(i);
     if (rectangles.empty()) return nullptr;
     auto& plan = masks_[{window, rectangles}];
     if (plan) return plan;
@@ -106,9 +137,15 @@ std::shared_ptr<const MaskPlan> Rules::painted(const MaskPlan& mask, int site, i
 /// The rule of one block with what a person changed of it and its heads.
 Rules::Shared Rules::with_changes(const Shared& rule, int site, int window) {
     const auto& changes = intervention_.changes;
-    const auto skips = [&](const Change& c) { return c.kind == ChangeKind::skip_attention && c.site == site; };
-    const auto concerned = [&](const Change& c) { return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp && c.concerns(config_, site); };
-    const bool skipped = std::any_of(changes.begin(), changes.end(), skips), heads = std::any_of(changes.begin(), changes.end(), concerned);
+    const auto skips = [&](const Change& c) {
+        return c.kind == ChangeKind::skip_attention && c.site == site;
+    };
+    const auto concerned = [&](const Change& c) {
+        return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp &&
+               c.concerns(config_, site);
+    };
+    const bool skipped = std::any_of(changes.begin(), changes.end(), skips),
+               heads = std::any_of(changes.begin(), changes.end(), concerned);
     if (!skipped && !heads) return rule;
     auto own = std::make_shared<AttentionRule>(*rule);
     own->skipped = skipped;
@@ -124,7 +161,9 @@ Rules::Shared Rules::with_changes(const Shared& rule, int site, int window) {
 
 }  // namespace
 
-Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model, std::span<const Sequence> inputs, const Intervention& intervention,
+Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model,
+                                                             std::span<const Sequence> inputs,
+                                                             const Intervention& intervention,
                                                              const CancelFlag* cancel) {
     std::vector<std::vector<LayerRules>> out;
     for (size_t stack = 0; stack < model.config.stacks.size(); ++stack) {

@@ -10,18 +10,23 @@ std::string range(int count) { return "(0 … " + std::to_string(count - 1) + ")
 
 Status check_picture(const ModelConfig& c, const std::string& name, const Sequence& s) {
     const VisionConfig& v = c.vision;
-    const bool fits = s.picture && s.size() == v.patches() + 1 && s.picture->patches.rows() == v.patches() && s.picture->patches.cols() == Index{v.channels} * v.patch * v.patch;
-    if (!fits) return Error{name + " reads pictures of " + std::to_string(v.patches()) + " patches, and this is none; give it a picture with --image."};
+    const bool fits = s.picture && s.size() == v.patches() + 1 && s.picture->patches.rows() == v.patches() &&
+                      s.picture->patches.cols() == Index{v.channels} * v.patch * v.patch;
+    if (!fits)
+        return Error{name + " reads pictures of " + std::to_string(v.patches()) +
+                     " patches, and this is none; give it a picture with --image."};
     return success();
 }
 
 Status check_types(const ModelConfig& c, const std::string& name, const Sequence& s) {
     if (!s.types.empty() && s.types.size() != s.ids.size())
-        return Error{"There are " + std::to_string(s.types.size()) + " token types for " + std::to_string(s.ids.size()) + " ids; give one type per id."};
+        return Error{"There are " + std::to_string(s.types.size()) + " token types for " +
+                     std::to_string(s.ids.size()) + " ids; give one type per id."};
     const int count = std::max(1, c.token_types);
     for (const int type : s.types)
         if (type < 0 || type >= count)
-            return Error{"The token type " + std::to_string(type) + " is none of those of " + name + " " + range(count) + "; correct --token-types, or use the tokenizer of this model."};
+            return Error{"The token type " + std::to_string(type) + " is none of those of " + name + " " +
+                         range(count) + "; correct --token-types, or use the tokenizer of this model."};
     return success();
 }
 
@@ -29,14 +34,17 @@ Status check_sequence(const Model& model, size_t stack, const Sequence& s) {
     const ModelConfig& c = model.config;
     if (c.kind == ModelKind::vision) return check_picture(c, model.name, s);
     if (s.picture) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
-    if (s.ids.empty()) return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
+    if (s.ids.empty())
+        return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
     if (s.size() > c.context)
-        return Error{std::to_string(s.size()) + " ids are more than the " + std::to_string(c.context) + " that " + model.name + " can read; give fewer."};
+        return Error{std::to_string(s.size()) + " ids are more than the " + std::to_string(c.context) +
+                     " that " + model.name + " can read; give fewer."};
     const int vocab = c.stacks[stack].vocab;
     for (const int id : s.ids)
         if (id < 0 || id >= vocab)
-            return Error{"The id " + std::to_string(id) + " is outside the vocabulary of " + model.name + " " + range(vocab) + "; correct " +
-                         (stack == 0 ? "--ids" : "--target-ids") + ", or use the tokenizer of this model."};
+            return Error{"The id " + std::to_string(id) + " is outside the vocabulary of " + model.name +
+                         " " + range(vocab) + "; correct " + (stack == 0 ? "--ids" : "--target-ids") +
+                         ", or use the tokenizer of this model."};
     return check_types(c, model.name, s);
 }
 
@@ -45,8 +53,9 @@ Status check_sequence(const Model& model, size_t stack, const Sequence& s) {
 Result<CheckedSequences> check_sequences(const Model& model, std::span<const Sequence> sequences) {
     const size_t stacks = model.config.stacks.size();
     if (sequences.size() != stacks)
-        return Error{model.name + " reads " + std::to_string(stacks) + (stacks == 1 ? " sequence" : " sequences") + ", not " + std::to_string(sequences.size()) +
-                     "; give a text for each of its stacks."};
+        return Error{model.name + " reads " + std::to_string(stacks) +
+                     (stacks == 1 ? " sequence" : " sequences") + ", not " +
+                     std::to_string(sequences.size()) + "; give a text for each of its stacks."};
     for (size_t s = 0; s < stacks; ++s) TRY_STATUS(check_sequence(model, s, sequences[s]));
     return CheckedSequences(model, sequences);
 }

@@ -8,7 +8,9 @@ namespace headlight {
 Matrix sinusoids(Index width, Index first, Index rows) {
     const Index half = (width + 1) / 2;
     std::vector<double> divisors(static_cast<size_t>(half));
-    for (Index i = 0; i < half; ++i) divisors[static_cast<size_t>(i)] = std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(width));
+    for (Index i = 0; i < half; ++i)
+        divisors[static_cast<size_t>(i)] =
+            std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(width));
     Matrix out(rows, width);
     for (Index p = 0; p < rows; ++p)
         for (Index i = 0; i < width; ++i) {

@@ -5,7 +5,8 @@
 
 namespace headlight {
 
-/// [rows, width] of the positions first, first + 1, …: sin(p / 10000^(2i / width)) in the first half of the components, cosines in the second.
+/// [rows, width] of the positions first, first + 1, …: sin(p / 10000^(2i / width)) in the first half of the
+/// components, cosines in the second.
 Matrix sinusoids(Index width, Index first, Index rows);
 
 }  // namespace headlight

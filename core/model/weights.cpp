@@ -12,20 +12,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_aligned(const StoredTensor& t) { return t.dtype->block > 1 || reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0; }
+bool is_aligned(const StoredTensor& t) {
+    return t.dtype->block > 1 ||
+           reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0;
+}
 
 }  // namespace
 
 Result<std::vector<std::string>> shard_names(std::string_view index, const std::string& name) {
     TRY(const Json root, parse_json(index, name));
     const auto map = root.is_object() ? root.find("weight_map") : root.end();
-    if (!root.is_object() || map == root.end() || !map->is_object() || map->empty()) return Error{name + " has no weight_map; download it again."};
+    if (!root.is_object() || map == root.end() || !map->is_object() || map->empty())
+        return Error{name + " has no weight_map; download it again."};
     std::set<std::string> names;
     for (const auto& [tensor, file] : map->items()) {
-        if (!file.is_string()) return Error{name + ": the file of tensor " + shortened(tensor) + " is no name; download it again."};
+        if (!file.is_string())
+            return Error{name + ": the file of tensor " + shortened(tensor) +
+                         " is no name; download it again."};
         const fs::path shard(file.get<std::string>());
         if (shard.empty() || shard.is_absolute() || shard.has_parent_path() || shard == "..")
-            return Error{name + ": the shard " + in_quotes(shard.string()) + " lies outside the model's folder; use only files of that folder."};
+            return Error{name + ": the shard " + in_quotes(shard.string()) +
+                         " lies outside the model's folder; use only files of that folder."};
         names.insert(shard.string());
     }
     if (names.size() > 10'000) return Error{name + " lists more than 10,000 shards; download it again."};
@@ -51,18 +58,24 @@ Result<WeightStore> WeightStore::open(const fs::path& folder) {
         TRY(const auto text, MappedFile::open(index));
         TRY(const auto names, shard_names(text->text(), display_path(index)));
         for (const auto& name : names) {
-            if (!fs::exists(folder / name, ignored)) return Error{display_path(folder / name) + " is missing, but the index names it; download that shard."};
+            if (!fs::exists(folder / name, ignored))
+                return Error{display_path(folder / name) +
+                             " is missing, but the index names it; download that shard."};
             TRY_STATUS(store.add_file(folder / name));
         }
         return store;
     }
     if (fs::exists(folder / "pytorch_model.bin", ignored))
-        return Error{display_path(folder) + " holds its weights as a Python pickle, which Headlight does not read; in Python, "
+        return Error{display_path(folder) +
+                     " holds its weights as a Python pickle, which Headlight does not read; in Python, "
                      "AutoModel.from_pretrained(folder).save_pretrained(folder) writes safetensors."};
-    return Error{display_path(folder) + " has no model.safetensors (or model.safetensors.index.json); download the weights in safetensors form."};
+    return Error{display_path(folder) +
+                 " has no model.safetensors (or model.safetensors.index.json); download the weights in "
+                 "safetensors form."};
 }
 
-WeightStore WeightStore::of_file(TensorFile file, const std::string& name, std::function<std::string(const std::string&)> stored_name) {
+WeightStore WeightStore::of_file(TensorFile file, const std::string& name,
+                                 std::function<std::string(const std::string&)> stored_name) {
     WeightStore store;
     store.folder_ = name;
     store.files_.push_back(std::move(file));
@@ -79,15 +92,21 @@ const StoredTensor* WeightStore::find(const std::string& name) const {
     return nullptr;
 }
 
-Result<const StoredTensor*> WeightStore::checked(const std::string& name, const std::vector<int64_t>& shape) const {
+Result<const StoredTensor*> WeightStore::checked(const std::string& name,
+                                                 const std::vector<int64_t>& shape) const {
     if (stopped(cancel_)) return cancelled();
     const StoredTensor* t = find(name);
     const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
-    if (!t) return Error{folder_ + " has no tensor " + asked + ", which its configuration calls for; download the weights again."};
+    if (!t)
+        return Error{folder_ + " has no tensor " + asked +
+                     ", which its configuration calls for; download the weights again."};
     if (t->shape != shape)
-        return Error{folder_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) + ", but the configuration calls for " + shape_text(shape) +
+        return Error{folder_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) +
+                     ", but the configuration calls for " + shape_text(shape) +
                      "; use the configuration and weights of one model."};
-    if (!t->dtype->decode) return Error{folder_ + ": tensor " + asked + " has dtype " + t->dtype->name + ", which holds no weights; save it as F32, F16 or BF16."};
+    if (!t->dtype->decode)
+        return Error{folder_ + ": tensor " + asked + " has dtype " + t->dtype->name +
+                     ", which holds no weights; save it as F32, F16 or BF16."};
     return t;
 }
 
@@ -122,7 +141,9 @@ Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t 
 int64_t WeightStore::bytes_in_use(bool decodes_matrices) const {
     int64_t bytes = 0;
     for (const auto& f : files_)
-        for (const auto& [name, t] : f.tensors) bytes += decodes_matrices ? element_count(t.shape) * static_cast<int64_t>(sizeof(float)) : static_cast<int64_t>(t.bytes.size());
+        for (const auto& [name, t] : f.tensors)
+            bytes += decodes_matrices ? element_count(t.shape) * static_cast<int64_t>(sizeof(float))
+                                      : static_cast<int64_t>(t.bytes.size());
     return bytes;
 }
 

@@ -29,44 +29,46 @@ struct AttentionWeights {
 /// Pointers into the store, one struct per layer.
 struct LayerWeights {
     AttentionWeights self, cross;
-    Norm mlp_norm, mlp_out_norm;        // [d_model]
-    Linear mlp_gate, mlp_in, mlp_out;   // d_model → d_mlp → d_model
+    Norm mlp_norm, mlp_out_norm;       // [d_model]
+    Linear mlp_gate, mlp_in, mlp_out;  // d_model → d_mlp → d_model
 };
 
 struct StackWeights {
-    Linear token_embedding;             // [vocab, d_embed]
-    Linear position_embedding;          // [rows, d_embed or d_model]
-    Linear type_embedding;              // [token types, d_embed]
+    Linear token_embedding;     // [vocab, d_embed]
+    Linear position_embedding;  // [rows, d_embed or d_model]
+    Linear type_embedding;      // [token types, d_embed]
     Norm embed_norm;
-    Linear embed_project;               // d_embed → d_model
+    Linear embed_project;  // d_embed → d_model
     std::vector<LayerWeights> layers;
-    Norm final_norm;                    // [d_model]
+    Norm final_norm;                       // [d_model]
     const float* relative_bias = nullptr;  // [buckets, heads]
 };
 
 struct ModelWeights {
     std::vector<StackWeights> stacks;
-    Linear head_dense;                  // d_model → width of the unembedding
+    Linear head_dense;  // d_model → width of the unembedding
     Norm head_norm;
-    Linear unembedding;                 // → vocab
-    Linear patch;                       // channels · patch · patch → d_model
-    const float* class_token = nullptr; // [d_model]
+    Linear unembedding;                  // → vocab
+    Linear patch;                        // channels · patch · patch → d_model
+    const float* class_token = nullptr;  // [d_model]
 };
 
-/// The shards that the text of an index file names, each once and in order. A name that leaves the folder is refused: an
-/// index may come from anywhere.
+/// The shards that the text of an index file names, each once and in order. A name that leaves the folder is
+/// refused: an index may come from anywhere.
 Result<std::vector<std::string>> shard_names(std::string_view index, const std::string& name);
 
-/// All tensors of a folder or of a GGUF file. Whole matrices stay as they are mapped and are decoded where they are used;
-/// vectors, tables that must change, and matrices stored [in, out] are decoded to float32 when first asked for.
-/// Not for use by several threads; a model binds everything when it opens.
+/// All tensors of a folder or of a GGUF file. Whole matrices stay as they are mapped and are decoded where
+/// they are used; vectors, tables that must change, and matrices stored [in, out] are decoded to float32 when
+/// first asked for. Not for use by several threads; a model binds everything when it opens.
 class WeightStore {
 public:
     /// Opens model.safetensors, or the shards of model.safetensors.index.json.
     static Result<WeightStore> open(const std::filesystem::path& folder);
 
-    /// Takes over an open file. `stored_name` turns the name asked for into the file's ("" where it has none).
-    static WeightStore of_file(TensorFile file, const std::string& name, std::function<std::string(const std::string&)> stored_name);
+    /// Takes over an open file. `stored_name` turns the name asked for into the file's ("" where it has
+    /// none).
+    static WeightStore of_file(TensorFile file, const std::string& name,
+                               std::function<std::string(const std::string&)> stored_name);
 
     /// Prefixes to try in front of names ("transformer." in head models, "" in base models).
     void set_prefixes(std::vector<std::string> prefixes) { prefixes_ = std::move(prefixes); }
@@ -80,7 +82,8 @@ public:
     Result<const float*> tensor(const std::string& name, const std::vector<int64_t>& shape);
 
     /// A matrix as it is stored: [out, in], or [in, out]. GGUF stores every matrix [out, in].
-    Result<Linear> matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout = WeightLayout::out_in);
+    Result<Linear> matrix(const std::string& name, int64_t in, int64_t out,
+                          WeightLayout layout = WeightLayout::out_in);
 
     /// Zeroed floats that live as long as the store.
     float* make(int64_t count);

@@ -46,7 +46,8 @@ size_t skip_white_right(std::string_view text, size_t at) {
 void AddedTokenMatcher::add(const AddedToken& token) {
     if (token.content.empty()) return;
     auto& row = by_first_byte_[static_cast<unsigned char>(token.content[0])];
-    const auto place = std::find_if(row.begin(), row.end(), [&](const AddedToken& t) { return t.content.size() < token.content.size(); });
+    const auto place = std::find_if(
+        row.begin(), row.end(), [&](const AddedToken& t) { return t.content.size() < token.content.size(); });
     row.insert(place, token);
     any_ = true;
 }

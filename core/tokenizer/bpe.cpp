@@ -1,4 +1,5 @@
-// The pair of lowest rank is merged first, leftmost where ranks are equal; a heap keeps that O(n log n) for any word.
+// The pair of lowest rank is merged first, leftmost where ranks are equal; a heap keeps that O(n log n) for
+// any word.
 #include "tokenizer/bpe.h"
 
 #include <algorithm>
@@ -12,13 +13,18 @@
 namespace headlight {
 
 namespace {
-uint64_t pair_key(int left, int right) { return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right); }
+uint64_t pair_key(int left, int right) {
+    return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right);
+}
 }  // namespace
 
-Bpe::Bpe(Vocabulary vocabulary, BpeOptions options) : TokenModel(std::move(vocabulary)), options_(std::move(options)) {
+Bpe::Bpe(Vocabulary vocabulary, BpeOptions options)
+    : TokenModel(std::move(vocabulary)), options_(std::move(options)) {
     if (options_.byte_level) {
         byte_ids_.resize(256);
-        for (int b = 0; b < 256; ++b) byte_ids_[static_cast<size_t>(b)] = vocabulary_.id_of(printable_of_bytes(std::string(1, static_cast<char>(b))));
+        for (int b = 0; b < 256; ++b)
+            byte_ids_[static_cast<size_t>(b)] =
+                vocabulary_.id_of(printable_of_bytes(std::string(1, static_cast<char>(b))));
     } else if (options_.byte_fallback) {
         byte_ids_ = vocabulary_.byte_tokens();
     }
@@ -32,24 +38,31 @@ Bpe::Bpe(Vocabulary vocabulary, BpeOptions options) : TokenModel(std::move(vocab
 
 Status Bpe::add_merge(std::string_view left, std::string_view right, const std::string& name) {
     const std::string tail(right.starts_with(options_.prefix) ? right.substr(options_.prefix.size()) : right);
-    const int a = vocabulary_.id_of(left), b = vocabulary_.id_of(right), joined = vocabulary_.id_of(std::string(left) + tail);
+    const int a = vocabulary_.id_of(left), b = vocabulary_.id_of(right),
+              joined = vocabulary_.id_of(std::string(left) + tail);
     if (a < 0 || b < 0 || joined < 0)
-        return Error{name + ": the merge " + in_quotes(left) + " + " + in_quotes(right) + " names a token that is not in the vocabulary; download it again."};
+        return Error{name + ": the merge " + in_quotes(left) + " + " + in_quotes(right) +
+                     " names a token that is not in the vocabulary; download it again."};
     merges_.try_emplace(pair_key(a, b), Merge{static_cast<float>(merges_.size()), joined});
     return success();
 }
 
-Result<std::shared_ptr<const TokenModel>> Bpe::from_merges(Vocabulary vocabulary, const std::vector<std::string>& merges, BpeOptions options, const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> Bpe::from_merges(Vocabulary vocabulary,
+                                                           const std::vector<std::string>& merges,
+                                                           BpeOptions options, const std::string& name) {
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     for (const std::string& line : merges) {
         const size_t blank = line.find(' ', 1);
-        if (blank == std::string::npos) return Error{name + ": the merge " + in_quotes(line) + " has no blank; download it again."};
-        TRY_STATUS(bpe->add_merge(std::string_view(line).substr(0, blank), std::string_view(line).substr(blank + 1), name));
+        if (blank == std::string::npos)
+            return Error{name + ": the merge " + in_quotes(line) + " has no blank; download it again."};
+        TRY_STATUS(bpe->add_merge(std::string_view(line).substr(0, blank),
+                                  std::string_view(line).substr(blank + 1), name));
     }
     return std::shared_ptr<const TokenModel>(std::move(bpe));
 }
 
-Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool byte_level, const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool byte_level,
+                                                         const std::string& name) {
     const auto vocab = model.find("vocab"), merges = model.find("merges");
     if (vocab == model.end()) return Error{name + " has no vocabulary; download it again."};
     TRY(Vocabulary vocabulary, Vocabulary::from_json(*vocab, name));
@@ -62,16 +75,20 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool
     TRY(options.suffix, json_spelling(model, or_null("end_of_word_suffix"), "", name));
     TRY(const std::string unknown, json_string(model, or_null("unk_token"), "", name));
     if (!unknown.empty()) options.unknown = vocabulary.id_of(unknown);
-    if (merges == model.end() || !merges->is_array()) return Error{name + " has no merges; download it again."};
+    if (merges == model.end() || !merges->is_array())
+        return Error{name + " has no merges; download it again."};
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     for (const Json& m : *merges) {
         if (m.is_string()) {
             const auto& text = m.get_ref<const std::string&>();
             const size_t blank = text.find(' ');
-            if (blank == std::string::npos) return Error{name + ": the merge " + in_quotes(text) + " has no blank; download it again."};
-            TRY_STATUS(bpe->add_merge(std::string_view(text).substr(0, blank), std::string_view(text).substr(blank + 1), name));
+            if (blank == std::string::npos)
+                return Error{name + ": the merge " + in_quotes(text) + " has no blank; download it again."};
+            TRY_STATUS(bpe->add_merge(std::string_view(text).substr(0, blank),
+                                      std::string_view(text).substr(blank + 1), name));
         } else if (m.is_array() && m.size() == 2 && m[0].is_string() && m[1].is_string()) {
-            TRY_STATUS(bpe->add_merge(m[0].get_ref<const std::string&>(), m[1].get_ref<const std::string&>(), name));
+            TRY_STATUS(
+                bpe->add_merge(m[0].get_ref<const std::string&>(), m[1].get_ref<const std::string&>(), name));
         } else {
             return Error{name + ": a merge is no pair of tokens; download it again."};
         }
@@ -79,7 +96,8 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool
     return std::shared_ptr<const TokenModel>(std::move(bpe));
 }
 
-Result<std::shared_ptr<const TokenModel>> Bpe::from_files(const Json& vocab, std::string_view merges, const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> Bpe::from_files(const Json& vocab, std::string_view merges,
+                                                          const std::string& name) {
     TRY(Vocabulary vocabulary, Vocabulary::from_json(vocab, name));
     std::vector<std::string> lines;
     for (size_t at = 0; at < merges.size();) {
@@ -94,21 +112,27 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_files(const Json& vocab, std
     return from_merges(std::move(vocabulary), lines, options, name);
 }
 
-std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::vector<float> scores, std::vector<int> whole, BpeOptions options) {
+std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::vector<float> scores,
+                                                   std::vector<int> whole, BpeOptions options) {
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     bpe->scores_ = std::move(scores);
     for (const int id : whole) bpe->whole_.push_back(bpe->vocabulary_.spelling(id));
-    std::stable_sort(bpe->whole_.begin(), bpe->whole_.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    std::stable_sort(bpe->whole_.begin(), bpe->whole_.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
     return bpe;
 }
 
 int Bpe::id_in_text(std::string_view spelling) const {
     const int id = vocabulary_.id_of(spelling);
-    return id >= 0 && !scores_.empty() && (static_cast<size_t>(id) >= scores_.size() || std::isnan(scores_[static_cast<size_t>(id)])) ? -1 : id;
+    return id >= 0 && !scores_.empty() &&
+                   (static_cast<size_t>(id) >= scores_.size() || std::isnan(scores_[static_cast<size_t>(id)]))
+               ? -1
+               : id;
 }
 
 const std::string* Bpe::whole_at(std::string_view text) const {
-    const auto it = std::find_if(whole_.begin(), whole_.end(), [&](const std::string& w) { return !w.empty() && text.starts_with(w); });
+    const auto it = std::find_if(whole_.begin(), whole_.end(),
+                                 [&](const std::string& w) { return !w.empty() && text.starts_with(w); });
     return it == whole_.end() ? nullptr : &*it;
 }
 
@@ -123,18 +147,22 @@ void Bpe::split_character(std::string_view word, size_t at, std::vector<Symbol>&
         symbols.push_back({id, 0, 0, at, at + length});
         return;
     }
-    for (size_t i = 0; i < length; ++i) symbols.push_back({byte_ids_[static_cast<unsigned char>(word[at + i])], 0, 0, at + i, at + i + 1});
+    for (size_t i = 0; i < length; ++i)
+        symbols.push_back({byte_ids_[static_cast<unsigned char>(word[at + i])], 0, 0, at + i, at + i + 1});
 }
 
 std::vector<Bpe::Symbol> Bpe::split(std::string_view word) const {
     std::vector<Symbol> symbols;
     if (options_.byte_level) {
         for (size_t i = 0; i < word.size(); ++i)
-            if (const int id = byte_ids_[static_cast<unsigned char>(word[i])]; id >= 0) symbols.push_back({id, 0, 0, i, i + 1});
+            if (const int id = byte_ids_[static_cast<unsigned char>(word[i])]; id >= 0)
+                symbols.push_back({id, 0, 0, i, i + 1});
     } else {
         for (size_t at = 0; at < word.size(); at = symbols.back().end) {
-            if (const std::string* whole = whole_at(word.substr(at))) symbols.push_back({vocabulary_.id_of(*whole), 0, 0, at, at + whole->size(), true});
-            else split_character(word, at, symbols);
+            if (const std::string* whole = whole_at(word.substr(at)))
+                symbols.push_back({vocabulary_.id_of(*whole), 0, 0, at, at + whole->size(), true});
+            else
+                split_character(word, at, symbols);
         }
     }
     for (size_t i = 0; i < symbols.size(); ++i) {
@@ -168,10 +196,13 @@ std::vector<ModelToken> Bpe::name_unknown(std::string_view word, const std::vect
         if (!unknown) {
             out.push_back({s.id, s.begin, s.end});
         } else if (!byte_ids_.empty()) {
-            for (size_t at = s.begin; at < s.end; ++at) out.push_back({byte_ids_[static_cast<unsigned char>(word[at])], at, at + 1});
+            for (size_t at = s.begin; at < s.end; ++at)
+                out.push_back({byte_ids_[static_cast<unsigned char>(word[at])], at, at + 1});
         } else if (options_.unknown >= 0) {
-            if (after_unknown && options_.fuse_unknown) out.back().end = s.end;
-            else out.push_back({options_.unknown, s.begin, s.end});
+            if (after_unknown && options_.fuse_unknown)
+                out.back().end = s.end;
+            else
+                out.push_back({options_.unknown, s.begin, s.end});
         }
         after_unknown = unknown;
     }
@@ -180,19 +211,23 @@ std::vector<ModelToken> Bpe::name_unknown(std::string_view word, const std::vect
 
 std::vector<ModelToken> Bpe::encode(std::string_view word) const {
     if (options_.ignore_merges)
-        if (const auto whole = words_.find(std::string(word)); whole != words_.end()) return {{whole->second, 0, word.size()}};
+        if (const auto whole = words_.find(std::string(word)); whole != words_.end())
+            return {{whole->second, 0, word.size()}};
     std::vector<Symbol> symbols = split(word);
 
     struct Candidate {
         Merge merge;
         int at;
         size_t end;  // where the pair ends: an older offer has another
-        bool operator>(const Candidate& o) const { return merge.rank != o.merge.rank ? merge.rank > o.merge.rank : at > o.at; }
+        bool operator>(const Candidate& o) const {
+            return merge.rank != o.merge.rank ? merge.rank > o.merge.rank : at > o.at;
+        }
     };
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
     const auto consider = [&](int at) {
         if (at < 0 || symbols[static_cast<size_t>(at)].next < 0) return;
-        const Symbol &left = symbols[static_cast<size_t>(at)], &right = symbols[static_cast<size_t>(left.next)];
+        const Symbol &left = symbols[static_cast<size_t>(at)],
+                     &right = symbols[static_cast<size_t>(left.next)];
         Merge merge{};
         if (find_merge(word, left, right, merge)) queue.push({merge, at, right.end});
     };
@@ -201,7 +236,8 @@ std::vector<ModelToken> Bpe::encode(std::string_view word) const {
         const Candidate c = queue.top();
         queue.pop();
         Symbol& left = symbols[static_cast<size_t>(c.at)];
-        if (left.end == 0 || left.next < 0 || symbols[static_cast<size_t>(left.next)].end != c.end) continue;  // an older offer
+        if (left.end == 0 || left.next < 0 || symbols[static_cast<size_t>(left.next)].end != c.end)
+            continue;  // an older offer
         Symbol& right = symbols[static_cast<size_t>(left.next)];
         left.id = c.merge.id;
         left.end = right.end;

@@ -10,7 +10,8 @@ namespace headlight {
 
 /// What becomes of characters that the vocabulary lacks, and other ways in which vocabularies differ.
 struct BpeOptions {
-    bool byte_level = false;     // words are bytes and the vocabulary spells them printably (GPT-2); else words are characters
+    bool byte_level =
+        false;  // words are bytes and the vocabulary spells them printably (GPT-2); else words are characters
     bool ignore_merges = false;  // a word that is in the vocabulary is one token
     bool byte_fallback = false;  // unknown characters become <0x…> tokens
     bool fuse_unknown = false;   // runs of unknown characters become one token
@@ -21,14 +22,20 @@ struct BpeOptions {
 class Bpe final : public TokenModel {
 public:
     /// From tokenizer.json's "model" object.
-    static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, bool byte_level, const std::string& name);
+    static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, bool byte_level,
+                                                               const std::string& name);
     /// From vocab.json's object and the text of merges.txt: byte level.
-    static Result<std::shared_ptr<const TokenModel>> from_files(const Json& vocab, std::string_view merges, const std::string& name);
+    static Result<std::shared_ptr<const TokenModel>> from_files(const Json& vocab, std::string_view merges,
+                                                                const std::string& name);
     /// From merges as "left right" lines.
-    static Result<std::shared_ptr<const TokenModel>> from_merges(Vocabulary vocabulary, const std::vector<std::string>& merges, BpeOptions options, const std::string& name);
-    /// SentencePiece's kind (Kudo and Richardson 2018): any two neighbours whose union is a token may merge, the highest
-    /// score first. Tokens without a score (NaN) match no text; `whole` are pieces that are never cut or merged.
-    static std::shared_ptr<const TokenModel> from_scores(Vocabulary vocabulary, std::vector<float> scores, std::vector<int> whole, BpeOptions options);
+    static Result<std::shared_ptr<const TokenModel>> from_merges(Vocabulary vocabulary,
+                                                                 const std::vector<std::string>& merges,
+                                                                 BpeOptions options, const std::string& name);
+    /// SentencePiece's kind (Kudo and Richardson 2018): any two neighbours whose union is a token may merge,
+    /// the highest score first. Tokens without a score (NaN) match no text; `whole` are pieces that are never
+    /// cut or merged.
+    static std::shared_ptr<const TokenModel> from_scores(Vocabulary vocabulary, std::vector<float> scores,
+                                                         std::vector<int> whole, BpeOptions options);
 
     std::vector<ModelToken> encode(std::string_view word) const override;
 
@@ -53,11 +60,11 @@ private:
     std::vector<ModelToken> name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const;
 
     BpeOptions options_;
-    std::vector<int> byte_ids_;                    // by byte: the token that stands for it
-    std::unordered_map<std::string, int> words_;   // bytes → id, filled where whole words come first
-    std::unordered_map<uint64_t, Merge> merges_;   // (left id, right id) → what they become
-    std::vector<float> scores_;                    // by id; in place of merges
-    std::vector<std::string> whole_;               // longest first
+    std::vector<int> byte_ids_;                   // by byte: the token that stands for it
+    std::unordered_map<std::string, int> words_;  // bytes → id, filled where whole words come first
+    std::unordered_map<uint64_t, Merge> merges_;  // (left id, right id) → what they become
+    std::vector<float> scores_;                   // by id; in place of merges
+    std::vector<std::string> whole_;              // longest first
 };
 
 }  // namespace headlight

@@ -37,7 +37,8 @@ Result<std::string> bytes_of_printable(std::string_view printable) {
     for (size_t at = 0; at < printable.size();) {
         const CodePoint c = decode_utf8(printable, at);
         at += static_cast<size_t>(c.length);
-        if (c.value >= table().byte.size() || table().byte[c.value] < 0) return Error{"a token holds a character that stands for no byte"};
+        if (c.value >= table().byte.size() || table().byte[c.value] < 0)
+            return Error{"a token holds a character that stands for no byte"};
         out += static_cast<char>(table().byte[c.value]);
     }
     return out;

@@ -14,15 +14,16 @@ Result<Charsmap> Charsmap::parse(std::string_view blob, const std::string& name)
     Charsmap map;
     uint32_t size = 0;
     if (blob.size() >= 4) std::memcpy(&size, blob.data(), 4);
-    if (blob.size() < 4 || size < 4 || size % 4 != 0 || size > blob.size() - 4) return Error{name + ": the precompiled character map is cut off; download it again."};
+    if (blob.size() < 4 || size < 4 || size % 4 != 0 || size > blob.size() - 4)
+        return Error{name + ": the precompiled character map is cut off; download it again."};
     map.units_.resize(size / 4);
     std::memcpy(map.units_.data(), blob.data() + 4, size);
     map.replacements_ = blob.substr(4 + size);
     return map;
 }
 
-/// A unit holds a label in its low byte, an offset in bits 10 to 30 (times 256 where bit 9 is set), and in bit 8 whether
-/// a value hangs on it; a value unit holds 31 bits.
+/// A unit holds a label in its low byte, an offset in bits 10 to 30 (times 256 where bit 9 is set), and in
+/// bit 8 whether a value hangs on it; a value unit holds 31 bits.
 std::optional<Charsmap::Match> Charsmap::match(std::string_view text, bool longest) const {
     const auto offset = [](uint32_t unit) { return (unit >> 10) << ((unit & (1u << 9)) >> 6); };
     if (units_.empty()) return std::nullopt;
@@ -47,14 +48,17 @@ std::optional<Charsmap::Match> Charsmap::match(std::string_view text, bool longe
 
 namespace {
 
-/// Puts the replacement of a part in; what it has more or less than the old one is said of its last characters.
+/// Puts the replacement of a part in; what it has more or less than the old one is said of its last
+/// characters.
 void replace(std::vector<Scalar>& out, std::string_view old_part, std::string_view new_part) {
     const auto now = code_points(new_part);
-    const auto grown = static_cast<std::ptrdiff_t>(now.size()) - static_cast<std::ptrdiff_t>(count_code_points(old_part));
+    const auto grown =
+        static_cast<std::ptrdiff_t>(now.size()) - static_cast<std::ptrdiff_t>(count_code_points(old_part));
     for (const char32_t c : now) out.push_back({c});
     if (grown > 0)
         for (auto it = out.rbegin(); it != out.rbegin() + grown; ++it) it->change = 1;
-    else if (grown < 0 && !out.empty()) out.back().change += static_cast<int>(grown);
+    else if (grown < 0 && !out.empty())
+        out.back().change += static_cast<int>(grown);
 }
 
 size_t grapheme_length(std::string_view text) {
@@ -63,7 +67,9 @@ size_t grapheme_length(std::string_view text) {
     auto at = static_cast<size_t>(c.length);
     while (at < text.size()) {
         const CodePoint next = decode_utf8(text, at);
-        if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(c.value), static_cast<utf8proc_int32_t>(next.value), &state)) break;
+        if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(c.value),
+                                             static_cast<utf8proc_int32_t>(next.value), &state))
+            break;
         c = next;
         at += static_cast<size_t>(c.length);
     }
@@ -92,8 +98,10 @@ std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedT
         for (size_t at = 0; at < grapheme.size();) {
             const CodePoint c = decode_utf8(grapheme, at);
             const std::string_view part = grapheme.substr(at, static_cast<size_t>(c.length));
-            if (const auto m = map.shortest(part)) put(part, m->replacement);
-            else out.push_back({c.value});
+            if (const auto m = map.shortest(part))
+                put(part, m->replacement);
+            else
+                out.push_back({c.value});
             at += part.size();
         }
     }

@@ -19,7 +19,7 @@ public:
     static Result<Charsmap> parse(std::string_view blob, const std::string& name);
 
     struct Match {
-        size_t length = 0;             // bytes of the text
+        size_t length = 0;  // bytes of the text
         std::string_view replacement;
     };
     /// The shortest or the longest string of the trie that the text begins with.
@@ -32,8 +32,8 @@ private:
     std::string replacements_;
 };
 
-/// As Hugging Face's Precompiled normalizer: grapheme by grapheme where these are short, else character by character. Nothing where that
-/// makes more than `most` bytes.
+/// As Hugging Face's Precompiled normalizer: grapheme by grapheme where these are short, else character by
+/// character. Nothing where that makes more than `most` bytes.
 std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t most);
 
 }  // namespace headlight

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What the folder says about its tokenizer beside the vocabulary; files and entries that are not there say nothing.
+/// What the folder says about its tokenizer beside the vocabulary; files and entries that are not there say
+/// nothing.
 struct Hints {
     std::map<std::string, bool> flags;
     std::string tokenizer_class, model_type;
@@ -37,7 +38,8 @@ Result<Json> read_optional(const fs::path& path) {
 }
 
 Result<Hints> read_hints(const fs::path& folder) {
-    const JsonKey kFlags[] = {or_null("add_bos_token"), or_null("add_eos_token"), or_null("add_prefix_space"), or_null("strip_accents"), "do_lower_case", "tokenize_chinese_chars"};
+    const JsonKey kFlags[] = {or_null("add_bos_token"), or_null("add_eos_token"), or_null("add_prefix_space"),
+                              or_null("strip_accents"), "do_lower_case",          "tokenize_chinese_chars"};
     const std::string name = display_path(folder / "tokenizer_config.json");
     TRY(const Json config, read_optional(folder / "tokenizer_config.json"));
     Hints out;
@@ -53,10 +55,13 @@ Result<Hints> read_hints(const fs::path& folder) {
 
 /// Special tokens by their usual spellings, where the vocabulary has them.
 std::vector<AddedToken> usual_specials(const TokenModel& model) {
-    constexpr const char* spellings[] = {"<s>", "</s>", "<pad>", "<unk>", "<mask>", "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "<|endoftext|>"};
+    constexpr const char* spellings[] = {"<s>",   "</s>",  "<pad>", "<unk>",  "<mask>",       "[CLS]",
+                                         "[SEP]", "[PAD]", "[UNK]", "[MASK]", "<|endoftext|>"};
     std::vector<AddedToken> out;
     for (const char* s : spellings)
-        if (const int id = model.vocabulary().id_of(s); id >= 0) out.push_back({.id = id, .content = s, .lstrip = std::string_view(s) == "<mask>", .special = true});
+        if (const int id = model.vocabulary().id_of(s); id >= 0)
+            out.push_back(
+                {.id = id, .content = s, .lstrip = std::string_view(s) == "<mask>", .special = true});
     return out;
 }
 
@@ -79,7 +84,9 @@ Result<TokenizerPair> open_json(const fs::path& folder) {
 }
 
 /// One side of a Marian tokenizer: pieces from the .spm file, ids from vocab.json.
-Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, const std::shared_ptr<const Vocabulary>& ids, const std::string& vocab_name) {
+Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm,
+                                                          const std::shared_ptr<const Vocabulary>& ids,
+                                                          const std::string& vocab_name) {
     const std::string name = display_path(spm);
     TRY(const auto file, MappedFile::open(spm));
     TRY(const SentencePieceFile pieces, parse_sentence_piece(file->text(), name));
@@ -94,7 +101,8 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm, c
     if (parts.unknown < 0 || end < 0) return Error{vocab_name + " lacks <unk> or </s>; download it again."};
     for (int id = 0; id < ids->size(); ++id) {
         const std::string& s = ids->spelling(id);
-        if (s == "</s>" || s == "<unk>" || s == "<pad>") parts.added.push_back({.id = id, .content = s, .special = true});
+        if (s == "</s>" || s == "<unk>" || s == "<pad>")
+            parts.added.push_back({.id = id, .content = s, .special = true});
     }
     parts.post_processor = surround({}, {{"</s>", end}});
     return Tokenizer::make(std::move(parts), name);
@@ -120,11 +128,17 @@ Result<TokenizerPair> open_sentence_piece(const fs::path& path, const Hints& hin
     parts.normalizer = sentence_piece_normalizer(pieces);
     parts.spelling = Spelling::metaspace;
     for (size_t i = 0; i < pieces.pieces.size(); ++i)
-        if (pieces.kinds[i] == PieceKind::control || pieces.kinds[i] == PieceKind::unknown) parts.added.push_back({.id = static_cast<int>(i), .content = pieces.pieces[i], .special = true});
+        if (pieces.kinds[i] == PieceKind::control || pieces.kinds[i] == PieceKind::unknown)
+            parts.added.push_back({.id = static_cast<int>(i), .content = pieces.pieces[i], .special = true});
     const TokenModel& m = *parts.model;
-    if (m.vocabulary().id_of("[CLS]") >= 0) parts.post_processor = surround(specials(m, {"[CLS]"}), specials(m, {"[SEP]"}));
-    else if (hints.model_type == "t5" || hints.is_class("T5") || path.filename() == "spiece.model") parts.post_processor = surround({}, specials(m, {"</s>"}));
-    else parts.post_processor = surround(hints.flag("add_bos_token", true) ? specials(m, {"<s>", "<bos>"}) : std::vector<SpecialToken>{}, hints.flag("add_eos_token", false) ? specials(m, {"</s>"}) : std::vector<SpecialToken>{});
+    if (m.vocabulary().id_of("[CLS]") >= 0)
+        parts.post_processor = surround(specials(m, {"[CLS]"}), specials(m, {"[SEP]"}));
+    else if (hints.model_type == "t5" || hints.is_class("T5") || path.filename() == "spiece.model")
+        parts.post_processor = surround({}, specials(m, {"</s>"}));
+    else
+        parts.post_processor = surround(
+            hints.flag("add_bos_token", true) ? specials(m, {"<s>", "<bos>"}) : std::vector<SpecialToken>{},
+            hints.flag("add_eos_token", false) ? specials(m, {"</s>"}) : std::vector<SpecialToken>{});
     return alone(std::move(parts), name);
 }
 
@@ -136,10 +150,13 @@ Result<TokenizerPair> open_byte_level(const fs::path& folder, const Hints& hints
     TRY(parts.pre_tokenizer, make_byte_level(hints.flag("add_prefix_space", false), true));
     parts.added = usual_specials(*parts.model);
     const TokenModel& m = *parts.model;
-    const bool around = hints.model_type == "roberta" || hints.model_type == "bart" || hints.is_class("Roberta") || hints.is_class("Bart");
+    const bool around = hints.model_type == "roberta" || hints.model_type == "bart" ||
+                        hints.is_class("Roberta") || hints.is_class("Bart");
     const int begin = m.vocabulary().id_of("<s>"), end = m.vocabulary().id_of("</s>");
     if (around && begin >= 0 && end >= 0) {
-        const Json description{{"type", "RobertaProcessing"}, {"cls", {"<s>", static_cast<unsigned>(begin)}}, {"sep", {"</s>", static_cast<unsigned>(end)}}};
+        const Json description{{"type", "RobertaProcessing"},
+                               {"cls", {"<s>", static_cast<unsigned>(begin)}},
+                               {"sep", {"</s>", static_cast<unsigned>(end)}}};
         TRY(parts.post_processor, make_post_processor(description, display_path(folder)));
     } else if (hints.model_type == "opt") {
         parts.post_processor = surround(specials(m, {"</s>"}), {});
@@ -163,7 +180,8 @@ Result<TokenizerPair> open_word_piece(const fs::path& folder, const Hints& hints
     TokenizerParts parts;
     TRY(Vocabulary vocabulary, Vocabulary::from_list(std::move(lines), name));
     TRY(parts.model, WordPiece::make(std::move(vocabulary), "[UNK]", "##", "", 100, name));
-    parts.normalizer = make_bert_normalizer(true, hints.flag("tokenize_chinese_chars", true), hints.flag("strip_accents", lower), lower);
+    parts.normalizer = make_bert_normalizer(true, hints.flag("tokenize_chinese_chars", true),
+                                            hints.flag("strip_accents", lower), lower);
     parts.pre_tokenizer = make_bert_pre_tokenizer();
     parts.post_processor = surround(specials(*parts.model, {"[CLS]"}), specials(*parts.model, {"[SEP]"}));
     parts.added = usual_specials(*parts.model);
@@ -183,7 +201,9 @@ Result<TokenizerPair> open_tokenizer_files(const fs::path& folder) {
         if (has(file)) return open_sentence_piece(folder / file, hints);
     if (has("vocab.json") && has("merges.txt")) return open_byte_level(folder, hints);
     if (has("vocab.txt")) return open_word_piece(folder, hints);
-    return Error{display_path(folder) + " has no tokenizer (tokenizer.json, a SentencePiece model, vocab.json with merges.txt, or vocab.txt); copy the tokenizer's files into it."};
+    return Error{display_path(folder) +
+                 " has no tokenizer (tokenizer.json, a SentencePiece model, vocab.json with merges.txt, or "
+                 "vocab.txt); copy the tokenizer's files into it."};
 }
 
 }  // namespace headlight

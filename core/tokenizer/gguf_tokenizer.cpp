@@ -25,7 +25,8 @@ struct Entries {
         if (!v.is_boolean()) return wrong_type(name, key, "true or false", v);
         return v.get<bool>();
     }
-    /// The token whose id an entry names, as a list of one; empty where there is none (llama.cpp's null is −1 in 32 bits).
+    /// The token whose id an entry names, as a list of one; empty where there is none (llama.cpp's null is −1
+    /// in 32 bits).
     Result<std::vector<SpecialToken>> token(const char* key) const {
         constexpr int64_t kNone = 0xFFFFFFFF;
         const Json& v = value(key);
@@ -37,8 +38,11 @@ struct Entries {
     std::vector<AddedToken> added() const {
         std::vector<AddedToken> out;
         for (size_t i = 0; i < kinds.size(); ++i)
-            if (kinds[i] == PieceKind::control || kinds[i] == PieceKind::user_defined || kinds[i] == PieceKind::unknown)
-                out.push_back({.id = static_cast<int>(i), .content = tokens[i], .special = kinds[i] != PieceKind::user_defined});
+            if (kinds[i] == PieceKind::control || kinds[i] == PieceKind::user_defined ||
+                kinds[i] == PieceKind::unknown)
+                out.push_back({.id = static_cast<int>(i),
+                               .content = tokens[i],
+                               .special = kinds[i] != PieceKind::user_defined});
         return out;
     }
     Result<PostProcessor> begin_and_end(bool begin, bool end) const {
@@ -46,21 +50,24 @@ struct Entries {
         TRY(const bool last, flag("add_eos_token", end));
         TRY(auto before, token("bos_token_id"));
         TRY(auto after, token("eos_token_id"));
-        return surround(first ? std::move(before) : std::vector<SpecialToken>{}, last ? std::move(after) : std::vector<SpecialToken>{});
+        return surround(first ? std::move(before) : std::vector<SpecialToken>{},
+                        last ? std::move(after) : std::vector<SpecialToken>{});
     }
 };
 
 Result<Entries> read_entries(const Gguf& file, const std::string& name) {
     Entries e{file, name, {}, {}};
     const Json &tokens = e.value("tokens"), &kinds = e.value("token_type");
-    if (!tokens.is_array() || tokens.empty()) return Error{name + " holds no tokenizer; use a GGUF file that was made with one."};
+    if (!tokens.is_array() || tokens.empty())
+        return Error{name + " holds no tokenizer; use a GGUF file that was made with one."};
     for (const Json& t : tokens) {
         if (!t.is_string()) return Error{name + ": a token is no text; download the file again."};
         e.tokens.push_back(t.get<std::string>());
     }
     e.kinds.assign(e.tokens.size(), PieceKind::normal);
     if (kinds.is_null()) return e;
-    if (!kinds.is_array() || kinds.size() != tokens.size()) return wrong_type(name, "tokenizer.ggml.token_type", "a list with the type of each token", kinds);
+    if (!kinds.is_array() || kinds.size() != tokens.size())
+        return wrong_type(name, "tokenizer.ggml.token_type", "a list with the type of each token", kinds);
     for (size_t i = 0; i < kinds.size(); ++i) {
         TRY(const int64_t kind, whole_number(kinds[i], "tokenizer.ggml.token_type", 0, 6, name));
         if (kind > 0) e.kinds[i] = static_cast<PieceKind>(kind);
@@ -73,8 +80,11 @@ Result<std::vector<float>> read_scores(const Entries& e) {
     const Json& scores = e.value("scores");
     std::vector<float> out(e.tokens.size(), 0);
     if (scores.is_null()) return out;
-    const bool usable = scores.is_array() && scores.size() == out.size() && std::all_of(scores.begin(), scores.end(), [](const Json& s) { return s.is_number(); });
-    if (!usable) return wrong_type(e.name, "tokenizer.ggml.scores", "a list with the score of each token", scores);
+    const bool usable =
+        scores.is_array() && scores.size() == out.size() &&
+        std::all_of(scores.begin(), scores.end(), [](const Json& s) { return s.is_number(); });
+    if (!usable)
+        return wrong_type(e.name, "tokenizer.ggml.scores", "a list with the score of each token", scores);
     for (size_t i = 0; i < out.size(); ++i) out[i] = scores[i].get<float>();
     return out;
 }
@@ -97,20 +107,26 @@ Result<TokenizerParts> make_llama(const Entries& e) {
     return parts;
 }
 
-/// How tokenizer.ggml.pre names the split patterns; the patterns are those of the models' own tokenizer.json files.
+/// How tokenizer.ggml.pre names the split patterns; the patterns are those of the models' own tokenizer.json
+/// files.
 struct SplitRow {
     const char* name;
     const char* pattern;
     bool digits_apart;
 };
-constexpr const char* kLlama3Split = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kQwen2Split = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr SplitRow kSplits[] = {{"gpt-2", kGpt2Pattern, false}, {"default", kGpt2Pattern, false}, {"phi-2", kGpt2Pattern, false},    {"llama-bpe", kLlama3Split, false}, {"llama3", kLlama3Split, false},
-                                {"qwen2", kQwen2Split, false}, {"smollm", kGpt2Pattern, true},  {"smaug-bpe", kLlama3Split, false}};
+constexpr const char* kLlama3Split =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* kQwen2Split =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr SplitRow kSplits[] = {{"gpt-2", kGpt2Pattern, false},  {"default", kGpt2Pattern, false},
+                                {"phi-2", kGpt2Pattern, false},  {"llama-bpe", kLlama3Split, false},
+                                {"llama3", kLlama3Split, false}, {"qwen2", kQwen2Split, false},
+                                {"smollm", kGpt2Pattern, true},  {"smaug-bpe", kLlama3Split, false}};
 
 Result<TokenizerParts> make_gpt2(const Entries& e) {
     const Json &merges = e.value("merges"), &pre = e.value("pre");
-    if (!merges.is_array()) return Error{e.name + " has no merges; use a GGUF file that was made with its tokenizer."};
+    if (!merges.is_array())
+        return Error{e.name + " has no merges; use a GGUF file that was made with its tokenizer."};
     std::vector<std::string> lines;
     for (const Json& m : merges) {
         if (!m.is_string()) return Error{e.name + ": a merge is no text; download the file again."};
@@ -118,8 +134,11 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
     }
     if (!pre.is_null() && !pre.is_string()) return wrong_type(e.name, "tokenizer.ggml.pre", "a string", pre);
     const std::string split = pre.is_string() ? pre.get<std::string>() : "default";
-    const auto* row = std::find_if(std::begin(kSplits), std::end(kSplits), [&](const SplitRow& r) { return split == r.name; });
-    if (row == std::end(kSplits)) return Error{e.name + ": the split pattern " + in_quotes(split) + " is not one that Headlight knows; open the model's Hugging Face folder instead."};
+    const auto* row = std::find_if(std::begin(kSplits), std::end(kSplits),
+                                   [&](const SplitRow& r) { return split == r.name; });
+    if (row == std::end(kSplits))
+        return Error{e.name + ": the split pattern " + in_quotes(split) +
+                     " is not one that Headlight knows; open the model's Hugging Face folder instead."};
     BpeOptions options;
     options.byte_level = true;
     options.ignore_merges = row->pattern == kLlama3Split;
@@ -129,7 +148,8 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
     TRY(parts.pre_tokenizer, make_regex_split(row->pattern));
     if (row->digits_apart) {
         const PreTokenizer whole = parts.pre_tokenizer;
-        TRY(const PreTokenizer digits, make_pre_tokenizer({{"type", "Digits"}, {"individual_digits", true}}, e.name));
+        TRY(const PreTokenizer digits,
+            make_pre_tokenizer({{"type", "Digits"}, {"individual_digits", true}}, e.name));
         parts.pre_tokenizer = [digits, whole](std::vector<AlignedText>& pieces) -> Status {
             TRY_STATUS(digits(pieces));
             return whole(pieces);
@@ -181,7 +201,8 @@ Result<std::shared_ptr<const Tokenizer>> gguf_tokenizer(const Gguf& file, const 
             TRY(TokenizerParts parts, row.make(entries));
             return Tokenizer::make(std::move(parts), name);
         }
-    return Error{name + ": the tokenizer " + in_quotes(kind) + " is not one that Headlight reads from GGUF; open the model's Hugging Face folder instead."};
+    return Error{name + ": the tokenizer " + in_quotes(kind) +
+                 " is not one that Headlight reads from GGUF; open the model's Hugging Face folder instead."};
 }
 
 }  // namespace headlight

@@ -8,7 +8,8 @@
 
 namespace headlight {
 
-/// From the entries tokenizer.ggml.*: the kinds llama (SentencePiece BPE), gpt2 (byte-level BPE) and bert (WordPiece).
+/// From the entries tokenizer.ggml.*: the kinds llama (SentencePiece BPE), gpt2 (byte-level BPE) and bert
+/// (WordPiece).
 Result<std::shared_ptr<const Tokenizer>> gguf_tokenizer(const Gguf& file, const std::string& name);
 
 }  // namespace headlight

@@ -20,16 +20,21 @@ bool is_bert_space(char32_t c) { return c == '\t' || c == '\n' || c == '\r' || i
 bool is_bert_control(char32_t c) {
     if (c == '\t' || c == '\n' || c == '\r') return false;
     const auto k = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-    return k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO || k == UTF8PROC_CATEGORY_CS;
+    return k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO ||
+           k == UTF8PROC_CATEGORY_CS;
 }
 
 bool is_chinese(char32_t c) {
-    constexpr std::pair<char32_t, char32_t> ranges[] = {{0x4E00, 0x9FFF}, {0x3400, 0x4DBF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0xF900, 0xFAFF}, {0x2F800, 0x2FA1F}};
-    return std::any_of(std::begin(ranges), std::end(ranges), [&](const auto& r) { return c >= r.first && c <= r.second; });
+    constexpr std::pair<char32_t, char32_t> ranges[] = {
+        {0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F},
+        {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
+    return std::any_of(std::begin(ranges), std::end(ranges),
+                       [&](const auto& r) { return c >= r.first && c <= r.second; });
 }
 
 AlignedText clean_text(const AlignedText& text) {
-    const AlignedText kept = filter(text, [](char32_t c) { return c != 0 && c != 0xFFFD && !is_bert_control(c); });
+    const AlignedText kept =
+        filter(text, [](char32_t c) { return c != 0 && c != 0xFFFD && !is_bert_control(c); });
     std::vector<Scalar> out;
     for (const char32_t c : code_points(kept.bytes)) out.push_back({is_bert_space(c) ? U' ' : c});
     return rewrite(kept, out);
@@ -110,7 +115,8 @@ Result<std::string> from_base64(const std::string& text, const std::string& name
 
 Result<Normalizer> make_sequence(const Json& description, const std::string& name) {
     const auto list = description.find("normalizers");
-    if (list == description.end() || !list->is_array()) return Error{name + ": the normalizer sequence has no list; download it again."};
+    if (list == description.end() || !list->is_array())
+        return Error{name + ": the normalizer sequence has no list; download it again."};
     std::vector<Normalizer> steps;
     for (const Json& d : *list) {
         TRY(Normalizer step, make_normalizer(d, name));
@@ -159,7 +165,8 @@ Result<Normalizer> make_precompiled(const Json& d, const std::string& name) {
     if (base64.empty()) return Normalizer{};
     TRY(const std::string blob, from_base64(base64, name));
     TRY(Charsmap map, Charsmap::parse(blob, name));
-    return Normalizer([map = std::make_shared<const Charsmap>(std::move(map))](const AlignedText& text, size_t most) -> Result<AlignedText> {
+    return Normalizer([map = std::make_shared<const Charsmap>(std::move(map))](
+                          const AlignedText& text, size_t most) -> Result<AlignedText> {
         auto out = apply_precompiled(*map, text, most);
         return out ? std::move(*out) : Result<AlignedText>(normalized_too_long());
     });
@@ -181,7 +188,11 @@ constexpr NormalizerRow kNormalizers[] = {
     {"NFKC", make_form<UnicodeForm::nfkc>},
     {"NFKD", make_form<UnicodeForm::nfkd>},
     {"Lowercase", [](const Json&, const std::string&) -> Result<Normalizer> { return simple(lowercase); }},
-    {"StripAccents", [](const Json&, const std::string&) -> Result<Normalizer> { return simple([](const AlignedText& t) { return filter(t, [](char32_t c) { return !is_mark(c); }); }); }},
+    {"StripAccents",
+     [](const Json&, const std::string&) -> Result<Normalizer> {
+         return simple(
+             [](const AlignedText& t) { return filter(t, [](char32_t c) { return !is_mark(c); }); });
+     }},
     {"BertNormalizer", make_bert},
     {"Prepend", make_prepend},
     {"Replace", make_replace},
@@ -192,13 +203,19 @@ constexpr NormalizerRow kNormalizers[] = {
 
 }  // namespace
 
-Error normalized_too_long() { return Error{"The tokenizer's normalizer makes this text more than 32 times longer; download the tokenizer again."}; }
+Error normalized_too_long() {
+    return Error{
+        "The tokenizer's normalizer makes this text more than 32 times longer; download the tokenizer "
+        "again."};
+}
 
 Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower) {
     return simple([=](AlignedText text) {
         if (clean) text = clean_text(text);
         if (chinese) text = set_chinese_apart(text);
-        if (strip_accents) text = filter(normalize_form(text, UnicodeForm::nfd), [](char32_t c) { return !is_nonspacing_mark(c); });
+        if (strip_accents)
+            text = filter(normalize_form(text, UnicodeForm::nfd),
+                          [](char32_t c) { return !is_nonspacing_mark(c); });
         return lower ? lowercase(text) : text;
     });
 }
@@ -209,7 +226,9 @@ Result<Normalizer> make_normalizer(const Json& description, const std::string& n
     TRY(const std::string type, json_string(description, "type", "", name + ": normalizer"));
     for (const auto& row : kNormalizers)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the normalizer " + in_quotes(type) + " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
+    return Error{
+        name + ": the normalizer " + in_quotes(type) +
+        " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

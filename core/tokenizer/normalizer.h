@@ -10,7 +10,8 @@
 
 namespace headlight {
 
-/// Makes at most `most` bytes of a text. Fails, with a sentence, where it would make more or where its pattern cannot be searched for.
+/// Makes at most `most` bytes of a text. Fails, with a sentence, where it would make more or where its
+/// pattern cannot be searched for.
 using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t most)>;
 
 /// What a normalizer says of a text that it makes too long.
@@ -19,7 +20,8 @@ Error normalized_too_long();
 /// The normalizer that tokenizer.json describes; null means none. Unknown types are an error that names them.
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name);
 
-/// BERT's: control characters out, blanks for white space, blanks around Chinese characters, accents and case as asked.
+/// BERT's: control characters out, blanks for white space, blanks around Chinese characters, accents and case
+/// as asked.
 Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower);
 
 }  // namespace headlight

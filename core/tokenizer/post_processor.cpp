@@ -1,4 +1,5 @@
-// One row per post-processor type. Offsets follow Hugging Face's rules, its treatment of blanks that it put in itself included.
+// One row per post-processor type. Offsets follow Hugging Face's rules, its treatment of blanks that it put
+// in itself included.
 #include "tokenizer/post_processor.h"
 
 #include <algorithm>
@@ -43,7 +44,8 @@ void trim_offsets(Encoding& e, bool add_prefix_space) {
         auto [leading, trailing] = count_blanks(e.tokens[i]);
         Span& o = e.offsets[i];
         const bool first = i == 0 || o.begin == 0;
-        if (first && add_prefix_space && leading == 1) leading = 0;  // one blank may have been put in; more were typed
+        if (first && add_prefix_space && leading == 1)
+            leading = 0;  // one blank may have been put in; more were typed
         o.begin = std::min(o.begin + leading, o.end);
         if (trailing > 0 && o.end >= trailing) o.end = std::max(o.end - trailing, o.begin);
     }
@@ -63,7 +65,8 @@ Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, 
 size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t most) {
     size_t count = 0;
     for (const Slot& slot : slots) {
-        if (slot.text >= 0 && static_cast<size_t>(slot.text) < texts.size()) count += texts[static_cast<size_t>(slot.text)].size();
+        if (slot.text >= 0 && static_cast<size_t>(slot.text) < texts.size())
+            count += texts[static_cast<size_t>(slot.text)].size();
         if ((count += slot.tokens.size()) > most) break;
     }
     return count;
@@ -74,7 +77,10 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
     return [single, pair](std::vector<Encoding>& texts, bool special, size_t most) -> Status {
         if (!special) return success();
         const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
-        if (tokens_of(slots, texts, most) > most) return Error{"The tokenizer's template makes more than 4 times as many tokens of this text; download the tokenizer again."};
+        if (tokens_of(slots, texts, most) > most)
+            return Error{
+                "The tokenizer's template makes more than 4 times as many tokens of this text; download the "
+                "tokenizer again."};
         Encoding out;
         for (const Slot& slot : slots) {
             for (const auto& t : slot.tokens) out.push(t.id, t.token, {}, slot.type);
@@ -100,8 +106,10 @@ Result<PostProcessor> make_byte_level(const Json& d, const std::string& name) {
 
 Result<SpecialToken> read_pair(const Json& d, const char* key, const std::string& name) {
     const auto it = d.find(key);
-    const bool usable = it != d.end() && it->is_array() && it->size() == 2 && (*it)[0].is_string() && (*it)[1].is_number_unsigned() && (*it)[1].get<uint64_t>() < 100'000'000;
-    if (!usable) return Error{name + ": the post-processor has no usable \"" + key + "\"; download it again."};
+    const bool usable = it != d.end() && it->is_array() && it->size() == 2 && (*it)[0].is_string() &&
+                        (*it)[1].is_number_unsigned() && (*it)[1].get<uint64_t>() < 100'000'000;
+    if (!usable)
+        return Error{name + ": the post-processor has no usable \"" + key + "\"; download it again."};
     TRY_STATUS(check_spelling((*it)[0].get_ref<const std::string&>(), name));
     return SpecialToken{(*it)[0].get<std::string>(), (*it)[1].get<int>()};
 }
@@ -111,7 +119,9 @@ Result<PostProcessor> make_roberta(const Json& d, const std::string& name) {
     TRY(const bool trim, json_boolean(d, "trim_offsets", true, name));
     TRY(const SpecialToken cls, read_pair(d, "cls", name));
     TRY(const SpecialToken sep, read_pair(d, "sep", name));
-    const PostProcessor fill = fill_templates({special_slot({cls}), text_slot(0), special_slot({sep})}, {special_slot({cls}), text_slot(0), special_slot({sep, sep}), text_slot(1), special_slot({sep})});
+    const PostProcessor fill = fill_templates(
+        {special_slot({cls}), text_slot(0), special_slot({sep})},
+        {special_slot({cls}), text_slot(0), special_slot({sep, sep}), text_slot(1), special_slot({sep})});
     return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special, size_t most) {
         for (Encoding& e : texts)
             if (trim) trim_offsets(e, prefix);
@@ -125,16 +135,20 @@ Result<PostProcessor> make_bert(const Json& d, const std::string& name) {
     return surround({cls}, {sep});
 }
 
-Result<std::vector<SpecialToken>> template_token(const Json& table, const std::string& key, const std::string& name) {
+Result<std::vector<SpecialToken>> template_token(const Json& table, const std::string& key,
+                                                 const std::string& name) {
     const auto entry = table.find(key);
     if (entry == table.end() || !entry->is_object() || !entry->contains("ids") || !(*entry)["ids"].is_array())
-        return Error{name + ": the template's special token " + in_quotes(key) + " is not described; download it again."};
+        return Error{name + ": the template's special token " + in_quotes(key) +
+                     " is not described; download it again."};
     const Json& ids = (*entry)["ids"];
     TRY(const Json tokens, json_list(*entry, "tokens", name));
     std::vector<SpecialToken> out;
     for (size_t i = 0; i < ids.size(); ++i) {
-        if (!ids[i].is_number_unsigned() || ids[i].get<uint64_t>() >= 100'000'000) return Error{name + ": a template id is no token id; download it again."};
-        if (i < tokens.size() && !tokens[i].is_string()) return wrong_type(name, "tokens", "a list of strings", tokens);
+        if (!ids[i].is_number_unsigned() || ids[i].get<uint64_t>() >= 100'000'000)
+            return Error{name + ": a template id is no token id; download it again."};
+        if (i < tokens.size() && !tokens[i].is_string())
+            return wrong_type(name, "tokens", "a list of strings", tokens);
         const std::string& spelling = i < tokens.size() ? tokens[i].get_ref<const std::string&>() : key;
         TRY_STATUS(check_spelling(spelling, name));
         out.push_back({spelling, ids[i].get<int>()});
@@ -144,17 +158,21 @@ Result<std::vector<SpecialToken>> template_token(const Json& table, const std::s
 
 Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::string& name) {
     const auto list = d.find(key), table = d.find("special_tokens");
-    if (list == d.end() || !list->is_array() || table == d.end() || !table->is_object()) return Error{name + ": the post-processor's template is incomplete; download it again."};
+    if (list == d.end() || !list->is_array() || table == d.end() || !table->is_object())
+        return Error{name + ": the post-processor's template is incomplete; download it again."};
     std::vector<Slot> slots;
     for (const Json& part : *list) {
         const char* kind = part.is_object() && part.contains("SpecialToken") ? "SpecialToken" : "Sequence";
-        if (!part.is_object() || !part.contains(kind) || !part[kind].is_object()) return Error{name + ": a part of the post-processor's template is unknown; download it again."};
+        if (!part.is_object() || !part.contains(kind) || !part[kind].is_object())
+            return Error{name + ": a part of the post-processor's template is unknown; download it again."};
         Slot slot;
         TRY(const std::string id, json_string(part[kind], "id", "A", name));
         TRY(const int64_t type, json_integer(part[kind], "type_id", 0, 0, 1 << 20, name));
         slot.type = static_cast<int>(type);
         if (kind == std::string_view("Sequence")) {
-            if (id != "A" && id != "B") return Error{name + ": the template names the sequence " + in_quotes(id) + ", which is neither A nor B; download it again."};
+            if (id != "A" && id != "B")
+                return Error{name + ": the template names the sequence " + in_quotes(id) +
+                             ", which is neither A nor B; download it again."};
             slot.text = id == "B" ? 1 : 0;
         } else {
             TRY(slot.tokens, template_token(*table, id, name));
@@ -173,7 +191,8 @@ Result<PostProcessor> make_template(const Json& d, const std::string& name) {
 
 Result<PostProcessor> make_sequence(const Json& d, const std::string& name) {
     const auto list = d.find("processors");
-    if (list == d.end() || !list->is_array()) return Error{name + ": the post-processor sequence has no list; download it again."};
+    if (list == d.end() || !list->is_array())
+        return Error{name + ": the post-processor sequence has no list; download it again."};
     std::vector<PostProcessor> steps;
     for (const Json& step : *list) {
         TRY(PostProcessor made, make_post_processor(step, name));
@@ -191,11 +210,8 @@ struct PostProcessorRow {
 };
 
 constexpr PostProcessorRow kPostProcessors[] = {
-    {"ByteLevel", make_byte_level},
-    {"RobertaProcessing", make_roberta},
-    {"BertProcessing", make_bert},
-    {"TemplateProcessing", make_template},
-    {"Sequence", make_sequence},
+    {"ByteLevel", make_byte_level},        {"RobertaProcessing", make_roberta}, {"BertProcessing", make_bert},
+    {"TemplateProcessing", make_template}, {"Sequence", make_sequence},
 };
 
 }  // namespace
@@ -209,12 +225,16 @@ PostProcessor surround(std::vector<SpecialToken> before, std::vector<SpecialToke
 }
 
 Result<PostProcessor> make_post_processor(const Json& description, const std::string& name) {
-    if (description.is_null()) return PostProcessor([](std::vector<Encoding>&, bool, size_t) { return success(); });
-    if (!description.is_object()) return Error{name + ": the post-processor is no object; download it again."};
+    if (description.is_null())
+        return PostProcessor([](std::vector<Encoding>&, bool, size_t) { return success(); });
+    if (!description.is_object())
+        return Error{name + ": the post-processor is no object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": post_processor"));
     for (const auto& row : kPostProcessors)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the post-processor " + in_quotes(type) + " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
+    return Error{
+        name + ": the post-processor " + in_quotes(type) +
+        " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

@@ -23,8 +23,8 @@ struct Encoding {
     size_t size() const { return ids.size(); }
 };
 
-/// Changes the encodings of one text or two in place, and may join them to one; `special` says whether special tokens
-/// are wanted. Fails, with a sentence, where more than `most` tokens would come of them.
+/// Changes the encodings of one text or two in place, and may join them to one; `special` says whether
+/// special tokens are wanted. Fails, with a sentence, where more than `most` tokens would come of them.
 using PostProcessor = std::function<Status(std::vector<Encoding>& texts, bool special, size_t most)>;
 
 /// A token of a fixed spelling.
@@ -36,7 +36,8 @@ struct SpecialToken {
 /// The post-processor that tokenizer.json describes; null means none.
 Result<PostProcessor> make_post_processor(const Json& description, const std::string& name);
 
-/// Special tokens before and after each text; the second of two texts has type 1 and no `before` (BERT's way).
+/// Special tokens before and after each text; the second of two texts has type 1 and no `before` (BERT's
+/// way).
 PostProcessor surround(std::vector<SpecialToken> before, std::vector<SpecialToken> after);
 
 }  // namespace headlight

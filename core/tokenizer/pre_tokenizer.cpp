@@ -15,11 +15,12 @@ namespace {
 /// What becomes of the text that a Split pattern matched.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
-constexpr std::pair<const char*, Behavior> kBehaviors[] = {{"Isolated", Behavior::isolated},
-                                                           {"Removed", Behavior::removed},
-                                                           {"MergedWithPrevious", Behavior::merged_with_previous},
-                                                           {"MergedWithNext", Behavior::merged_with_next},
-                                                           {"Contiguous", Behavior::contiguous}};
+constexpr std::pair<const char*, Behavior> kBehaviors[] = {
+    {"Isolated", Behavior::isolated},
+    {"Removed", Behavior::removed},
+    {"MergedWithPrevious", Behavior::merged_with_previous},
+    {"MergedWithNext", Behavior::merged_with_next},
+    {"Contiguous", Behavior::contiguous}};
 
 struct Part {
     size_t begin, end;
@@ -31,8 +32,11 @@ std::vector<Part> apply_behavior(const std::vector<Part>& parts, Behavior behavi
     std::vector<Part> out;
     bool join_next = false;
     for (const Part& p : parts) {
-        const bool join_previous = !out.empty() && ((behavior == Behavior::merged_with_previous && p.matched && !out.back().matched) ||
-                                                    (behavior == Behavior::contiguous && p.matched == out.back().matched) || (join_next && !p.matched));
+        const bool join_previous =
+            !out.empty() &&
+            ((behavior == Behavior::merged_with_previous && p.matched && !out.back().matched) ||
+             (behavior == Behavior::contiguous && p.matched == out.back().matched) ||
+             (join_next && !p.matched));
         join_next = behavior == Behavior::merged_with_next && p.matched;
         if (join_previous) {
             out.back().end = p.end;
@@ -66,7 +70,9 @@ Status split(std::vector<AlignedText>& pieces, const Matcher& matcher, Behavior 
 
 PreTokenizer regex_split(Regex regex, Behavior behavior, bool invert) {
     return [regex, behavior, invert](std::vector<AlignedText>& pieces) {
-        return split(pieces, [&](std::string_view text, const auto& found) { return regex.find_all(text, found); }, behavior, invert);
+        return split(
+            pieces, [&](std::string_view text, const auto& found) { return regex.find_all(text, found); },
+            behavior, invert);
     };
 }
 
@@ -74,7 +80,8 @@ Result<Behavior> behavior_named(const Json& d, const char* fallback, const std::
     TRY(const std::string wanted, json_string(d, "behavior", fallback, name));
     for (const auto& [label, behavior] : kBehaviors)
         if (wanted == label) return behavior;
-    return Error{name + ": the split behaviour " + in_quotes(wanted) + " is unknown; download the file again."};
+    return Error{name + ": the split behaviour " + in_quotes(wanted) +
+                 " is unknown; download the file again."};
 }
 
 Result<PreTokenizer> make_split(const Json& d, const std::string& name) {
@@ -98,12 +105,15 @@ Matcher find_characters(bool (*matches)(char32_t)) {
 }
 
 PreTokenizer character_split(bool (*matches)(char32_t), Behavior behavior) {
-    return [matcher = find_characters(matches), behavior](std::vector<AlignedText>& pieces) { return split(pieces, matcher, behavior, false); };
+    return [matcher = find_characters(matches), behavior](std::vector<AlignedText>& pieces) {
+        return split(pieces, matcher, behavior, false);
+    };
 }
 
 bool is_digit(char32_t c) {
     const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-    return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_NO;
+    return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL ||
+           category == UTF8PROC_CATEGORY_NO;
 }
 
 Result<PreTokenizer> make_digits(const Json& d, const std::string& name) {
@@ -129,13 +139,17 @@ Result<PreTokenizer> make_whitespace(const Json&, const std::string&) {
 
 Result<PreTokenizer> make_metaspace_from(const Json& d, const std::string& name) {
     TRY(const std::string blank, json_string(d, "replacement", "▁", name));
-    if (count_code_points(blank) != 1) return Error{name + ": the pre-tokenizer's replacement must be one character; download the file again."};
+    if (count_code_points(blank) != 1)
+        return Error{name +
+                     ": the pre-tokenizer's replacement must be one character; download the file again."};
     TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
     TRY(const std::string scheme, json_string(d, "prepend_scheme", prefix ? "always" : "never", name));
     TRY(const bool cut, json_boolean(d, "split", true, name));
-    for (const auto& [label, kind] : {std::pair{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}})
+    for (const auto& [label, kind] :
+         {std::pair{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}})
         if (scheme == label) return make_metaspace(blank, kind, cut);
-    return Error{name + ": the prepend_scheme " + in_quotes(scheme) + " is unknown; download the file again."};
+    return Error{name + ": the prepend_scheme " + in_quotes(scheme) +
+                 " is unknown; download the file again."};
 }
 
 Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name) {
@@ -146,7 +160,8 @@ Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name
 
 Result<PreTokenizer> make_sequence(const Json& d, const std::string& name) {
     const auto list = d.find("pretokenizers");
-    if (list == d.end() || !list->is_array()) return Error{name + ": the pre-tokenizer sequence has no list; download it again."};
+    if (list == d.end() || !list->is_array())
+        return Error{name + ": the pre-tokenizer sequence has no list; download it again."};
     std::vector<PreTokenizer> steps;
     for (const Json& step : *list) {
         TRY(PreTokenizer made, make_pre_tokenizer(step, name));
@@ -168,9 +183,13 @@ constexpr PreTokenizerRow kPreTokenizers[] = {
     {"Split", make_split},
     {"Digits", make_digits},
     {"Metaspace", make_metaspace_from},
-    {"BertPreTokenizer", [](const Json&, const std::string&) -> Result<PreTokenizer> { return make_bert_pre_tokenizer(); }},
+    {"BertPreTokenizer",
+     [](const Json&, const std::string&) -> Result<PreTokenizer> { return make_bert_pre_tokenizer(); }},
     {"Whitespace", make_whitespace},
-    {"WhitespaceSplit", [](const Json&, const std::string&) -> Result<PreTokenizer> { return character_split(is_white_space, Behavior::removed); }},
+    {"WhitespaceSplit",
+     [](const Json&, const std::string&) -> Result<PreTokenizer> {
+         return character_split(is_white_space, Behavior::removed);
+     }},
     {"Punctuation", make_punctuation},
     {"CharDelimiterSplit", make_delimiter},
     {"Sequence", make_sequence},
@@ -190,7 +209,8 @@ Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex) {
 }
 
 PreTokenizer make_bert_pre_tokenizer() {
-    const PreTokenizer blanks = character_split(is_white_space, Behavior::removed), signs = character_split(is_punctuation, Behavior::isolated);
+    const PreTokenizer blanks = character_split(is_white_space, Behavior::removed),
+                       signs = character_split(is_punctuation, Behavior::isolated);
     return [=](std::vector<AlignedText>& pieces) -> Status {
         TRY_STATUS(blanks(pieces));
         return signs(pieces);
@@ -204,7 +224,8 @@ Result<PreTokenizer> make_regex_split(const std::string& pattern) {
 
 Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, bool cut) {
     TRY(const Regex found, Regex::literal(blank));
-    return PreTokenizer([=, at_blank = regex_split(found, Behavior::merged_with_next, false)](std::vector<AlignedText>& pieces) -> Status {
+    return PreTokenizer([=, at_blank = regex_split(found, Behavior::merged_with_next, false)](
+                            std::vector<AlignedText>& pieces) -> Status {
         for (AlignedText& piece : pieces) {
             AlignedText replaced;
             for (size_t at = 0; at < piece.bytes.size(); ++at) {
@@ -212,7 +233,9 @@ Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, b
                 replaced.origin.resize(replaced.bytes.size(), piece.origin[at]);
             }
             piece = std::move(replaced);
-            const bool wanted = prepend == Prepend::always || (prepend == Prepend::first && (piece.origin.empty() || piece.origin.front().begin == 0));
+            const bool wanted =
+                prepend == Prepend::always ||
+                (prepend == Prepend::first && (piece.origin.empty() || piece.origin.front().begin == 0));
             if (wanted && !piece.bytes.starts_with(blank)) piece.prepend(blank);
         }
         return cut ? at_blank(pieces) : success();
@@ -225,7 +248,9 @@ Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::stri
     TRY(const std::string type, json_string(description, "type", "", name + ": pre_tokenizer"));
     for (const auto& row : kPreTokenizers)
         if (type == row.type) return row.make(description, name);
-    return Error{name + ": the pre-tokenizer " + in_quotes(type) + " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
+    return Error{
+        name + ": the pre-tokenizer " + in_quotes(type) +
+        " is not one that Headlight knows; convert the tokenizer with a current version of transformers."};
 }
 
 }  // namespace headlight

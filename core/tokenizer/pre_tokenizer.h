@@ -29,7 +29,8 @@ enum class Prepend { always, first, never };
 Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, bool cut);
 
 /// GPT-2's regular expression (Radford et al. 2019).
-inline constexpr const char* kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+inline constexpr const char* kGpt2Pattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 /// GPT-2's own: an optional blank in front, then its regular expression (Radford et al. 2019).
 Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex);

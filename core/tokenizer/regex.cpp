@@ -26,8 +26,9 @@ void initialize_once() {
 
 namespace {
 
-/// Searches that may backtrack so much together and no more. Steps are not told by the library: a search is tried with a low limit
-/// first, which costs nothing, then with twice as many each time, and what it was allowed is taken off.
+/// Searches that may backtrack so much together and no more. Steps are not told by the library: a search is
+/// tried with a low limit first, which costs nothing, then with twice as many each time, and what it was
+/// allowed is taken off.
 class BoundedSearch {
 public:
     BoundedSearch() : parameters_(onig_new_match_param(), onig_free_match_param) {
@@ -40,8 +41,10 @@ public:
         for (unsigned long steps = kFreeSteps;; steps *= 2) {
             onig_set_retry_limit_in_match_of_match_param(parameters_.get(), steps);
             onig_set_retry_limit_in_search_of_match_param(parameters_.get(), steps);
-            const int where = onig_search_with_param(pattern, begin, end, begin + at, end, region, ONIG_OPTION_NONE, parameters_.get());
-            const bool beyond = where == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER || where == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
+            const int where = onig_search_with_param(pattern, begin, end, begin + at, end, region,
+                                                     ONIG_OPTION_NONE, parameters_.get());
+            const bool beyond =
+                where == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER || where == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
             if (!beyond || left_ < 2 * steps) return where;
             left_ -= 2 * steps;
         }
@@ -61,7 +64,8 @@ Result<Regex> Regex::compile(const std::string& pattern) {
     if (!is_valid_utf8(pattern)) return Error{"the pattern is not UTF-8 text"};
     regex_t* raw = nullptr;
     OnigErrorInfo info;
-    const int code = onig_new(&raw, uchars(pattern), uchars(pattern) + pattern.size(), ONIG_OPTION_NONE, ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &info);
+    const int code = onig_new(&raw, uchars(pattern), uchars(pattern) + pattern.size(), ONIG_OPTION_NONE,
+                              ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &info);
     if (code != ONIG_NORMAL) {
         OnigUChar message[ONIG_MAX_ERROR_MESSAGE_LEN];
         onig_error_code_to_str(message, code, &info);
@@ -80,28 +84,36 @@ Result<Regex> Regex::literal(std::string_view text) {
 }
 
 Status Regex::find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const {
-    const std::unique_ptr<OnigRegion, void (*)(OnigRegion*)> region(onig_region_new(), [](OnigRegion* r) { onig_region_free(r, 1); });
+    const std::unique_ptr<OnigRegion, void (*)(OnigRegion*)> region(
+        onig_region_new(), [](OnigRegion* r) { onig_region_free(r, 1); });
     BoundedSearch search;
     for (size_t at = 0; at <= text.size();) {
         const int where = search.next(pattern_.get(), text, at, region.get());
         if (where == ONIG_MISMATCH) break;
-        if (where < 0) return Error{"The tokenizer's pattern needs too many steps on this text; shorten the text."};
+        if (where < 0)
+            return Error{"The tokenizer's pattern needs too many steps on this text; shorten the text."};
         const auto from = static_cast<size_t>(region->beg[0]), to = static_cast<size_t>(region->end[0]);
         found(from, to);
-        if (to > from) at = to;
-        else at = to + (to < text.size() ? static_cast<size_t>(decode_utf8(text, to).length) : 1);
+        if (to > from)
+            at = to;
+        else
+            at = to + (to < text.size() ? static_cast<size_t>(decode_utf8(text, to).length) : 1);
     }
     return success();
 }
 
 Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
     const auto pattern = d.find("pattern");
-    if (pattern == d.end() || !pattern->is_object()) return Error{name + ": a pattern is missing; download the file again."};
+    if (pattern == d.end() || !pattern->is_object())
+        return Error{name + ": a pattern is missing; download the file again."};
     TRY(const std::string literal, json_string(*pattern, "String", "", name));
     TRY(const std::string expression, json_string(*pattern, "Regex", "", name));
-    if (!pattern->contains("String") && !pattern->contains("Regex")) return Error{name + ": a pattern is neither a String nor a Regex; download the file again."};
+    if (!pattern->contains("String") && !pattern->contains("Regex"))
+        return Error{name + ": a pattern is neither a String nor a Regex; download the file again."};
     auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
-    if (!regex) return Error{name + ": a pattern is no regular expression (" + regex.error().message + "); download the file again."};
+    if (!regex)
+        return Error{name + ": a pattern is no regular expression (" + regex.error().message +
+                     "); download the file again."};
     return *regex;
 }
 

@@ -20,7 +20,7 @@ constexpr size_t kMostPieces = 4'000'000;
 /// One field of a message: a number, or bytes.
 struct Field {
     uint32_t number = 0;
-    uint64_t value = 0;        // varint, or the bits of a fixed-size number
+    uint64_t value = 0;  // varint, or the bits of a fixed-size number
     std::string_view bytes;
 };
 
@@ -35,9 +35,12 @@ public:
         if (!varint(tag)) return false;
         f = {static_cast<uint32_t>(tag >> 3), 0, {}};
         switch (tag & 7) {
-            case 0: return varint(f.value);
-            case 1: return fixed(f.value, 8);
-            case 5: return fixed(f.value, 4);
+            case 0:
+                return varint(f.value);
+            case 1:
+                return fixed(f.value, 8);
+            case 5:
+                return fixed(f.value, 4);
             case 2: {
                 uint64_t size = 0;
                 if (!varint(size) || size > rest_.size()) return false;
@@ -45,7 +48,8 @@ public:
                 rest_.remove_prefix(size);
                 return true;
             }
-            default: return false;
+            default:
+                return false;
         }
     }
 
@@ -130,8 +134,12 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
         if (f.number == 3) return read_message(f.bytes, normalizer);
         return true;
     });
-    if (!good || out.pieces.empty()) return Error{name + " is no SentencePiece model, or is damaged; download it again."};
-    if (kind != 1 && kind != 2) return Error{name + " holds a SentencePiece model of words or characters; Headlight reads Unigram and BPE, so use another model."};
+    if (!good || out.pieces.empty())
+        return Error{name + " is no SentencePiece model, or is damaged; download it again."};
+    if (kind != 1 && kind != 2)
+        return Error{name +
+                     " holds a SentencePiece model of words or characters; Headlight reads Unigram and BPE, "
+                     "so use another model."};
     out.unigram = kind == 1;
     if (charsmap.empty()) return out;
     TRY(Charsmap map, Charsmap::parse(charsmap, name));
@@ -142,9 +150,12 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
 Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
     std::vector<std::string> whole;
     for (size_t i = 0; i < file.pieces.size(); ++i)
-        if (file.kinds[i] == PieceKind::user_defined && !file.pieces[i].empty()) whole.push_back(file.pieces[i]);
-    std::stable_sort(whole.begin(), whole.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
-    const auto map_at = [charsmap = file.charsmap, whole](const AlignedText& text, size_t at, AlignedText& out) {
+        if (file.kinds[i] == PieceKind::user_defined && !file.pieces[i].empty())
+            whole.push_back(file.pieces[i]);
+    std::stable_sort(whole.begin(), whole.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    const auto map_at = [charsmap = file.charsmap, whole](const AlignedText& text, size_t at,
+                                                          AlignedText& out) {
         const std::string_view rest = std::string_view(text.bytes).substr(at);
         for (const auto& w : whole)
             if (rest.starts_with(w)) {
@@ -161,15 +172,18 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
         }
         return length;
     };
-    return [map_at, join = file.join_blanks, add = file.add_blank, escape = file.escape_blanks](const AlignedText& text, size_t most) -> Result<AlignedText> {
+    return [map_at, join = file.join_blanks, add = file.add_blank, escape = file.escape_blanks](
+               const AlignedText& text, size_t most) -> Result<AlignedText> {
         AlignedText mapped, out;
-        for (size_t at = 0; at < text.bytes.size() && mapped.bytes.size() <= most;) at += map_at(text, at, mapped);
+        for (size_t at = 0; at < text.bytes.size() && mapped.bytes.size() <= most;)
+            at += map_at(text, at, mapped);
         if (mapped.bytes.size() > most) return normalized_too_long();
         if (join) {
             mapped = mapped.slice(0, mapped.bytes.find_last_not_of(' ') + 1);
             AlignedText joined;
             for (size_t i = 0; i < mapped.bytes.size(); ++i) {
-                const bool again = mapped.bytes[i] == ' ' && (joined.bytes.empty() || joined.bytes.back() == ' ');
+                const bool again =
+                    mapped.bytes[i] == ' ' && (joined.bytes.empty() || joined.bytes.back() == ' ');
                 if (again) continue;
                 joined.bytes += mapped.bytes[i];
                 joined.origin.push_back(mapped.origin[i]);
@@ -179,8 +193,10 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
         if (mapped.bytes.empty()) return mapped;
         if (add) mapped.prepend(" ");
         for (size_t i = 0; i < mapped.bytes.size(); ++i) {
-            if (escape && mapped.bytes[i] == ' ') out.bytes += kBlank;
-            else out.bytes += mapped.bytes[i];
+            if (escape && mapped.bytes[i] == ' ')
+                out.bytes += kBlank;
+            else
+                out.bytes += mapped.bytes[i];
             out.origin.resize(out.bytes.size(), mapped.origin[i]);
         }
         if (out.bytes.size() > most) return normalized_too_long();
@@ -188,7 +204,8 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
     };
 }
 
-Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file, const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file,
+                                                               const std::string& name) {
     const int unknown = file.id_of(PieceKind::unknown);
     TRY(Vocabulary vocabulary, Vocabulary::from_list(file.pieces, name));
     if (!file.unigram) {
@@ -201,7 +218,9 @@ Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePie
         options.unknown = unknown;
         options.fuse_unknown = true;
         for (size_t i = 0; i < scores.size(); ++i)
-            if (file.kinds[i] != PieceKind::normal && file.kinds[i] != PieceKind::user_defined && file.kinds[i] != PieceKind::unused) scores[i] = std::numeric_limits<float>::quiet_NaN();
+            if (file.kinds[i] != PieceKind::normal && file.kinds[i] != PieceKind::user_defined &&
+                file.kinds[i] != PieceKind::unused)
+                scores[i] = std::numeric_limits<float>::quiet_NaN();
         return Bpe::from_scores(std::move(vocabulary), std::move(scores), std::move(whole), options);
     }
     std::vector<double> scores(file.scores.begin(), file.scores.end());
@@ -211,9 +230,11 @@ Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePie
         if (file.kinds[i] == PieceKind::normal) highest = std::max(highest, file.scores[i]);
     for (size_t i = 0; i < scores.size(); ++i) {
         left_out[i] = file.kinds[i] != PieceKind::normal && file.kinds[i] != PieceKind::user_defined;
-        if (file.kinds[i] == PieceKind::user_defined) scores[i] = static_cast<double>(file.pieces[i].size()) * highest - 0.1;
+        if (file.kinds[i] == PieceKind::user_defined)
+            scores[i] = static_cast<double>(file.pieces[i].size()) * highest - 0.1;
     }
-    return Unigram::make(std::move(vocabulary), std::move(scores), left_out, unknown, file.byte_fallback, name);
+    return Unigram::make(std::move(vocabulary), std::move(scores), left_out, unknown, file.byte_fallback,
+                         name);
 }
 
 }  // namespace headlight

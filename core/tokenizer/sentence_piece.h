@@ -1,5 +1,5 @@
-// SentencePiece model files (Kudo and Richardson 2018): a protocol buffer of pieces, scores and a normalization.
-// Read by us because the library follows the file's trie without checking its bounds.
+// SentencePiece model files (Kudo and Richardson 2018): a protocol buffer of pieces, scores and a
+// normalization. Read by us because the library follows the file's trie without checking its bounds.
 #pragma once
 
 #include <memory>
@@ -20,10 +20,10 @@ struct SentencePieceFile {
     std::vector<std::string> pieces;
     std::vector<float> scores;
     std::vector<PieceKind> kinds;
-    bool unigram = true;        // else BPE
+    bool unigram = true;  // else BPE
     bool byte_fallback = false;
-    bool add_blank = true;      // in front of a text
-    bool join_blanks = true;    // runs of blanks become one, those at the ends none
+    bool add_blank = true;    // in front of a text
+    bool join_blanks = true;  // runs of blanks become one, those at the ends none
     bool escape_blanks = true;
     std::shared_ptr<const Charsmap> charsmap;
 
@@ -37,6 +37,7 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
 Normalizer sentence_piece_normalizer(const SentencePieceFile& file);
 
 /// Its vocabulary, Unigram or BPE.
-Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file, const std::string& name);
+Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file,
+                                                               const std::string& name);
 
 }  // namespace headlight

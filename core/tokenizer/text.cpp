@@ -17,7 +17,8 @@ AlignedText AlignedText::of(std::string_view text) {
 }
 
 AlignedText AlignedText::slice(size_t begin, size_t end) const {
-    const auto from = origin.begin() + static_cast<std::ptrdiff_t>(begin), to = origin.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto from = origin.begin() + static_cast<std::ptrdiff_t>(begin),
+               to = origin.begin() + static_cast<std::ptrdiff_t>(end);
     return {bytes.substr(begin, end - begin), {from, to}};
 }
 

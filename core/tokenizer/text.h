@@ -1,4 +1,5 @@
-// Text on its way through a tokenizer: bytes, and for each byte the code points of the original it stands for.
+// Text on its way through a tokenizer: bytes, and for each byte the code points of the original it stands
+// for.
 #pragma once
 
 #include <string>
@@ -29,8 +30,8 @@ struct AlignedText {
     Span covered(size_t begin, size_t end) const;
 };
 
-/// Bytes that a normalizer may make of so many, and tokens that a post-processor may: far more than any real one (NFKD makes 11 bytes of
-/// one, "▁" is three), and so little that no file can fill the memory.
+/// Bytes that a normalizer may make of so many, and tokens that a post-processor may: far more than any real
+/// one (NFKD makes 11 bytes of one, "▁" is three), and so little that no file can fill the memory.
 constexpr size_t most_normalized(size_t bytes) { return 32 * bytes + 4096; }
 constexpr size_t most_processed(size_t tokens) { return 4 * tokens + 1024; }
 

@@ -15,10 +15,12 @@ constexpr int64_t kMaxId = 10'000'000;
 Status check_spelling(std::string_view spelling, const std::string& name) {
     constexpr size_t kMost = 4096;
     if (spelling.size() <= kMost) return success();
-    return Error{name + ": the token " + in_quotes(spelling) + " is longer than 4,096 bytes, which no tokenizer's is; download the file again."};
+    return Error{name + ": the token " + in_quotes(spelling) +
+                 " is longer than 4,096 bytes, which no tokenizer's is; download the file again."};
 }
 
-Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback, const std::string& name) {
+Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback,
+                                  const std::string& name) {
     TRY(std::string spelling, json_string(object, key, fallback, name));
     TRY_STATUS(check_spelling(spelling, name));
     return spelling;
@@ -30,13 +32,15 @@ Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& n
     int size = 0;
     for (const auto& [token, id] : vocab.items()) {
         if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() >= kMaxId)
-            return Error{name + ": token " + in_quotes(token) + " has the id " + shortened(id.dump()) + ", which no vocabulary reaches; download it again."};
+            return Error{name + ": token " + in_quotes(token) + " has the id " + shortened(id.dump()) +
+                         ", which no vocabulary reaches; download it again."};
         TRY_STATUS(check_spelling(token, name));
         v.ids_[token] = id.get<int>();
         size = std::max(size, id.get<int>() + 1);
     }
     if (static_cast<size_t>(size) > 16 * vocab.size() + 65536)
-        return Error{name + ": token ids reach " + std::to_string(size - 1) + " with only " + std::to_string(vocab.size()) + " tokens; download it again."};
+        return Error{name + ": token ids reach " + std::to_string(size - 1) + " with only " +
+                     std::to_string(vocab.size()) + " tokens; download it again."};
     v.spellings_.resize(static_cast<size_t>(size));
     for (const auto& [token, id] : v.ids_) v.spellings_[static_cast<size_t>(id)] = token;
     return v;

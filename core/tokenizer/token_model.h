@@ -15,8 +15,8 @@ namespace headlight {
 /// Part of a word and its id.
 struct ModelToken {
     int id;
-    size_t begin, end;     // bytes of the word
-    std::string text = {}; // shown in place of the vocabulary's spelling (a run of unknown characters)
+    size_t begin, end;      // bytes of the word
+    std::string text = {};  // shown in place of the vocabulary's spelling (a run of unknown characters)
 };
 
 /// Ids and their spellings.
@@ -57,10 +57,12 @@ protected:
     Vocabulary vocabulary_;
 };
 
-/// Refuses a token of more than 4,096 bytes: each place of a text may become one, so that its length counts as often.
+/// Refuses a token of more than 4,096 bytes: each place of a text may become one, so that its length counts
+/// as often.
 Status check_spelling(std::string_view spelling, const std::string& name);
 
 /// object[key] as (part of) a token's spelling, or `fallback`.
-Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback, const std::string& name);
+Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback,
+                                  const std::string& name);
 
 }  // namespace headlight

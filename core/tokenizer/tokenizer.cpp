@@ -17,7 +17,8 @@ constexpr std::string_view kBlank = "▁";
 
 /// Whether a step of this type is described, alone or inside a sequence.
 bool uses(const Json& step, const std::string& type) {
-    if (step.is_array()) return std::any_of(step.begin(), step.end(), [&](const Json& s) { return uses(s, type); });
+    if (step.is_array())
+        return std::any_of(step.begin(), step.end(), [&](const Json& s) { return uses(s, type); });
     if (!step.is_object()) return false;
     if (step.contains("type") && step["type"] == type) return true;
     for (const char* list : {"pretokenizers", "normalizers", "decoders"})
@@ -37,7 +38,8 @@ int count_steps(const Json& step) {
     return count;
 }
 
-using MakeModel = Result<std::shared_ptr<const TokenModel>> (*)(const Json& model, bool byte_level, const std::string& name);
+using MakeModel = Result<std::shared_ptr<const TokenModel>> (*)(const Json& model, bool byte_level,
+                                                                const std::string& name);
 struct ModelRow {
     const char* type;
     MakeModel make;
@@ -49,13 +51,17 @@ constexpr ModelRow kModels[] = {
     {"Unigram", [](const Json& m, bool, const std::string& name) { return Unigram::from_json(m, name); }},
 };
 
-Result<std::shared_ptr<const TokenModel>> make_model(const Json& model, bool byte_level, const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> make_model(const Json& model, bool byte_level,
+                                                     const std::string& name) {
     if (!model.is_object()) return Error{name + " describes no model; download it again."};
-    const std::string usual = model.contains("merges") ? "BPE" : model.contains("unk_id") ? "Unigram" : "WordPiece";  // old files do not say
+    const std::string usual = model.contains("merges")   ? "BPE"
+                              : model.contains("unk_id") ? "Unigram"
+                                                         : "WordPiece";  // old files do not say
     TRY(const std::string type, json_string(model, "type", usual, name));
     for (const auto& row : kModels)
         if (type == row.type) return row.make(model, byte_level, name);
-    return Error{name + ": the tokenizer model " + in_quotes(type) + " is not one that Headlight reads; it reads BPE, WordPiece and Unigram."};
+    return Error{name + ": the tokenizer model " + in_quotes(type) +
+                 " is not one that Headlight reads; it reads BPE, WordPiece and Unigram."};
 }
 
 /// "<0x0A>" is one byte.
@@ -78,10 +84,13 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::make(TokenizerParts parts, c
         t->added_by_id_.emplace(token.id, i);
         if (token.normalized) {
             auto normal = t->normalize(AlignedText::of(token.content));
-            if (!normal) return Error{name + ": the added token " + in_quotes(token.content) + " cannot be normalized: " + normal.error().message};
+            if (!normal)
+                return Error{name + ": the added token " + in_quotes(token.content) +
+                             " cannot be normalized: " + normal.error().message};
             token.content = std::move(normal->bytes);
         }
-        if ((bytes += token.content.size()) > kMostAdded) return Error{name + ": its added tokens take more than 64 MB; download it again."};
+        if ((bytes += token.content.size()) > kMostAdded)
+            return Error{name + ": its added tokens take more than 64 MB; download it again."};
         (token.normalized ? t->after_normalizer_ : t->before_normalizer_).add(token);
     }
     return std::shared_ptr<const Tokenizer>(t);
@@ -106,7 +115,9 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text,
     if (!root.is_object()) return Error{name + " is not a tokenizer description; download it again."};
     const auto part = [&](const char* key) { return root.contains(key) ? root[key] : Json(); };
     for (const char* key : {"normalizer", "pre_tokenizer", "post_processor"})
-        if (count_steps(part(key)) > kMostSteps) return Error{name + ": its " + key + " has more than 100 steps, which no tokenizer's has; download it again."};
+        if (count_steps(part(key)) > kMostSteps)
+            return Error{name + ": its " + key +
+                         " has more than 100 steps, which no tokenizer's has; download it again."};
     const bool byte_level = uses(part("pre_tokenizer"), "ByteLevel");
     TokenizerParts parts;
     TRY(parts.normalizer, make_normalizer(part("normalizer"), name));
@@ -115,8 +126,11 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text,
     TRY(parts.model, make_model(part("model"), byte_level, name));
     TRY(parts.added, read_added_tokens(part("added_tokens"), name));
     TRY_STATUS(json_object(root, or_null("decoder"), name));
-    const bool word_piece = uses(part("decoder"), "WordPiece") || dynamic_cast<const WordPiece*>(parts.model.get());
-    parts.spelling = byte_level ? Spelling::byte_level : word_piece ? Spelling::word_piece : Spelling::metaspace;
+    const bool word_piece =
+        uses(part("decoder"), "WordPiece") || dynamic_cast<const WordPiece*>(parts.model.get());
+    parts.spelling = byte_level   ? Spelling::byte_level
+                     : word_piece ? Spelling::word_piece
+                                  : Spelling::metaspace;
     return make(std::move(parts), name);
 }
 
@@ -133,7 +147,8 @@ void Tokenizer::push_piece(std::string piece, int id, Span offset, int type, Enc
 /// The bytes of a language code at the front, which becomes a token.
 size_t Tokenizer::take_language_code(std::string_view text, int type, Encoding& out) const {
     const size_t end = text.rfind("<<");
-    if (!parts_.language_code || !text.starts_with(">>") || end == std::string_view::npos || end < 3) return 0;
+    if (!parts_.language_code || !text.starts_with(">>") || end == std::string_view::npos || end < 3)
+        return 0;
     const std::string_view code = text.substr(0, end + 2);
     push_piece(std::string(code), parts_.unknown, {0, static_cast<int>(count_code_points(code))}, type, out);
     return code.size();
@@ -144,7 +159,8 @@ Status Tokenizer::encode_segment(const AlignedText& text, int type, Encoding& ou
     if (parts_.pre_tokenizer) TRY_STATUS(parts_.pre_tokenizer(words));
     for (const AlignedText& word : words)
         for (ModelToken& t : parts_.model->encode(word.bytes)) {
-            std::string piece = t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : std::move(t.text);
+            std::string piece =
+                t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : std::move(t.text);
             push_piece(std::move(piece), t.id, word.covered(t.begin, t.end), type, out);
         }
     return success();
@@ -153,7 +169,9 @@ Status Tokenizer::encode_segment(const AlignedText& text, int type, Encoding& ou
 Result<Encoding> Tokenizer::encode_one(std::string_view text, int type) const {
     const std::string valid = valid_utf8(text);
     Encoding out;
-    const auto push_added = [&](const Segment& s) { out.push(s.id, s.text.bytes, s.text.covered(0, s.text.bytes.size()), type); };
+    const auto push_added = [&](const Segment& s) {
+        out.push(s.id, s.text.bytes, s.text.covered(0, s.text.bytes.size()), type);
+    };
     const AlignedText whole = AlignedText::of(valid);
     const size_t begin = take_language_code(valid, type, out);
     for (const Segment& raw : before_normalizer_.split(begin ? whole.slice(begin, valid.size()) : whole)) {
@@ -163,8 +181,10 @@ Result<Encoding> Tokenizer::encode_one(std::string_view text, int type) const {
         }
         TRY(const AlignedText normal, normalize(raw.text));
         for (const Segment& segment : after_normalizer_.split(normal)) {
-            if (segment.id >= 0) push_added(segment);
-            else TRY_STATUS(encode_segment(segment.text, type, out));
+            if (segment.id >= 0)
+                push_added(segment);
+            else
+                TRY_STATUS(encode_segment(segment.text, type, out));
         }
     }
     return out;
@@ -200,7 +220,8 @@ std::string Tokenizer::bytes(int id) const {
     }
     if (parts_.spelling == Spelling::word_piece) return text;
     if (char byte = 0; byte_of_name(text, byte)) return std::string(1, byte);
-    for (size_t at = 0; (at = text.find(kBlank, at)) != std::string::npos; ++at) text.replace(at, kBlank.size(), " ");
+    for (size_t at = 0; (at = text.find(kBlank, at)) != std::string::npos; ++at)
+        text.replace(at, kBlank.size(), " ");
     return text;
 }
 
@@ -211,8 +232,10 @@ std::string Tokenizer::decode(const std::vector<int>& ids) const {
         if (added && added->special) continue;
         std::string piece = bytes(id);
         const bool inside = piece.starts_with("##");
-        if (parts_.spelling == Spelling::word_piece && inside) piece = piece.substr(2);
-        else if (parts_.spelling == Spelling::word_piece && !out.empty()) out += ' ';
+        if (parts_.spelling == Spelling::word_piece && inside)
+            piece = piece.substr(2);
+        else if (parts_.spelling == Spelling::word_piece && !out.empty())
+            out += ' ';
         out += piece;
     }
     if (parts_.spelling == Spelling::metaspace && out.starts_with(' ')) out.erase(0, 1);

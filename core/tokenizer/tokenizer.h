@@ -1,6 +1,7 @@
 // Text to tokens and back, with ids, spellings and offsets equal to Hugging Face's.
 //
-//   text → added tokens cut out → normalizer → pre-tokenizer → vocabulary (BPE, WordPiece, Unigram) → post-processor
+//   text → added tokens cut out → normalizer → pre-tokenizer → vocabulary (BPE, WordPiece, Unigram) →
+//   post-processor
 #pragma once
 
 #include <memory>
@@ -27,20 +28,22 @@ enum class Spelling {
 /// The steps of a tokenizer, wherever they were read.
 struct TokenizerParts {
     std::shared_ptr<const TokenModel> model;
-    Normalizer normalizer;        // or none
-    PreTokenizer pre_tokenizer;   // or none
-    PostProcessor post_processor; // or none
+    Normalizer normalizer;         // or none
+    PreTokenizer pre_tokenizer;    // or none
+    PostProcessor post_processor;  // or none
     std::vector<AddedToken> added;
     Spelling spelling = Spelling::byte_level;
-    std::shared_ptr<const Vocabulary> ids;  // where pieces take their ids from another file (Marian); null: the model's own
-    int unknown = -1;                       // the id of pieces which that file lacks
-    bool language_code = false;             // a text may begin with ">>de<<", a token of its own (Marian)
+    std::shared_ptr<const Vocabulary>
+        ids;           // where pieces take their ids from another file (Marian); null: the model's own
+    int unknown = -1;  // the id of pieces which that file lacks
+    bool language_code = false;  // a text may begin with ">>de<<", a token of its own (Marian)
 };
 
 /// An open tokenizer; immutable, safe to use from several threads.
 class Tokenizer {
 public:
-    /// From its steps; `name` is what messages call the file. Fails where an added token cannot be normalized.
+    /// From its steps; `name` is what messages call the file. Fails where an added token cannot be
+    /// normalized.
     static Result<std::shared_ptr<const Tokenizer>> make(TokenizerParts parts, const std::string& name);
 
     /// From the text of a tokenizer.json; `name` is what messages call it.

@@ -1,4 +1,5 @@
-// Canonical and compatible decomposition, reordering and composition by utf8proc, with the origin of each character.
+// Canonical and compatible decomposition, reordering and composition by utf8proc, with the origin of each
+// character.
 #include "tokenizer/unicode_forms.h"
 
 #include <utf8proc.h>
@@ -14,17 +15,20 @@ namespace {
 utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
 
 std::vector<Scalar> decompose(std::string_view text, bool compatible) {
-    const auto options = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
+    const auto options =
+        static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
     std::vector<Scalar> out;
     for (size_t at = 0; at < text.size();) {
         const CodePoint c = decode_utf8(text, at);
         at += static_cast<size_t>(c.length);
         utf8proc_int32_t parts[32];
         int boundary = 0;
-        const auto n = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c.value), parts, 32, options, &boundary);
+        const auto n =
+            utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c.value), parts, 32, options, &boundary);
         if (n <= 0) out.push_back({c.value, 0, 0});
         for (utf8proc_ssize_t i = 0; i < std::min<utf8proc_ssize_t>(n, 32); ++i)
-            out.push_back({static_cast<char32_t>(parts[i]), i ? 1 : 0, utf8proc_get_property(parts[i])->combining_class});
+            out.push_back({static_cast<char32_t>(parts[i]), i ? 1 : 0,
+                           utf8proc_get_property(parts[i])->combining_class});
     }
     for (auto first = out.begin(); first != out.end();) {
         if (first->combining == 0) {
@@ -32,7 +36,8 @@ std::vector<Scalar> decompose(std::string_view text, bool compatible) {
             continue;
         }
         const auto last = std::find_if(first, out.end(), [](const Scalar& s) { return s.combining == 0; });
-        std::stable_sort(first, last, [](const Scalar& a, const Scalar& b) { return a.combining < b.combining; });
+        std::stable_sort(first, last,
+                         [](const Scalar& a, const Scalar& b) { return a.combining < b.combining; });
         first = last;
     }
     return out;
@@ -71,19 +76,23 @@ std::vector<Scalar> compose(const std::vector<Scalar>& in) {
 AlignedText rewrite(const AlignedText& text, const std::vector<Scalar>& scalars, int removed) {
     AlignedText out;
     std::vector<Span> characters;  // origin of each old character
-    for (size_t at = 0; at < text.bytes.size(); at += static_cast<size_t>(decode_utf8(text.bytes, at).length)) characters.push_back(text.origin[at]);
+    for (size_t at = 0; at < text.bytes.size(); at += static_cast<size_t>(decode_utf8(text.bytes, at).length))
+        characters.push_back(text.origin[at]);
     auto used = static_cast<size_t>(removed);
     for (const Scalar& s : scalars) {
         const size_t mine = s.change > 0 ? (used ? used - 1 : 0) : used;
         append_utf8(out.bytes, s.value);
-        out.origin.resize(out.bytes.size(), characters.empty() ? Span{} : characters[std::min(mine, characters.size() - 1)]);
+        out.origin.resize(out.bytes.size(),
+                          characters.empty() ? Span{} : characters[std::min(mine, characters.size() - 1)]);
         if (s.change <= 0) used += static_cast<size_t>(1 - s.change);
     }
     return out;
 }
 
 AlignedText normalize_form(const AlignedText& text, UnicodeForm form) {
-    if (std::all_of(text.bytes.begin(), text.bytes.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return text;
+    if (std::all_of(text.bytes.begin(), text.bytes.end(),
+                    [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+        return text;
     const auto apart = decompose(text.bytes, form == UnicodeForm::nfkc || form == UnicodeForm::nfkd);
     return rewrite(text, form == UnicodeForm::nfc || form == UnicodeForm::nfkc ? compose(apart) : apart);
 }
@@ -96,8 +105,10 @@ AlignedText filter(const AlignedText& text, const std::function<bool(char32_t)>&
             ++removed;
             continue;
         }
-        if (kept.empty()) removed_first = removed;
-        else kept.back().change = -removed;
+        if (kept.empty())
+            removed_first = removed;
+        else
+            kept.back().change = -removed;
         removed = 0;
         kept.push_back({c});
     }
@@ -129,17 +140,21 @@ std::vector<char32_t> code_points(std::string_view text) {
     return out;
 }
 
-bool is_mark(char32_t c) { return category(c) >= UTF8PROC_CATEGORY_MN && category(c) <= UTF8PROC_CATEGORY_ME; }
+bool is_mark(char32_t c) {
+    return category(c) >= UTF8PROC_CATEGORY_MN && category(c) <= UTF8PROC_CATEGORY_ME;
+}
 bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
 
 bool is_punctuation(char32_t c) {
-    const bool ascii_sign = (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
+    const bool ascii_sign =
+        (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
     return ascii_sign || (category(c) >= UTF8PROC_CATEGORY_PC && category(c) <= UTF8PROC_CATEGORY_PO);
 }
 
 bool is_word_character(char32_t c) {
     const auto k = category(c);
-    return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_ME) || k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_PC;
+    return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_ME) || k == UTF8PROC_CATEGORY_ND ||
+           k == UTF8PROC_CATEGORY_PC;
 }
 
 }  // namespace headlight

@@ -8,7 +8,8 @@
 
 namespace headlight {
 
-/// A character of the new text. change: +1, added beside the character before it; −n, n further old characters went into it.
+/// A character of the new text. change: +1, added beside the character before it; −n, n further old
+/// characters went into it.
 struct Scalar {
     char32_t value;
     int change = 0;
@@ -31,9 +32,9 @@ AlignedText lowercase(const AlignedText& text);
 /// The characters of a text.
 std::vector<char32_t> code_points(std::string_view text);
 
-bool is_mark(char32_t c);              // general category M
-bool is_nonspacing_mark(char32_t c);   // Mn
-bool is_punctuation(char32_t c);       // P, and ASCII's signs (BERT's rule)
-bool is_word_character(char32_t c);    // what \w matches
+bool is_mark(char32_t c);             // general category M
+bool is_nonspacing_mark(char32_t c);  // Mn
+bool is_punctuation(char32_t c);      // P, and ASCII's signs (BERT's rule)
+bool is_word_character(char32_t c);   // what \w matches
 
 }  // namespace headlight

@@ -10,11 +10,13 @@ namespace headlight {
 
 Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, const std::string& name) {
     const auto vocab = model.find("vocab");
-    if (vocab == model.end() || !vocab->is_array() || vocab->empty()) return Error{name + " has no vocabulary; download it again."};
+    if (vocab == model.end() || !vocab->is_array() || vocab->empty())
+        return Error{name + " has no vocabulary; download it again."};
     std::vector<std::string> spellings;
     std::vector<double> scores;
     for (const Json& entry : *vocab) {
-        if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) return Error{name + ": an entry of the vocabulary is no [token, score]; download it again."};
+        if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
+            return Error{name + ": an entry of the vocabulary is no [token, score]; download it again."};
         spellings.push_back(entry[0].get<std::string>());
         scores.push_back(entry[1].get<double>());
     }
@@ -23,22 +25,28 @@ Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, 
     TRY(const bool byte_fallback, json_boolean(model, "byte_fallback", false, name));
     const std::vector<bool> left_out(spellings.size(), false);
     TRY(Vocabulary listed, Vocabulary::from_list(std::move(spellings), name));
-    return make(std::move(listed), std::move(scores), left_out, static_cast<int>(unknown), byte_fallback, name);
+    return make(std::move(listed), std::move(scores), left_out, static_cast<int>(unknown), byte_fallback,
+                name);
 }
 
-Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, std::vector<double> scores, const std::vector<bool>& left_out, int unknown, bool byte_fallback,
-                                                        const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, std::vector<double> scores,
+                                                        const std::vector<bool>& left_out, int unknown,
+                                                        bool byte_fallback, const std::string& name) {
     if (unknown < 0) return Error{name + " names no unknown token; download it again."};
     auto model = std::shared_ptr<Unigram>(new Unigram(std::move(vocabulary)));
     double lowest = std::numeric_limits<double>::infinity();
     for (size_t id = 0; id < scores.size(); ++id) {
-        if (!std::isfinite(scores[id])) return Error{name + ": the score of a token is no number; download it again."};
+        if (!std::isfinite(scores[id]))
+            return Error{name + ": the score of a token is no number; download it again."};
         const auto i = static_cast<int>(id);
         if (left_out[id]) continue;
         lowest = std::min(lowest, scores[id]);
-        if (!model->vocabulary_.spelling(i).empty() && model->vocabulary_.id_of(model->vocabulary_.spelling(i)) == i) model->sorted_.push_back(i);
+        if (!model->vocabulary_.spelling(i).empty() &&
+            model->vocabulary_.id_of(model->vocabulary_.spelling(i)) == i)
+            model->sorted_.push_back(i);
     }
-    std::sort(model->sorted_.begin(), model->sorted_.end(), [&](int a, int b) { return model->vocabulary_.spelling(a) < model->vocabulary_.spelling(b); });
+    std::sort(model->sorted_.begin(), model->sorted_.end(),
+              [&](int a, int b) { return model->vocabulary_.spelling(a) < model->vocabulary_.spelling(b); });
     model->scores_ = std::move(scores);
     model->unknown_ = unknown;
     model->unknown_score_ = (std::isfinite(lowest) ? lowest : 0.0) - 10;
@@ -64,7 +72,8 @@ std::vector<ModelToken> Unigram::encode(std::string_view text) const {
         length = static_cast<size_t>(decode_utf8(text, at).length);
         bool single = false;
         auto first = sorted_.begin(), last = sorted_.end();
-        for (size_t depth = 0; at + depth < text.size() && first != last; ++depth) {  // pieces that agree with the text so far
+        for (size_t depth = 0; at + depth < text.size() && first != last;
+             ++depth) {  // pieces that agree with the text so far
             const auto byte = [&](int id) {
                 const std::string& s = vocabulary_.spelling(id);
                 return depth < s.size() ? static_cast<int>(static_cast<unsigned char>(s[depth])) : -1;
@@ -81,15 +90,19 @@ std::vector<ModelToken> Unigram::encode(std::string_view text) const {
     std::vector<ModelToken> pieces;  // from the end
     for (size_t end = text.size(); end > 0; end = best[end].from) {
         const Arrival& a = best[end];
-        if (a.id == unknown_ && !pieces.empty() && pieces.back().id == unknown_) pieces.back().begin = a.from;
-        else pieces.push_back({a.id, a.from, end});
+        if (a.id == unknown_ && !pieces.empty() && pieces.back().id == unknown_)
+            pieces.back().begin = a.from;
+        else
+            pieces.push_back({a.id, a.from, end});
     }
     std::vector<ModelToken> out;
     for (auto p = pieces.rbegin(); p != pieces.rend(); ++p) {
         if (p->id == unknown_) p->text = text.substr(p->begin, p->end - p->begin);
-        if (p->id != unknown_ || byte_ids_.empty()) out.push_back(*p);
+        if (p->id != unknown_ || byte_ids_.empty())
+            out.push_back(*p);
         else
-            for (size_t i = p->begin; i < p->end; ++i) out.push_back({byte_ids_[static_cast<unsigned char>(text[i])], p->begin, p->end});
+            for (size_t i = p->begin; i < p->end; ++i)
+                out.push_back({byte_ids_[static_cast<unsigned char>(text[i])], p->begin, p->end});
     }
     return out;
 }

@@ -10,16 +10,19 @@ namespace headlight {
 class Unigram final : public TokenModel {
 public:
     static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, const std::string& name);
-    /// scores: log probability by id; ids in `left_out` never match a text. Unknown characters cost the lowest score less 10.
-    static Result<std::shared_ptr<const TokenModel>> make(Vocabulary vocabulary, std::vector<double> scores, const std::vector<bool>& left_out, int unknown, bool byte_fallback,
-                                                          const std::string& name);
+    /// scores: log probability by id; ids in `left_out` never match a text. Unknown characters cost the
+    /// lowest score less 10.
+    static Result<std::shared_ptr<const TokenModel>> make(Vocabulary vocabulary, std::vector<double> scores,
+                                                          const std::vector<bool>& left_out, int unknown,
+                                                          bool byte_fallback, const std::string& name);
 
     std::vector<ModelToken> encode(std::string_view text) const override;
 
 private:
     using TokenModel::TokenModel;
     std::vector<double> scores_;
-    std::vector<int> sorted_;    // ids in the order of their spellings, so that pieces with a common beginning stand together
+    std::vector<int> sorted_;  // ids in the order of their spellings, so that pieces with a common beginning
+                               // stand together
     std::vector<int> byte_ids_;
     int unknown_ = -1;
     double unknown_score_ = 0;

@@ -8,22 +8,27 @@
 namespace headlight {
 
 Result<std::shared_ptr<const TokenModel>> WordPiece::from_json(const Json& model, const std::string& name) {
-    TRY(Vocabulary vocabulary, Vocabulary::from_json(model.contains("vocab") ? model["vocab"] : Json(), name));
+    TRY(Vocabulary vocabulary,
+        Vocabulary::from_json(model.contains("vocab") ? model["vocab"] : Json(), name));
     TRY(const std::string unknown, json_string(model, "unk_token", "[UNK]", name));
     TRY(const std::string prefix, json_spelling(model, "continuing_subword_prefix", "##", name));
     TRY(const int64_t longest, json_integer(model, "max_input_chars_per_word", 100, 1, 10'000, name));
     return make(std::move(vocabulary), unknown, prefix, "", static_cast<int>(longest), name);
 }
 
-Result<std::shared_ptr<const TokenModel>> WordPiece::make(Vocabulary vocabulary, const std::string& unknown, const std::string& prefix, const std::string& first, int longest_word,
-                                                          const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> WordPiece::make(Vocabulary vocabulary, const std::string& unknown,
+                                                          const std::string& prefix, const std::string& first,
+                                                          int longest_word, const std::string& name) {
     auto model = std::shared_ptr<WordPiece>(new WordPiece(std::move(vocabulary)));
     model->unknown_ = model->vocabulary_.id_of(unknown);
-    if (model->unknown_ < 0) return Error{name + ": the unknown token " + in_quotes(unknown) + " is not in the vocabulary; download it again."};
+    if (model->unknown_ < 0)
+        return Error{name + ": the unknown token " + in_quotes(unknown) +
+                     " is not in the vocabulary; download it again."};
     model->prefix_ = prefix;
     model->first_ = first;
     model->longest_word_ = longest_word;
-    for (int id = 0; id < model->vocabulary_.size(); ++id) model->longest_piece_ = std::max(model->longest_piece_, model->vocabulary_.spelling(id).size());
+    for (int id = 0; id < model->vocabulary_.size(); ++id)
+        model->longest_piece_ = std::max(model->longest_piece_, model->vocabulary_.spelling(id).size());
     return std::shared_ptr<const TokenModel>(std::move(model));
 }
 
@@ -37,7 +42,9 @@ std::vector<ModelToken> WordPiece::encode(std::string_view word) const {
         int id = -1;
         for (; end > begin; --end) {
             const bool inside = end < word.size() && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80;
-            if (!inside && (id = vocabulary_.id_of(before + std::string(word.substr(begin, end - begin)))) >= 0) break;
+            if (!inside &&
+                (id = vocabulary_.id_of(before + std::string(word.substr(begin, end - begin)))) >= 0)
+                break;
         }
         if (id < 0) return unknown;
         out.push_back({id, begin, end});

@@ -11,8 +11,9 @@ class WordPiece final : public TokenModel {
 public:
     static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, const std::string& name);
     /// `prefix` stands before pieces inside a word ("##"), `first` before those that begin one (GGUF: "▁").
-    static Result<std::shared_ptr<const TokenModel>> make(Vocabulary vocabulary, const std::string& unknown, const std::string& prefix, const std::string& first, int longest_word,
-                                                          const std::string& name);
+    static Result<std::shared_ptr<const TokenModel>> make(Vocabulary vocabulary, const std::string& unknown,
+                                                          const std::string& prefix, const std::string& first,
+                                                          int longest_word, const std::string& name);
 
     /// A word of which some part is in no piece, or that is too long, is one unknown token.
     std::vector<ModelToken> encode(std::string_view word) const override;

@@ -13,7 +13,10 @@ Matrix reduced(const Matrix& m, int step) {
     if (step == 1) return m;
     Matrix out((m.rows() + step - 1) / step, (m.cols() + step - 1) / step);
     for (Index r = 0; r < out.rows(); ++r)
-        for (Index c = 0; c < out.cols(); ++c) out(r, c) = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step), std::min<Index>(step, m.cols() - c * step)).maxCoeff();
+        for (Index c = 0; c < out.cols(); ++c)
+            out(r, c) = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step),
+                                std::min<Index>(step, m.cols() - c * step))
+                            .maxCoeff();
     return out;
 }
 
@@ -24,7 +27,8 @@ int map_step(Index rows, Index columns, int side) {
     return static_cast<int>(std::max<Index>(1, (std::max(rows, columns) + side - 1) / side));
 }
 
-Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool, const std::function<Matrix(int first, int count)>& block) {
+Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool,
+                          const std::function<Matrix(int first, int count)>& block) {
     const Index at_once = step * std::max(1, 64 / step);  // whole squares
     Matrix out((rows + step - 1) / step, (columns + step - 1) / step);
     pool.run(static_cast<int>((rows + at_once - 1) / at_once), [&](int i) {

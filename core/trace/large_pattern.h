@@ -10,11 +10,14 @@ namespace headlight {
 /// Most entries along a side of a map that is shown or kept whole: 8,192² float32 are 256 MB.
 inline constexpr int kMostMapSide = 8192;
 
-/// Rows and columns that lie on one entry, so that a map of rows × columns has at most `side` entries along a side.
+/// Rows and columns that lie on one entry, so that a map of rows × columns has at most `side` entries along a
+/// side.
 int map_step(Index rows, Index columns, int side);
 
-/// [⌈rows / step⌉, ⌈columns / step⌉], the largest of each step × step entries of a map of which block(first, count) gives some
-/// whole rows. Blocks are made on all threads, so that memory grows with what comes out and not with n².
-Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool, const std::function<Matrix(int first, int count)>& block);
+/// [⌈rows / step⌉, ⌈columns / step⌉], the largest of each step × step entries of a map of which block(first,
+/// count) gives some whole rows. Blocks are made on all threads, so that memory grows with what comes out and
+/// not with n².
+Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool,
+                          const std::function<Matrix(int first, int count)>& block);
 
 }  // namespace headlight

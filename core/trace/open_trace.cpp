@@ -35,15 +35,20 @@ struct Reading {
     /// object[key] from 1 to `most`; it must be there.
     Result<int64_t> count(const Json& object, const char* key, int most) const {
         TRY(const int64_t value, json_integer(object, key, 0, 1, most, name));
-        if (value < 1) return error(std::string("its description of the model lacks \"") + key + "\"; record the trace again.");
+        if (value < 1)
+            return error(std::string("its description of the model lacks \"") + key +
+                         "\"; record the trace again.");
         return value;
     }
     /// [rows, columns] of floats, empty where the tensor is not there.
     Result<Matrix> matrix(const std::string& tensor, int64_t rows, int64_t columns) const {
         const StoredTensor* t = find(tensor);
         if (!t) return Matrix();
-        if (std::string_view(t->dtype->name) != "F32" || element_count(t->shape) != rows * columns || t->shape.empty() || t->shape[0] != rows)
-            return error(tensor + " has the shape " + shape_text(t->shape) + " where " + std::to_string(rows) + " rows of " + std::to_string(columns) + " float32 are expected; record the trace again.");
+        if (std::string_view(t->dtype->name) != "F32" || element_count(t->shape) != rows * columns ||
+            t->shape.empty() || t->shape[0] != rows)
+            return error(tensor + " has the shape " + shape_text(t->shape) + " where " +
+                         std::to_string(rows) + " rows of " + std::to_string(columns) +
+                         " float32 are expected; record the trace again.");
         Matrix out(rows, columns);
         std::memcpy(out.data(), t->bytes.data(), t->bytes.size());
         if (!all_finite(out)) return error(tensor + " contains NaN or infinity; record the trace again.");
@@ -58,16 +63,21 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const Readin
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMostLayers));
     out.layers = static_cast<int>(layers);
-    const auto heads = [&](const char* key, int most) { return in.count(json.contains(key) ? json : whole, key, most); };
+    const auto heads = [&](const char* key, int most) {
+        return in.count(json.contains(key) ? json : whole, key, most);
+    };
     TRY(const int64_t query_heads, heads("heads", kMostHeads));
     TRY(const int64_t kv_heads, heads("kv_heads", kMostHeads));
     TRY(const int64_t d_head, heads("d_head", kMostWidth));
-    if (query_heads % kv_heads) return in.error("its heads cannot share key/value heads evenly; record the trace again.");
-    std::tie(out.heads, out.kv_heads, out.d_head) = std::tuple(static_cast<int>(query_heads), static_cast<int>(kv_heads), static_cast<int>(d_head));
+    if (query_heads % kv_heads)
+        return in.error("its heads cannot share key/value heads evenly; record the trace again.");
+    std::tie(out.heads, out.kv_heads, out.d_head) =
+        std::tuple(static_cast<int>(query_heads), static_cast<int>(kv_heads), static_cast<int>(d_head));
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
     TRY(out.cross, json_boolean(json, "cross", false, in.name));
     TRY(const Json windows, json_list(json, or_null("windows"), in.name));
-    if (!windows.empty() && windows.size() != static_cast<size_t>(out.layers)) return in.error("its windows are not one for each layer; record the trace again.");
+    if (!windows.empty() && windows.size() != static_cast<size_t>(out.layers))
+        return in.error("its windows are not one for each layer; record the trace again.");
     for (const Json& w : windows) {
         TRY(const int64_t window, whole_number(w, "windows", 0, INT_MAX, in.name));
         out.windows.push_back(window < kMostTokens ? static_cast<int>(window) : 0);
@@ -78,23 +88,33 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const Readin
 /// What the metadata say of the model.
 Result<ModelConfig> read_config(const Reading& in) {
     TRY(const Json json, in.metadata("config"));
-    if (!json.is_object()) return in.error("it does not describe its model (no \"config\" in its metadata); record it with 'headlight trace' or models/capture_trace.py.");
+    if (!json.is_object())
+        return in.error(
+            "it does not describe its model (no \"config\" in its metadata); record it with 'headlight "
+            "trace' or models/capture_trace.py.");
     ModelConfig c;
     TRY(const std::string kind, json_string(json, "kind", "decoder", in.name));
     constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
-    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) return in.error("it calls its model " + in_quotes(kind) + ", which is no kind that Headlight knows; record the trace again.");
-    c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder : kind == "encoder_decoder" ? ModelKind::encoder_decoder : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
+    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds))
+        return in.error("it calls its model " + in_quotes(kind) +
+                        ", which is no kind that Headlight knows; record the trace again.");
+    c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder
+             : kind == "encoder_decoder"
+                 ? ModelKind::encoder_decoder
+                 : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
     TRY(const int64_t d_model, in.count(json, "d_model", kMostWidth));
     c.d_model = c.d_embed = static_cast<int>(d_model);
     const auto stacks = json.find("stacks");
-    if (stacks == json.end() || !stacks->is_array() || stacks->empty() || stacks->size() > 2) return in.error("it does not name one or two stacks of layers; record the trace again.");
+    if (stacks == json.end() || !stacks->is_array() || stacks->empty() || stacks->size() > 2)
+        return in.error("it does not name one or two stacks of layers; record the trace again.");
     c.stacks.clear();
     for (const Json& stack : *stacks) {
         TRY(StackConfig s, read_stack(stack, json, in));
         c.stacks.push_back(std::move(s));
     }
-    if (c.stacks[0].cross || (c.stacks.size() == 2) != (c.kind == ModelKind::encoder_decoder)) return in.error("its stacks do not fit its kind; record the trace again.");
+    if (c.stacks[0].cross || (c.stacks.size() == 2) != (c.kind == ModelKind::encoder_decoder))
+        return in.error("its stacks do not fit its kind; record the trace again.");
     return c;
 }
 
@@ -102,16 +122,24 @@ Result<Sequence> read_sequence(const Reading& in, const std::string& prefix) {
     Sequence out;
     TRY(const Json tokens, in.metadata((prefix + "tokens").c_str()));
     TRY(const Json labels, in.metadata((prefix + "labels").c_str()));
-    const Json& shown = labels.is_array() && (!tokens.is_array() || labels.size() == tokens.size()) ? labels : tokens;
-    if (!shown.is_array() || shown.empty() || shown.size() > kMostTokens) return in.error("it does not list its tokens; record the trace again.");
+    const Json& shown =
+        labels.is_array() && (!tokens.is_array() || labels.size() == tokens.size()) ? labels : tokens;
+    if (!shown.is_array() || shown.empty() || shown.size() > kMostTokens)
+        return in.error("it does not list its tokens; record the trace again.");
     const StoredTensor* ids = in.find(prefix.empty() ? "input_ids" : "decoder_input_ids");
-    const bool fits = ids && std::string_view(ids->dtype->name) == "I64" && element_count(ids->shape) == static_cast<int64_t>(shown.size());
+    const bool fits = ids && std::string_view(ids->dtype->name) == "I64" &&
+                      element_count(ids->shape) == static_cast<int64_t>(shown.size());
     std::map<std::string, int64_t> numbers;  // without ids: negative ones, equal for equal tokens
     for (size_t i = 0; i < shown.size(); ++i) {
-        int64_t id = numbers.emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace), -1 - static_cast<int64_t>(i)).first->second;
+        int64_t id = numbers
+                         .emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace),
+                                  -1 - static_cast<int64_t>(i))
+                         .first->second;
         if (fits) {
             std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
-            if (id < 0 || id > 1 << 30) return in.error("it holds the token id " + std::to_string(id) + ", which no vocabulary has; record the trace again.");
+            if (id < 0 || id > 1 << 30)
+                return in.error("it holds the token id " + std::to_string(id) +
+                                ", which no vocabulary has; record the trace again.");
         }
         out.ids.push_back(static_cast<int>(id));
         out.tokens.push_back(shown[i].is_string() ? valid_utf8(shown[i].get<std::string>()) : "?");
@@ -131,28 +159,37 @@ Result<Meeting> read_meeting(const Reading& in, const ModelConfig& c) {
     if (!json.is_object()) return out;
     TRY(const Json scales, json_list(json, "scale", in.name));
     if (scales.empty()) return out;
-    if (scales.size() != static_cast<size_t>(c.sites())) return in.error("it does not scale the scores of each attention block; record the trace again.");
+    if (scales.size() != static_cast<size_t>(c.sites()))
+        return in.error("it does not scale the scores of each attention block; record the trace again.");
     TRY(const double cap, json_number(json, "cap", 0, in.name));
     out.cap = static_cast<float>(cap);
     for (const Json& s : scales) {
-        if (!s.is_number() || !std::isfinite(s.get<float>())) return wrong_type(in.name, "scale", "a number for each attention block", s);
+        if (!s.is_number() || !std::isfinite(s.get<float>()))
+            return wrong_type(in.name, "scale", "a number for each attention block", s);
         out.scale.push_back(s.get<float>());
     }
     return out;
 }
 
 /// The recorded patterns of all heads in place of what would be computed.
-Status take_patterns(const Reading& in, const std::string& tensor, int queries, int keys, AttentionRule& rule) {
+Status take_patterns(const Reading& in, const std::string& tensor, int queries, int keys,
+                     AttentionRule& rule) {
     const StoredTensor* t = in.find(tensor);
     const std::vector<int64_t> shape{rule.heads, queries, keys};
     if (!t || std::string_view(t->dtype->name) != "F32" || t->shape != shape)
-        return in.error(t ? tensor + " has the shape " + shape_text(t->shape) + " where " + shape_text(shape) + " is expected; record the trace again." : "it holds neither " + tensor + " nor q and k with what is needed to join them; record it with --capture '*hook_pattern'.");
+        return in.error(t ? tensor + " has the shape " + shape_text(t->shape) + " where " +
+                                shape_text(shape) + " is expected; record the trace again."
+                          : "it holds neither " + tensor +
+                                " nor q and k with what is needed to join them; record it with --capture "
+                                "'*hook_pattern'.");
     const auto size = static_cast<size_t>(queries) * static_cast<size_t>(keys);
     for (int head = 0; head < rule.heads; ++head) {
         if (stopped(in.cancel)) return cancelled();
         Matrix pattern(queries, keys);
-        std::memcpy(pattern.data(), t->bytes.data() + static_cast<size_t>(head) * size * sizeof(float), size * sizeof(float));
-        if (!all_finite(pattern)) return in.error(tensor + " contains NaN or infinity; record the trace again.");
+        std::memcpy(pattern.data(), t->bytes.data() + static_cast<size_t>(head) * size * sizeof(float),
+                    size * sizeof(float));
+        if (!all_finite(pattern))
+            return in.error(tensor + " contains NaN or infinity; record the trace again.");
         HeadRule changed;
         changed.frozen = std::make_shared<const Matrix>(std::move(pattern));
         rule.changed.push_back(std::move(changed));
@@ -162,10 +199,12 @@ Status take_patterns(const Reading& in, const std::string& tensor, int queries, 
 
 std::string tensors_at(const ModelConfig& c, int site) {
     const AttentionSite where = c.site(site);
-    return c.stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) + (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
+    return c.stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) +
+           (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
 }
 
-Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, int site, const Meeting& meeting, bool own_mask) {
+Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, int site,
+                                            const Meeting& meeting, bool own_mask) {
     const ModelConfig& c = t.config();
     const AttentionSite where = c.site(site);
     const StackConfig& stack = c.stacks[static_cast<size_t>(where.stack)];
@@ -176,7 +215,9 @@ Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, i
     rule.heads = stack.heads;
     rule.kv_heads = stack.kv_heads;
     rule.cap = meeting.cap;
-    rule.mask = cross || !own_mask ? MaskPlan::open(queries, keys) : MaskPlan::make({}, {stack.causal, stack.window(where.layer)}, std::vector<int>(static_cast<size_t>(queries), 0));
+    rule.mask = cross || !own_mask ? MaskPlan::open(queries, keys)
+                                   : MaskPlan::make({}, {stack.causal, stack.window(where.layer)},
+                                                    std::vector<int>(static_cast<size_t>(queries), 0));
     AttentionActivations out;
     if (!meeting.scale.empty()) {
         rule.scale = meeting.scale[static_cast<size_t>(site)];
@@ -193,13 +234,18 @@ Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, i
 }
 
 Result<std::shared_ptr<const Trace>> build(const Reading& in) {
-    if (const auto format = in.file.metadata.find("format"); format == in.file.metadata.end() || format->second != "headlight-trace") return in.error("it is no trace of Headlight; record one with 'headlight trace' or models/capture_trace.py.");
+    if (const auto format = in.file.metadata.find("format");
+        format == in.file.metadata.end() || format->second != "headlight-trace")
+        return in.error(
+            "it is no trace of Headlight; record one with 'headlight trace' or models/capture_trace.py.");
     auto model = std::make_shared<Model>();
     TRY(model->config, read_config(in));
     const auto called = in.file.metadata.find("model");
-    model->name = (called == in.file.metadata.end() ? "model" : printable(shortened(called->second))) + " (trace)";
+    model->name =
+        (called == in.file.metadata.end() ? "model" : printable(shortened(called->second))) + " (trace)";
     const auto mask = in.file.metadata.find("mask");
-    const bool own_mask = (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
+    const bool own_mask =
+        (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
     Trace t;
     t.model = model;
     const ModelConfig& c = model->config;
@@ -209,8 +255,10 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
     }
     TRY(Meeting meeting, read_meeting(in, c));
     for (int site = 0; site < c.sites(); ++site)
-        if (!own_mask || !in.find(tensors_at(c, site) + "hook_q") || !in.find(tensors_at(c, site) + "hook_k")) meeting.scale.clear();
-    if (meeting.scale.empty()) {  // patterns stand for themselves: q and k are placeholders, as narrow as can be
+        if (!own_mask || !in.find(tensors_at(c, site) + "hook_q") || !in.find(tensors_at(c, site) + "hook_k"))
+            meeting.scale.clear();
+    if (meeting.scale
+            .empty()) {  // patterns stand for themselves: q and k are placeholders, as narrow as can be
         for (StackConfig& s : model->config.stacks) {
             s.d_head = 1;
             s.kv_heads = s.heads;
@@ -249,7 +297,10 @@ Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> byte
 
 Result<std::vector<Sequence>> recorded_sequences(const Trace& trace) {
     for (const Sequence& s : trace.request.inputs)
-        if (!s.ids.empty() && s.ids[0] < 0) return Error{trace.model->name + " holds no token ids, so no model can run the same tokens; give the text, or record it with --capture '*input_ids'."};
+        if (!s.ids.empty() && s.ids[0] < 0)
+            return Error{trace.model->name +
+                         " holds no token ids, so no model can run the same tokens; give the text, or record "
+                         "it with --capture '*input_ids'."};
     return trace.request.inputs;
 }
 

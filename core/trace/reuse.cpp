@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kDiffers = std::numeric_limits<int>::max();
 
-/// What one query rests on in one stack: one past the last of its rows, or kDiffers where two passes treat the query otherwise.
+/// What one query rests on in one stack: one past the last of its rows, or kDiffers where two passes treat
+/// the query otherwise.
 using Rests = std::vector<int>;
 
 void all_differ(Rests& rests) { std::fill(rests.begin(), rests.end(), kDiffers); }
@@ -26,7 +27,8 @@ std::vector<HeadRule::Score> edited(const HeadRule& rule, int query) {
 /// Whether a row was frozen to the same weights; those beyond the shorter one are 0.
 bool same_frozen(const Matrix& a, const Matrix& b, Index row) {
     const Index common = std::min(a.cols(), b.cols());
-    return a.row(row).head(common) == b.row(row).head(common) && a.row(row).tail(a.cols() - common).isZero(0) && b.row(row).tail(b.cols() - common).isZero(0);
+    return a.row(row).head(common) == b.row(row).head(common) &&
+           a.row(row).tail(a.cols() - common).isZero(0) && b.row(row).tail(b.cols() - common).isZero(0);
 }
 
 /// Two rules of one head in one attention block.
@@ -36,18 +38,26 @@ struct HeadPair {
     HeadRule changed_before, changed_now;
 
     HeadPair(const AttentionRule& b, const AttentionRule& n, int h)
-        : before(b), now(n), head(h), changed_before(b.change(h) ? *b.change(h) : HeadRule{}), changed_now(n.change(h) ? *n.change(h) : HeadRule{}) {}
+        : before(b),
+          now(n),
+          head(h),
+          changed_before(b.change(h) ? *b.change(h) : HeadRule{}),
+          changed_now(n.change(h) ? *n.change(h) : HeadRule{}) {}
 
     bool same_row(int query) const {
         const bool frozen = now.freezes(head, query);
         if (frozen != before.freezes(head, query)) return false;
-        if (frozen) return changed_before.frozen == changed_now.frozen || same_frozen(*changed_before.frozen, *changed_now.frozen, query);
+        if (frozen)
+            return changed_before.frozen == changed_now.frozen ||
+                   same_frozen(*changed_before.frozen, *changed_now.frozen, query);
         const bool scored = !changed_before.scores.empty() || !changed_now.scores.empty();
-        return before.mask_of(head).same_row(now.mask_of(head), query) && (!scored || edited(changed_before, query) == edited(changed_now, query));
+        return before.mask_of(head).same_row(now.mask_of(head), query) &&
+               (!scored || edited(changed_before, query) == edited(changed_now, query));
     }
     /// One past the last key that the row weighs in either pass.
     int last_key(int query) const {
-        if (!now.freezes(head, query)) return std::max(before.weighed(head, query).end, now.weighed(head, query).end);
+        if (!now.freezes(head, query))
+            return std::max(before.weighed(head, query).end, now.weighed(head, query).end);
         const auto row = changed_now.frozen->row(query);
         Index end = row.size();
         while (end > 0 && row[end - 1] == 0) --end;
@@ -57,7 +67,9 @@ struct HeadPair {
 
 /// `own_keys`: whether the block's keys are rows of the same stack, as in self-attention.
 void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
-    if (pair.changed_before.temperature != pair.changed_now.temperature || pair.changed_before.z != pair.changed_now.z) return all_differ(rests);
+    if (pair.changed_before.temperature != pair.changed_now.temperature ||
+        pair.changed_before.z != pair.changed_now.z)
+        return all_differ(rests);
     const auto queries = static_cast<int>(std::max(pair.before.mask.seen.size(), pair.now.mask.seen.size()));
     const int least = pair.changed_now.z == HeadRule::Z::mean ? queries : 0;
     for (int q = 0; q < static_cast<int>(rests.size()); ++q) {
@@ -77,7 +89,9 @@ int common_tokens(const Sequence& before, const Sequence& now) {
     if (before.picture != now.picture || before.types.empty() != now.types.empty()) return 0;
     const auto type = [](const Sequence& s, size_t i) { return i < s.types.size() ? s.types[i] : 0; };
     size_t i = 0;
-    while (i < before.ids.size() && i < now.ids.size() && before.ids[i] == now.ids[i] && type(before, i) == type(now, i)) ++i;
+    while (i < before.ids.size() && i < now.ids.size() && before.ids[i] == now.ids[i] &&
+           type(before, i) == type(now, i))
+        ++i;
     return static_cast<int>(i);
 }
 
@@ -92,9 +106,12 @@ int closed_rows(const Rests& rests) {
 }
 
 /// Of a stack that reads the same source as before.
-StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, const Sequence& before, const Sequence& now, std::span<const LayerRules> rules) {
+StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, const Sequence& before,
+                          const Sequence& now, std::span<const LayerRules> rules) {
     const int longest = std::max(before.size(), now.size());
-    if (before.size() != now.size() && (c.rope.depends_on_length(longest) || c.local_rope.depends_on_length(longest))) return {};
+    if (before.size() != now.size() &&
+        (c.rope.depends_on_length(longest) || c.local_rope.depends_on_length(longest)))
+        return {};
     const int common = common_tokens(before, now), layers = static_cast<int>(rules.size());
     const bool same_tokens = common == now.size() && common == before.size();
     Rests rests(static_cast<size_t>(common));
@@ -102,8 +119,10 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
     int same_layers = 0;
     for (size_t l = 0; l < rules.size(); ++l) {
         const LayerRules then = past.layers[l]->rules();
-        if (noted.emplace(then.self.get(), rules[l].self.get()).second) note_block(*then.self, *rules[l].self, true, rests);
-        if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second) note_block(*then.cross, *rules[l].cross, false, rests);
+        if (noted.emplace(then.self.get(), rules[l].self.get()).second)
+            note_block(*then.self, *rules[l].self, true, rests);
+        if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second)
+            note_block(*then.cross, *rules[l].cross, false, rests);
         if (then.no_mlp != rules[l].no_mlp) all_differ(rests);
         const bool differs = std::find(rests.begin(), rests.end(), kDiffers) != rests.end();
         if (same_tokens && !differs) same_layers = static_cast<int>(l) + 1;
@@ -116,13 +135,16 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
 
 }  // namespace
 
-Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& request, std::span<const std::vector<LayerRules>> rules) {
+Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& request,
+               std::span<const std::vector<LayerRules>> rules) {
     if (!past || past->model.get() != &model) return {};
     Reuse reuse{&past->activations, {}};
     for (size_t s = 0; s < request.inputs.size(); ++s) {
         StackReuse kept;
         const bool same_source = s == 0 || reuse.stacks[s - 1].whole;
-        if (same_source) kept = reusable_stack(model.config, past->stack(static_cast<int>(s)), past->request.inputs[s], request.inputs[s], rules[s]);
+        if (same_source)
+            kept = reusable_stack(model.config, past->stack(static_cast<int>(s)), past->request.inputs[s],
+                                  request.inputs[s], rules[s]);
         reuse.stacks.push_back(kept);
     }
     return reuse;

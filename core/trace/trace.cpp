@@ -1,17 +1,21 @@
 #include "trace/trace.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/check.h"
 #include "base/memory.h"
 #include "model/rules.h"
 #include "trace/reuse.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace headlight {
 
-const Sequence& Trace::queries(int site) const { return request.inputs[static_cast<size_t>(config().site(site).stack)]; }
-const Sequence& Trace::keys(int site) const { return request.inputs[static_cast<size_t>(config().site(site).key_stack())]; }
+const Sequence& Trace::queries(int site) const {
+    return request.inputs[static_cast<size_t>(config().site(site).stack)];
+}
+const Sequence& Trace::keys(int site) const {
+    return request.inputs[static_cast<size_t>(config().site(site).key_stack())];
+}
 
 const AttentionActivations& Trace::attention(int site) const {
     HEADLIGHT_CHECK(site >= 0 && site < config().sites());
@@ -27,9 +31,15 @@ ConstMatrixRef head_columns(const Matrix& all, int d_head, int head) {
 }
 }  // namespace
 
-ConstMatrixRef Trace::q(int site, int head) const { return head_columns(attention(site).q, config().d_head(site), head); }
-ConstMatrixRef Trace::k(int site, int head) const { return head_columns(attention(site).k, config().d_head(site), rule(site).kv_head(head)); }
-ConstMatrixRef Trace::v(int site, int head) const { return head_columns(attention(site).v, config().d_head(site), rule(site).kv_head(head)); }
+ConstMatrixRef Trace::q(int site, int head) const {
+    return head_columns(attention(site).q, config().d_head(site), head);
+}
+ConstMatrixRef Trace::k(int site, int head) const {
+    return head_columns(attention(site).k, config().d_head(site), rule(site).kv_head(head));
+}
+ConstMatrixRef Trace::v(int site, int head) const {
+    return head_columns(attention(site).v, config().d_head(site), rule(site).kv_head(head));
+}
 
 Matrix Trace::z(int site, int first, int rows, ThreadPool& pool) const {
     const AttentionActivations& a = attention(site);
@@ -46,7 +56,10 @@ Matrix Trace::pattern_rows(int site, int head, int first, int rows) const {
 
 namespace {
 /// Before `maps` of [queries, keys] are made.
-void check_room(const Trace& trace, int site, int maps) { check_fits(int64_t{trace.query_count(site)} * trace.key_count(site) * maps * static_cast<int64_t>(sizeof(float))); }
+void check_room(const Trace& trace, int site, int maps) {
+    check_fits(int64_t{trace.query_count(site)} * trace.key_count(site) * maps *
+               static_cast<int64_t>(sizeof(float)));
+}
 }  // namespace
 
 Matrix Trace::pattern(int site, int head) const {
@@ -70,7 +83,8 @@ const Matrix& Trace::resid_post(int index, int layer) const {
 
 const AttentionWeights& Trace::weights(int site) const {
     const AttentionSite s = config().site(site);
-    const LayerWeights& w = model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)];
+    const LayerWeights& w =
+        model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)];
     return s.kind == AttentionKind::cross ? w.cross : w.self;
 }
 
@@ -79,7 +93,8 @@ Matrix Trace::resid_before(int site, ThreadPool& pool) const {
     const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     if (s.kind != AttentionKind::cross) return layer.resid_pre;
     const Matrix mid = layer.resid_pre + attn_out(config().sites_of(s.stack, s.layer).front(), pool);
-    const Norm& norm = model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)].self.norm;
+    const Norm& norm =
+        model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)].self.norm;
     return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
@@ -87,7 +102,9 @@ Matrix Trace::attn_out(int site, int first, int rows, ThreadPool& pool) const {
     if (rule(site).skipped) return Matrix::Zero(rows, config().d_model);
     return block_output(config(), weights(site), z(site, first, rows, pool), pool);
 }
-Matrix Trace::proj_out(int site, int first, int rows, ThreadPool& pool) const { return project_out(weights(site), z(site, first, rows, pool), pool); }
+Matrix Trace::proj_out(int site, int first, int rows, ThreadPool& pool) const {
+    return project_out(weights(site), z(site, first, rows, pool), pool);
+}
 
 bool Trace::adds_bias(int site) const {
     const AttentionWeights& w = weights(site);
@@ -101,7 +118,8 @@ Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
     const Matrix projected = proj_out(site, query, 1, pool);
     const auto through = projected.row(0);
     const bool centre = config().norm == NormKind::layer_norm;
-    const float mean = centre ? through.mean() : 0.0f, deviation = std::sqrt((through.array() - mean).square().mean() + config().norm_eps);
+    const float mean = centre ? through.mean() : 0.0f,
+                deviation = std::sqrt((through.array() - mean).square().mean() + config().norm_eps);
     if (centre) out.colwise() -= out.rowwise().mean().eval();
     const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, out.cols());
     return (out.array().rowwise() * (gain.array() / deviation)).matrix();
@@ -114,7 +132,8 @@ Matrix Trace::results(int site, int query, ThreadPool& pool) const {
     const Matrix row = z(site, query, 1, pool);
     const Index heads = config().heads(site), width = config().d_head(site);
     Matrix apart = Matrix::Zero(heads, row.cols());  // each head's z alone in its own columns
-    for (Index h = 0; h < heads; ++h) apart.row(h).segment(h * width, width) = row.row(0).segment(h * width, width);
+    for (Index h = 0; h < heads; ++h)
+        apart.row(h).segment(h * width, width) = row.row(0).segment(h * width, width);
     Matrix out(heads, o.out);
     apply_linear(pool, apart, o, out);
     return out;
@@ -140,14 +159,16 @@ Matrix masked_pattern(const Trace& trace, int site, int head) {
 Matrix masked_pattern_rows(const Trace& trace, int site, int head, int first, int rows) {
     Matrix w = trace.pattern_rows(site, head, first, rows);
     const MaskPlan& mask = trace.rule(site).mask_of(head);
-    for (Index q = 0; q < w.rows(); ++q) mark_masked(mask, first + static_cast<int>(q), {w.row(q).data(), static_cast<size_t>(w.cols())});
+    for (Index q = 0; q < w.rows(); ++q)
+        mark_masked(mask, first + static_cast<int>(q), {w.row(q).data(), static_cast<size_t>(w.cols())});
     return w;
 }
 
 std::vector<int> fully_masked_rows(const Trace& trace, int site, int head) {
     std::vector<int> out;
     for (int q = 0; q < trace.query_count(site); ++q)
-        if (trace.rule(site).mask_of(head).fully_masked(q) && !trace.rule(site).freezes(head, q)) out.push_back(q);
+        if (trace.rule(site).mask_of(head).fully_masked(q) && !trace.rule(site).freezes(head, q))
+            out.push_back(q);
     return out;
 }
 
@@ -169,7 +190,9 @@ Matrix without_first_key(Matrix weights) {
     return weights;
 }
 
-Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel, const Trace* past) {
+Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request,
+                                               ThreadPool& pool, const CancelFlag* cancel,
+                                               const Trace* past) {
     HEADLIGHT_CHECK(model);
     TRY(const CheckedSequences inputs, check_sequences(*model, request.inputs));
     const CancelScope scope(pool, cancel);
@@ -177,7 +200,8 @@ Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> mode
     auto activations = forward(*model, inputs, rules, pool, cancel, reusable(past, *model, request, rules));
     TRY_STATUS(model->store.check_unchanged());  // before what a changed file made go wrong
     if (!activations) return activations.error();
-    return std::make_shared<const Trace>(Trace{std::move(model), std::move(request), *std::move(activations)});
+    return std::make_shared<const Trace>(
+        Trace{std::move(model), std::move(request), *std::move(activations)});
 }
 
 }  // namespace headlight

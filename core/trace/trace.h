@@ -16,7 +16,8 @@ struct ForwardRequest {
     Intervention intervention;
 };
 
-/// What came out; immutable, shared. Attention blocks are addressed by site (ModelConfig::site), heads by number.
+/// What came out; immutable, shared. Attention blocks are addressed by site (ModelConfig::site), heads by
+/// number.
 struct Trace {
     std::shared_ptr<const Model> model;
     ForwardRequest request;
@@ -48,8 +49,8 @@ struct Trace {
     ConstMatrixRef k(int site, int head) const;
     ConstMatrixRef v(int site, int head) const;
 
-    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0. What takes [queries, keys] throws
-    /// Failure where there is no memory for it.
+    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0. What takes [queries,
+    /// keys] throws Failure where there is no memory for it.
     Matrix pattern(int site, int head) const;
     /// [rows, keys] of the pattern, for queries from `first` on.
     Matrix pattern_rows(int site, int head, int first, int rows) const;
@@ -57,16 +58,17 @@ struct Trace {
     Matrix scores(int site, int head) const;
     /// [n, d_model], the residual stream that leaves a layer.
     const Matrix& resid_post(int stack, int layer) const;
-    /// [heads, d_model], each head's ΔE at one query: z through its slice of the output matrix, without the bias.
+    /// [heads, d_model], each head's ΔE at one query: z through its slice of the output matrix, without the
+    /// bias.
     Matrix results(int site, int query, ThreadPool& pool) const;
-    /// The same as they arrive in the residual stream: through the norm on what the block adds, where there is one (Gemma 2),
-    /// with the scale it has in this pass. With the output bias they sum to attn_out.
+    /// The same as they arrive in the residual stream: through the norm on what the block adds, where there
+    /// is one (Gemma 2), with the scale it has in this pass. With the output bias they sum to attn_out.
     Matrix head_additions(int site, int query, ThreadPool& pool) const;
-    /// [n, d_model], the residual stream that the block's ΔE is added to: resid_pre, or, for cross-attention, what
-    /// self-attention left.
+    /// [n, d_model], the residual stream that the block's ΔE is added to: resid_pre, or, for cross-attention,
+    /// what self-attention left.
     Matrix resid_before(int site, ThreadPool& pool) const;
-    /// [rows, d_model], the layer's ΔE at the queries from `first` on: what the block adds, nothing where it was skipped; proj_out:
-    /// before the norm on it.
+    /// [rows, d_model], the layer's ΔE at the queries from `first` on: what the block adds, nothing where it
+    /// was skipped; proj_out: before the norm on it.
     Matrix attn_out(int site, int first, int rows, ThreadPool& pool) const;
     Matrix attn_out(int site, ThreadPool& pool) const { return attn_out(site, 0, query_count(site), pool); }
     Matrix proj_out(int site, int first, int rows, ThreadPool& pool) const;
@@ -76,8 +78,9 @@ struct Trace {
     const AttentionWeights& weights(int site) const;
 };
 
-/// Puts −1 where a row of weights is 0 because the mask hides the key: everywhere that a view calls a cell masked. A fully masked
-/// row has no such cell (MaskPlan), and a frozen pattern may weigh what the mask hides.
+/// Puts −1 where a row of weights is 0 because the mask hides the key: everywhere that a view calls a cell
+/// masked. A fully masked row has no such cell (MaskPlan), and a frozen pattern may weigh what the mask
+/// hides.
 void mark_masked(const MaskPlan& mask, int query, std::span<float> weights);
 
 /// The pattern of one head with such marks; [rows, keys] of it for queries from `first` on.
@@ -90,14 +93,15 @@ std::vector<int> fully_masked_rows(const Trace& trace, int site, int head);
 /// The mean of those of some heads of a block; of all where none are named.
 Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
 
-/// A masked pattern for display without the first key, on which heads rest when they have nothing to look at: hidden, and
-/// each row's rest made to sum to 1. Nothing is computed anew.
+/// A masked pattern for display without the first key, on which heads rest when they have nothing to look at:
+/// hidden, and each row's rest made to sum to 1. Nothing is computed anew.
 Matrix without_first_key(Matrix weights);
 
-/// Runs the request. Fails where the model cannot read its sequences (check_sequences), as forward() does, where the model's file
-/// changed on the disk while it was read, and, saying so, when `cancel` was set.
-/// With `past`, what cannot have changed since that trace is taken from it (trace/reuse.h).
-Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+/// Runs the request. Fails where the model cannot read its sequences (check_sequences), as forward() does,
+/// where the model's file changed on the disk while it was read, and, saying so, when `cancel` was set. With
+/// `past`, what cannot have changed since that trace is taken from it (trace/reuse.h).
+Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request,
+                                               ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                                const Trace* past = nullptr);
 
 }  // namespace headlight

@@ -12,7 +12,9 @@ namespace {
 
 using Sink = std::function<void(const void*, size_t)>;
 
-void write_matrix(const Sink& sink, const Matrix& m) { sink(m.data(), static_cast<size_t>(m.size()) * sizeof(float)); }
+void write_matrix(const Sink& sink, const Matrix& m) {
+    sink(m.data(), static_cast<size_t>(m.size()) * sizeof(float));
+}
 
 std::vector<int64_t> shape_of(const Matrix& m) { return {m.rows(), m.cols()}; }
 
@@ -29,7 +31,9 @@ public:
         for (size_t s = 0; s < c.stacks.size(); ++s)
             if (c.stacks[s].vocab) ids(s == 0 ? "input_ids" : "decoder_input_ids", t_.request.inputs[s]);
         for (int site = 0; site < c.sites(); ++site) block(site);
-        for (size_t s = 0; s + 1 < c.stacks.size(); ++s) whole(c.stacks[s].name + ".ln_final.hook_normalized", t_.stack(static_cast<int>(s)).normalized, true);
+        for (size_t s = 0; s + 1 < c.stacks.size(); ++s)
+            whole(c.stacks[s].name + ".ln_final.hook_normalized", t_.stack(static_cast<int>(s)).normalized,
+                  true);
         whole("ln_final.hook_normalized", t_.normalized(), true);
         if (t_.model->has_logits()) logits();
     }
@@ -37,19 +41,30 @@ public:
 
 private:
     void ids(const char* name, const Sequence& sequence) {
-        out_.push_back({{name, "I64", {sequence.size()}, [&sequence](const Sink& s) {
+        out_.push_back({{name,
+                         "I64",
+                         {sequence.size()},
+                         [&sequence](const Sink& s) {
                              for (const int64_t id : sequence.ids) s(&id, sizeof id);
-                         }}, true});
+                         }},
+                        true});
     }
     void whole(const std::string& name, const Matrix& m, bool usual) {
         out_.push_back({{name, "F32", shape_of(m), [&m](const Sink& s) { write_matrix(s, m); }}, usual});
     }
     /// Made when it is written.
-    void computed(const std::string& name, std::vector<int64_t> shape, bool usual, std::function<Matrix()> make) {
-        out_.push_back({{name, "F32", std::move(shape), [make = std::move(make)](const Sink& s) { write_matrix(s, make()); }}, usual});
+    void computed(const std::string& name, std::vector<int64_t> shape, bool usual,
+                  std::function<Matrix()> make) {
+        out_.push_back({{name, "F32", std::move(shape),
+                         [make = std::move(make)](const Sink& s) { write_matrix(s, make()); }},
+                        usual});
     }
     void by_head(const std::string& name, const Matrix& m, int d_head) {
-        out_.push_back({{name, "F32", {m.rows(), m.cols() / d_head, d_head}, [&m](const Sink& s) { write_matrix(s, m); }}, false});
+        out_.push_back({{name,
+                         "F32",
+                         {m.rows(), m.cols() / d_head, d_head},
+                         [&m](const Sink& s) { write_matrix(s, m); }},
+                        false});
     }
     void by_cell(const std::string& name, int site, Matrix (Trace::*get)(int, int) const, bool usual) {
         const Trace& t = t_;
@@ -63,8 +78,12 @@ private:
         const AttentionSite where = t_.config().site(site);
         const AttentionActivations& a = t_.attention(site);
         const bool cross = where.kind == AttentionKind::cross;
-        const std::string at = t_.config().stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) + ".", in = at + (cross ? "cross_attn." : "attn.");
-        if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[static_cast<size_t>(where.layer)]->resid_pre, true);
+        const std::string at = t_.config().stacks[static_cast<size_t>(where.stack)].name + "." +
+                               std::to_string(where.layer) + ".",
+                          in = at + (cross ? "cross_attn." : "attn.");
+        if (!cross)
+            whole(at + "hook_resid_pre",
+                  t_.stack(where.stack).layers[static_cast<size_t>(where.layer)]->resid_pre, true);
         const int d_head = t_.config().d_head(site);
         by_head(in + "hook_q", a.q, d_head);
         by_head(in + "hook_k", a.k, d_head);
@@ -72,10 +91,14 @@ private:
         by_cell(in + "hook_attn_scores", site, &Trace::scores, false);
         by_cell(in + "hook_pattern", site, &Trace::pattern, true);
         const int n = t_.query_count(site);
-        computed(in + "hook_z", {n, t_.config().heads(site), d_head}, false, [&t = t_, &pool = pool_, site, n] { return t.z(site, 0, n, pool); });
+        computed(in + "hook_z", {n, t_.config().heads(site), d_head}, false,
+                 [&t = t_, &pool = pool_, site, n] { return t.z(site, 0, n, pool); });
         const std::vector<int64_t> added{n, t_.config().d_model};
-        if (t_.weights(site).out_norm) computed(in + "hook_proj_out", added, true, [&t = t_, &pool = pool_, site, n] { return t.proj_out(site, 0, n, pool); });
-        computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), added, true, [&t = t_, &pool = pool_, site] { return t.attn_out(site, pool); });
+        if (t_.weights(site).out_norm)
+            computed(in + "hook_proj_out", added, true,
+                     [&t = t_, &pool = pool_, site, n] { return t.proj_out(site, 0, n, pool); });
+        computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), added, true,
+                 [&t = t_, &pool = pool_, site] { return t.attn_out(site, pool); });
         if (!cross) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
     }
     /// [pos, vocab]; a vision model's classes come from its class token alone, [class].
@@ -84,14 +107,27 @@ private:
         ThreadPool& pool = pool_;
         const int64_t classes = t.config().vocab;
         if (t.config().kind == ModelKind::vision) {
-            out_.push_back({{"logits", "F32", {classes}, [&t, &pool](const Sink& s) { write_matrix(s, unembed(*t.model, t.normalized().topRows(1), pool)); }}, true});
+            out_.push_back({{"logits",
+                             "F32",
+                             {classes},
+                             [&t, &pool](const Sink& s) {
+                                 write_matrix(s, unembed(*t.model, t.normalized().topRows(1), pool));
+                             }},
+                            true});
             return;
         }
-        out_.push_back({{"logits", "F32", {t.output().size(), classes}, [&t, &pool](const Sink& s) {
-                             constexpr Index rows = 64;
-                             const Matrix& x = t.normalized();
-                             for (Index first = 0; first < x.rows(); first += rows) write_matrix(s, unembed(*t.model, x.middleRows(first, std::min(rows, x.rows() - first)), pool));
-                         }}, true});
+        out_.push_back(
+            {{"logits",
+              "F32",
+              {t.output().size(), classes},
+              [&t, &pool](const Sink& s) {
+                  constexpr Index rows = 64;
+                  const Matrix& x = t.normalized();
+                  for (Index first = 0; first < x.rows(); first += rows)
+                      write_matrix(
+                          s, unembed(*t.model, x.middleRows(first, std::min(rows, x.rows() - first)), pool));
+              }},
+             true});
     }
 
     const Trace& t_;
@@ -104,8 +140,19 @@ std::string config_text(const ModelConfig& c) {
     constexpr const char* kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
     Json stacks = Json::array();
     for (const StackConfig& s : c.stacks)
-        stacks.push_back({{"name", s.name}, {"layers", s.layers}, {"heads", s.heads}, {"kv_heads", s.kv_heads}, {"d_head", s.d_head}, {"causal", s.causal}, {"cross", s.cross}, {"windows", s.windows}});
-    return Json{{"kind", kKinds[static_cast<int>(c.kind)]}, {"family", c.family_name}, {"d_model", c.d_model}, {"stacks", std::move(stacks)}}.dump();
+        stacks.push_back({{"name", s.name},
+                          {"layers", s.layers},
+                          {"heads", s.heads},
+                          {"kv_heads", s.kv_heads},
+                          {"d_head", s.d_head},
+                          {"causal", s.causal},
+                          {"cross", s.cross},
+                          {"windows", s.windows}});
+    return Json{{"kind", kKinds[static_cast<int>(c.kind)]},
+                {"family", c.family_name},
+                {"d_model", c.d_model},
+                {"stacks", std::move(stacks)}}
+        .dump();
 }
 
 /// Tokens as people read them, with the blank that a word begins with.
@@ -120,7 +167,8 @@ std::string labels_text(const Trace& trace, int stack) {
     return Json(labels).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// How q and k become patterns, where that is a scale and a soft cap alone; else "", and patterns must be recorded.
+/// How q and k become patterns, where that is a scale and a soft cap alone; else "", and patterns must be
+/// recorded.
 std::string attention_text(const Trace& trace) {
     if (trace.request.intervention != Intervention{}) return "";
     std::vector<float> scales;
@@ -154,7 +202,8 @@ bool glob_match(std::string_view glob, std::string_view name) {
     return g == glob.size();
 }
 
-Status write_trace(const std::filesystem::path& path, const Trace& trace, const std::vector<std::string>& globs, ThreadPool& pool) {
+Status write_trace(const std::filesystem::path& path, const Trace& trace,
+                   const std::vector<std::string>& globs, ThreadPool& pool) {
     std::vector<TensorToWrite> chosen;
     Offers offers(trace, pool);
     for (Offer& offer : offers.list()) {
@@ -162,20 +211,26 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace, const 
         for (const auto& glob : globs) wanted = wanted || glob_match(glob, offer.tensor.name);
         if (wanted) chosen.push_back(std::move(offer.tensor));
     }
-    if (chosen.empty()) return Error{"No tensor matches --capture " + in_quotes(globs.front()) + "; try \"*\" to write all of them."};
-    std::map<std::string, std::string> metadata{{"format", "headlight-trace"},
-                                                      {"version", "1"},
-                                                      {"model", trace.model->name},
-                                                      {"tokens", Json(trace.request.inputs[0].tokens).dump(-1, ' ', false, Json::error_handler_t::replace)},
-                                                      {"mask", trace.request.intervention.mask.name()}};
+    if (chosen.empty())
+        return Error{"No tensor matches --capture " + in_quotes(globs.front()) +
+                     "; try \"*\" to write all of them."};
+    std::map<std::string, std::string> metadata{
+        {"format", "headlight-trace"},
+        {"version", "1"},
+        {"model", trace.model->name},
+        {"tokens", Json(trace.request.inputs[0].tokens).dump(-1, ' ', false, Json::error_handler_t::replace)},
+        {"mask", trace.request.intervention.mask.name()}};
     std::vector<std::string> changes;
-    for (const Change& change : trace.request.intervention.changes) changes.push_back(change_name(trace.config(), change));
+    for (const Change& change : trace.request.intervention.changes)
+        changes.push_back(change_name(trace.config(), change));
     if (!changes.empty()) metadata["changes"] = Json(changes).dump();
     metadata["config"] = config_text(trace.config());
     metadata["labels"] = labels_text(trace, 0);
     if (trace.request.inputs.size() > 1) metadata["decoder_labels"] = labels_text(trace, 1);
     if (const std::string how = attention_text(trace); !how.empty()) metadata["attention"] = how;
-    if (trace.request.inputs.size() > 1) metadata["decoder_tokens"] = Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (trace.request.inputs.size() > 1)
+        metadata["decoder_tokens"] =
+            Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
     return write_safetensors(path, chosen, metadata, [&] { return trace.model->store.check_unchanged(); });
 }
 

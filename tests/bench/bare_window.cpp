@@ -1,10 +1,10 @@
-// The least a Dear ImGui + GLFW program does: opens a window and draws the library's own demo. Prints milliseconds from
-// the start of main to the first finished frame, and the median of 100 further frames, as the window's --frames does.
-#include <epoxy/gl.h>
-
+// The least a Dear ImGui + GLFW program does: opens a window and draws the library's own demo. Prints
+// milliseconds from the start of main to the first finished frame, and the median of 100 further frames, as
+// the window's --frames does.
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -47,5 +47,6 @@ int main() {
         if (i > 2) frames.push_back(glfwGetTime() - begin);
     }
     std::nth_element(frames.begin(), frames.begin() + 50, frames.end());
-    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first * 1e3, frames[50] * 1e3, static_cast<double>(headlight::peak_memory()) / (1 << 20));
+    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first * 1e3,
+                frames[50] * 1e3, static_cast<double>(headlight::peak_memory()) / (1 << 20));
 }

@@ -1,5 +1,5 @@
-// The forward pass at several lengths. HEADLIGHT_BENCH_MODEL names the model folder; forward.py beside this file
-// makes one and runs PyTorch and ONNX Runtime on it in the same run.
+// The forward pass at several lengths. HEADLIGHT_BENCH_MODEL names the model folder; forward.py beside this
+// file makes one and runs PyTorch and ONNX Runtime on it in the same run.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <iostream>
 
 #include "analysis/effects.h"
-#include "analysis/head_stats.h"
 #include "analysis/generate.h"
+#include "analysis/head_stats.h"
 #include "base/memory.h"
 
 using namespace headlight;
@@ -22,7 +22,8 @@ int threads() {
 }
 
 std::shared_ptr<const Model> model() {
-    static const auto opened = Model::open(std::getenv("HEADLIGHT_BENCH_MODEL") ? std::getenv("HEADLIGHT_BENCH_MODEL") : "models/stories");
+    static const auto opened = Model::open(
+        std::getenv("HEADLIGHT_BENCH_MODEL") ? std::getenv("HEADLIGHT_BENCH_MODEL") : "models/stories");
     if (!opened) {
         std::cerr << opened.error().message << "\n";
         std::exit(1);
@@ -54,7 +55,8 @@ void trace_and_next(benchmark::State& state) {
     }
 }
 
-/// The same outputs as PyTorch with output_attentions: every pattern of every head and the logits of every position.
+/// The same outputs as PyTorch with output_attentions: every pattern of every head and the logits of every
+/// position.
 void everything(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
@@ -63,7 +65,7 @@ void everything(benchmark::State& state) {
     std::vector<Matrix> patterns(static_cast<size_t>(c.head_count()));
     for (auto _ : state) {
         const auto trace = *run_trace(model(), r, pool);
-        pool.run(static_cast<int>(patterns.size()), [&](int i) { 
+        pool.run(static_cast<int>(patterns.size()), [&](int i) {
             const AttentionHead h = c.head_at(static_cast<size_t>(i));
             patterns[static_cast<size_t>(i)] = trace->pattern(h.site, h.head);
         });
@@ -97,7 +99,9 @@ void as_many_full_passes(benchmark::State& state) {
     ThreadPool pool(threads());
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
     for (auto _ : state)
-        for (int i = 0; i < model()->config.head_count(); ++i) benchmark::DoNotOptimize(predictions(**run_trace(model(), r, pool), r.inputs[0].size() - 1, 1, pool));
+        for (int i = 0; i < model()->config.head_count(); ++i)
+            benchmark::DoNotOptimize(
+                predictions(**run_trace(model(), r, pool), r.inputs[0].size() - 1, 1, pool));
 }
 
 /// What a key press computes for the window: trace, thumbnails and statistics of all heads, next tokens.
@@ -133,7 +137,8 @@ void open_model(benchmark::State& state) {
 }
 BENCHMARK(open_model)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(5);
 
-/// One token of a translation of 30 source tokens, its encoder pass and all earlier tokens reused; items: steps.
+/// One token of a translation of 30 source tokens, its encoder pass and all earlier tokens reused; items:
+/// steps.
 void decoding_step(benchmark::State& state) {
     constexpr int kSource = 30, kSteps = 20;
     const auto translator = Model::open("models/translator");
@@ -148,9 +153,24 @@ void decoding_step(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(write(*translator, r, wanted, pool, nullptr, past.get()));
     state.SetItemsProcessed(state.iterations() * kSteps);
 }
-BENCHMARK(decoding_step)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly();
+BENCHMARK(decoding_step)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->MinTime(1.0)
+    ->Repetitions(5)
+    ->ReportAggregatesOnly();
 
-#define LENGTHS ->Arg(8)->Arg(16)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly()
+#define LENGTHS                         \
+    ->Arg(8)                            \
+        ->Arg(16)                       \
+        ->Arg(64)                       \
+        ->Arg(256)                      \
+        ->Arg(1024)                     \
+        ->Unit(benchmark::kMillisecond) \
+        ->UseRealTime()                 \
+        ->MinTime(1.0)                  \
+        ->Repetitions(5)                \
+        ->ReportAggregatesOnly()
 BENCHMARK(trace_and_next) LENGTHS;
 BENCHMARK(change_in_the_last_layer) LENGTHS;
 BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -164,6 +184,8 @@ int main(int argc, char** argv) {
     keep_freed_memory();
     benchmark::Initialize(&argc, argv);
     ThreadPool pool(threads());
-    for (int i = 0; i < 3; ++i) benchmark::DoNotOptimize(run_trace(model(), request(std::min(64, model()->config.context)), pool));  // every page of the file has been touched
+    for (int i = 0; i < 3; ++i)
+        benchmark::DoNotOptimize(run_trace(model(), request(std::min(64, model()->config.context)),
+                                           pool));  // every page of the file has been touched
     benchmark::RunSpecifiedBenchmarks();
 }

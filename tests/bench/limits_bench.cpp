@@ -1,5 +1,6 @@
-// What a person feels at the limits: how soon Cancel takes effect inside a layer of a 7 B model, what the picture of a long
-// text takes, and what more threads than cores cost. Prints one line a figure; weights are random and shared by all matrices.
+// What a person feels at the limits: how soon Cancel takes effect inside a layer of a 7 B model, what the
+// picture of a long text takes, and what more threads than cores cost. Prints one line a figure; weights are
+// random and shared by all matrices.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,14 +16,18 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-double milliseconds_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 /// One layer in the shape of a Llama, without a file behind it.
 struct RandomModel {
     std::vector<float> values, gain;
     std::shared_ptr<Model> model = std::make_shared<Model>();
 
-    RandomModel(int d_model, int heads, int d_mlp, int context) : values(static_cast<size_t>(d_model) * static_cast<size_t>(std::max(d_mlp, 1000))), gain(static_cast<size_t>(d_model), 1.0f) {
+    RandomModel(int d_model, int heads, int d_mlp, int context)
+        : values(static_cast<size_t>(d_model) * static_cast<size_t>(std::max(d_mlp, 1000))),
+          gain(static_cast<size_t>(d_model), 1.0f) {
         std::mt19937 random(1);
         std::normal_distribution<float> normal(0, 0.02f);
         for (float& v : values) v = normal(random);
@@ -36,7 +41,9 @@ struct RandomModel {
         c.norm = NormKind::rms_norm;
         c.activation = Activation::silu;
         c.gated = true;
-        const auto matrix = [this](int in, int out) { return Linear::of_floats(values.data(), nullptr, in, out, WeightLayout::out_in); };
+        const auto matrix = [this](int in, int out) {
+            return Linear::of_floats(values.data(), nullptr, in, out, WeightLayout::out_in);
+        };
         StackWeights s;
         s.token_embedding = matrix(d_model, 1000);
         LayerWeights l;
@@ -79,7 +86,10 @@ void cancel_latency(int threads) {
     }
     std::sort(late.begin(), late.end());
     if (late.empty()) return;
-    std::printf("cancel in a 7 B layer, 512 tokens, %d threads: layer %.0f ms, cancelled after %.1f ms (median), %.1f ms (worst of %zu)\n", threads, layer, late[late.size() / 2], late.back(), late.size());
+    std::printf(
+        "cancel in a 7 B layer, 512 tokens, %d threads: layer %.0f ms, cancelled after %.1f ms (median), "
+        "%.1f ms (worst of %zu)\n",
+        threads, layer, late[late.size() / 2], late.back(), late.size());
 }
 
 /// The picture of one head of a long text against n² float32.
@@ -91,9 +101,14 @@ void memory_of_a_picture(int tokens) {
     const int64_t before = peak_memory();
     const auto begin = Clock::now();
     const int step = map_step(tokens, tokens, kMostMapSide);
-    const Matrix map = largest_of_squares(tokens, tokens, step, pool, [&](int first, int rows) { return masked_pattern_rows(**trace, 0, 0, first, rows); });
-    std::printf("map of %d tokens: %.0f ms, %lld x %lld entries, %lld MB more at the peak (n x n float32: %lld MB)\n", tokens, milliseconds_since(begin), static_cast<long long>(map.rows()), static_cast<long long>(map.cols()),
-                static_cast<long long>((peak_memory() - before) >> 20), static_cast<long long>(int64_t{tokens} * tokens * 4 >> 20));
+    const Matrix map = largest_of_squares(tokens, tokens, step, pool, [&](int first, int rows) {
+        return masked_pattern_rows(**trace, 0, 0, first, rows);
+    });
+    std::printf(
+        "map of %d tokens: %.0f ms, %lld x %lld entries, %lld MB more at the peak (n x n float32: %lld MB)\n",
+        tokens, milliseconds_since(begin), static_cast<long long>(map.rows()),
+        static_cast<long long>(map.cols()), static_cast<long long>((peak_memory() - before) >> 20),
+        static_cast<long long>(int64_t{tokens} * tokens * 4 >> 20));
 }
 
 /// The same products with as many threads as cores and with 16.
@@ -108,7 +123,8 @@ void more_threads_than_cores() {
             times.push_back(milliseconds_since(begin));
         }
         std::sort(times.begin(), times.end());
-        std::printf("%2d threads on %u cores: %.1f ms (median of 9), %.1f ms (worst)\n", threads, std::thread::hardware_concurrency(), times[4], times.back());
+        std::printf("%2d threads on %u cores: %.1f ms (median of 9), %.1f ms (worst)\n", threads,
+                    std::thread::hardware_concurrency(), times[4], times.back());
     }
 }
 

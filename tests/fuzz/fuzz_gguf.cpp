@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     if (const auto config = headlight::gguf_config(*file, "input")) headlight::parameter_count(*config);
     if (const auto tokenizer = headlight::gguf_tokenizer(*file, "input"))
-        if (const auto encoding = (*tokenizer)->encode("Hello wörld 12 <s>")) (*tokenizer)->decode(encoding->ids);
+        if (const auto encoding = (*tokenizer)->encode("Hello wörld 12 <s>"))
+            (*tokenizer)->decode(encoding->ids);
     return 0;
 }

@@ -17,19 +17,26 @@ using namespace headlight;
 
 constexpr size_t kHeader = 6, kMostEdits = 2, kEdit = 6;
 
-constexpr std::array kChanges = {"score:1>0@0.0=1e39", "forbid:1>0", "temperature:1e-38", "ablate:0.0", "allow:0-3>1-4", "ablate:0.1:mean", "freeze:0.0=Red wine", "skip-mlp:0", "skip-attention:1", "temperature:0@0.1", "forbid:0-2>0-2"};
+constexpr std::array kChanges = {"score:1>0@0.0=1e39",  "forbid:1>0",    "temperature:1e-38",
+                                 "ablate:0.0",          "allow:0-3>1-4", "ablate:0.1:mean",
+                                 "freeze:0.0=Red wine", "skip-mlp:0",    "skip-attention:1",
+                                 "temperature:0@0.1",   "forbid:0-2>0-2"};
 constexpr std::array kMasks = {"causal", "none", "window:2"};
 
 InputOptions typed(uint8_t text, uint8_t change, bool vision, bool pairs, bool translates) {
-    static const std::array texts = {"The cat sat on 7 mats.", "", "a", "Ünïcödé 猫 <s> [MASK]", "a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c"};
+    static const std::array texts = {
+        "The cat sat on 7 mats.", "", "a", "Ünïcödé 猫 <s> [MASK]",
+        "a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c"};
     InputOptions o;
     o.quiet = true;
     o.threads = 1;
     if (change % 4 == 3) o.changes.push_back(kChanges[change / 4 % kChanges.size()]);
     if (change % 4 == 2) o.mask = kMasks[change / 4 % kMasks.size()];
     if (vision) return o;
-    if (text % 8 == 7) o.typed.ids = {1, 2, 3, 5, 2};
-    else o.typed.text = texts[text % 8 % texts.size()];
+    if (text % 8 == 7)
+        o.typed.ids = {1, 2, 3, 5, 2};
+    else
+        o.typed.text = texts[text % 8 % texts.size()];
     if (pairs && text & 8) o.typed.pair = "Red wine";
     if (translates && text & 16) o.typed.target = "Die Katze";
     if (translates && text & 32) o.typed.target_ids = {2, 3, 4};
@@ -42,7 +49,8 @@ void run(fuzz::ModelFiles files, std::span<const uint8_t> header) {
     const auto model = Model::open(fuzz::write_model(files, scratch / "model"));
     if (!model) return fuzz::check_message(model.error());
     const ModelConfig& c = (*model)->config;
-    InputOptions options = typed(header[1], header[2], c.kind == ModelKind::vision, c.kind == ModelKind::encoder, c.kind == ModelKind::encoder_decoder);
+    InputOptions options = typed(header[1], header[2], c.kind == ModelKind::vision,
+                                 c.kind == ModelKind::encoder, c.kind == ModelKind::encoder_decoder);
     if (c.kind == ModelKind::vision) options.image = fuzz::write_picture(files, scratch).string();
     auto request = read_request(options, *model, pool);
     if (!request) return fuzz::check_message(request.error());
@@ -65,7 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)once;
     const auto& models = fuzz::valid_models();
     fuzz::ModelFiles files = models[data[0] % models.size()];
-    fuzz::apply_edits(files, std::span(data, size).subspan(kHeader, std::min(size - kHeader, kMostEdits * kEdit)));
+    fuzz::apply_edits(files,
+                      std::span(data, size).subspan(kHeader, std::min(size - kHeader, kMostEdits * kEdit)));
     fuzz::tell_failures([&] { run(std::move(files), std::span(data, kHeader)); });
     return 0;
 }

@@ -1,5 +1,4 @@
 #include "tokenizer/sentence_piece.h"
-
 #include "tokenizer/tokenizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -13,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     parts.spelling = headlight::Spelling::metaspace;
     const auto tokenizer = headlight::Tokenizer::make(std::move(parts), "input");
     if (!tokenizer) return 0;
-    if (const auto encoding = (*tokenizer)->encode("Hello wörld ﬁ 12\u3000猫 <s>")) (*tokenizer)->decode(encoding->ids);
+    if (const auto encoding = (*tokenizer)->encode("Hello wörld ﬁ 12\u3000猫 <s>"))
+        (*tokenizer)->decode(encoding->ids);
     return 0;
 }

@@ -9,7 +9,17 @@ namespace headlight::fuzz {
 
 namespace {
 
-enum Type : uint32_t { u32 = 4, i32 = 5, f32 = 6, boolean = 7, string = 8, array = 9, u64 = 10, i64 = 11, f64 = 12 };
+enum Type : uint32_t {
+    u32 = 4,
+    i32 = 5,
+    f32 = 6,
+    boolean = 7,
+    string = 8,
+    array = 9,
+    u64 = 10,
+    i64 = 11,
+    f64 = 12
+};
 
 template <class T>
 void put(std::string& out, T value) {
@@ -40,22 +50,32 @@ uint64_t whole(const Json& number) {
 
 void put_value(std::string& out, const Json& value, uint32_t type) {
     switch (type) {
-        case string: put_text(out, value.is_string() ? value.get<std::string>() : value.dump()); return;
-        case boolean: put<uint8_t>(out, value.is_boolean() && value.get<bool>()); return;
+        case string:
+            put_text(out, value.is_string() ? value.get<std::string>() : value.dump());
+            return;
+        case boolean:
+            put<uint8_t>(out, value.is_boolean() && value.get<bool>());
+            return;
         case array: {
-            const uint32_t kind = value.empty() || !value[0].is_primitive() || value[0].is_null() ? string : type_of(value[0]);
+            const uint32_t kind =
+                value.empty() || !value[0].is_primitive() || value[0].is_null() ? string : type_of(value[0]);
             put(out, kind);
             put<uint64_t>(out, value.size());
             for (const Json& v : value) put_value(out, v, kind);
             return;
         }
-        default: break;
+        default:
+            break;
     }
     const Json number = value.is_number() ? value : Json(0);
-    if (type == f32) put(out, number.get<float>());
-    else if (type == f64) put(out, number.get<double>());
-    else if (type == u32 || type == i32) put(out, static_cast<uint32_t>(whole(number)));
-    else put(out, whole(number));
+    if (type == f32)
+        put(out, number.get<float>());
+    else if (type == f64)
+        put(out, number.get<double>());
+    else if (type == u32 || type == i32)
+        put(out, static_cast<uint32_t>(whole(number)));
+    else
+        put(out, whole(number));
 }
 
 uint64_t size_in(const Json& object, const char* key) {
@@ -68,7 +88,8 @@ void put_tensor(std::string& out, const std::string& name, const Json& described
     const Json shape = described.is_object() ? described.value("shape", Json()) : Json();
     const size_t dimensions = shape.is_array() ? shape.size() : 0;
     put<uint32_t>(out, static_cast<uint32_t>(dimensions));
-    for (size_t d = dimensions; d > 0; --d) put<uint64_t>(out, shape[d - 1].is_number() ? whole(shape[d - 1]) : 0);
+    for (size_t d = dimensions; d > 0; --d)
+        put<uint64_t>(out, shape[d - 1].is_number() ? whole(shape[d - 1]) : 0);
     put<uint32_t>(out, static_cast<uint32_t>(size_in(described, "type")));
     put<uint64_t>(out, size_in(described, "offset"));
 }

@@ -48,14 +48,18 @@ void draw(const Look& look, const std::string& view) {
     o.layer_mean = look.where & 2;
     o.show = std::array{"pattern", "delta", "next"}[look.where % 3];
     o.with = look.where & 4 ? "0.0" : "";
-    check_status(render_one(o, look.trace, (look.folder / ("out." + std::string(kEndings[look.where / 8 % kEndings.size()]))).string(), look.pool));
+    check_status(render_one(
+        o, look.trace,
+        (look.folder / ("out." + std::string(kEndings[look.where / 8 % kEndings.size()]))).string(),
+        look.pool));
 }
 
 template <size_t Kind>
 void ask(const Look& look) {
     auto answer = answer_for({look.trace, nullptr, nullptr}, look.site, look.head, std::nullopt, look.pool);
     if (!answer) return check_message(answer.error());
-    check_status(answer_questions(*answer, {fitted(Question(std::in_place_index<Kind>), *look.trace)}, look.pool));
+    check_status(
+        answer_questions(*answer, {fitted(Question(std::in_place_index<Kind>), *look.trace)}, look.pool));
 }
 
 void write_on(const Look& look, int beams, float temperature) {
@@ -65,7 +69,8 @@ void write_on(const Look& look, int beams, float temperature) {
     wanted.decoding.beams = beams;
     wanted.decoding.temperature = temperature;
     wanted.decoding.top_k = look.where % 4;
-    const auto written = write(look.trace->model, look.trace->request, wanted, look.pool, nullptr, look.trace.get());
+    const auto written =
+        write(look.trace->model, look.trace->request, wanted, look.pool, nullptr, look.trace.get());
     if (!written) check_message(written.error());
 }
 
@@ -78,24 +83,31 @@ void keep(const Look& look) {
 
 std::vector<std::function<void(const Look&)>> all_looks() {
     std::vector<std::function<void(const Look&)>> looks;
-    for (const View& view : views()) looks.push_back([key = std::string(view.key)](const Look& look) { draw(look, key); });
-    for (const FigureKind& kind : figure_kinds()) looks.push_back([key = std::string(kind.name)](const Look& look) { draw(look, key); });
-    [&]<size_t... Kind>(std::index_sequence<Kind...>) { (looks.push_back(ask<Kind>), ...); }(std::make_index_sequence<std::variant_size_v<Question>>());
+    for (const View& view : views())
+        looks.push_back([key = std::string(view.key)](const Look& look) { draw(look, key); });
+    for (const FigureKind& kind : figure_kinds())
+        looks.push_back([key = std::string(kind.name)](const Look& look) { draw(look, key); });
+    [&]<size_t... Kind>(std::index_sequence<Kind...>) { (looks.push_back(ask<Kind>), ...); }
+    (std::make_index_sequence<std::variant_size_v<Question>>());
     looks.push_back([](const Look& look) { write_on(look, 1, 0); });
     looks.push_back([](const Look& look) { write_on(look, 3, 0); });
     looks.push_back([](const Look& look) { write_on(look, 1, 1); });
-    looks.push_back([](const Look& look) { (void)static_cast<bool>(summarize_heads(*look.trace, 8, look.pool)); });
+    looks.push_back(
+        [](const Look& look) { (void)static_cast<bool>(summarize_heads(*look.trace, 8, look.pool)); });
     looks.push_back(keep);
     return looks;
 }
 
 }  // namespace
 
-void look_at(const std::shared_ptr<const Trace>& trace, uint8_t what, uint8_t where, const fs::path& folder, ThreadPool& pool) {
+void look_at(const std::shared_ptr<const Trace>& trace, uint8_t what, uint8_t where, const fs::path& folder,
+             ThreadPool& pool) {
     static const auto looks = all_looks();
     const ModelConfig& c = trace->config();
     const int site = where % c.sites();
-    tell_failures([&] { looks[what % looks.size()]({trace, site, where / 2 % c.heads(site), where, folder, pool}); });
+    tell_failures([&] {
+        looks[what % looks.size()]({trace, site, where / 2 % c.heads(site), where, folder, pool});
+    });
 }
 
 void check_message(const Error& error) {
@@ -115,7 +127,8 @@ void tell_failures(const std::function<void()>& run) {
 const fs::path& scratch_folder() {
     static const fs::path folder = [] {
         const fs::path memory = "/dev/shm";
-        const fs::path made = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) / ("headlight-fuzz-" + std::to_string(getpid()));
+        const fs::path made = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) /
+                              ("headlight-fuzz-" + std::to_string(getpid()));
         fs::create_directories(made);
         std::atexit([] { fs::remove_all(scratch_folder()); });
         return made;

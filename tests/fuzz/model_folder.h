@@ -1,4 +1,5 @@
-// Valid tiny models of every family, and edits of them by structure: a few bytes say which field becomes what.
+// Valid tiny models of every family, and edits of them by structure: a few bytes say which field becomes
+// what.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,19 @@
 
 namespace headlight::fuzz {
 
-/// The files of a model. A safetensors header and a GGUF file's metadata and tensor table are documents like config.json.
+/// The files of a model. A safetensors header and a GGUF file's metadata and tensor table are documents like
+/// config.json.
 struct ModelFiles {
-    std::string name;                       // "bert"
-    std::map<std::string, Json> documents;  // by file name
-    std::map<std::string, std::string> raw; // merges.txt, spiece.model …
-    std::string tensors;                    // the bytes behind the header
+    std::string name;                        // "bert"
+    std::map<std::string, Json> documents;   // by file name
+    std::map<std::string, std::string> raw;  // merges.txt, spiece.model …
+    std::string tensors;                     // the bytes behind the header
     bool gguf = false;
     uint32_t picture_width = 24, picture_height = 16;  // that a vision model reads
 };
 
-/// One of each family, from tests/reference/models: folders in the order of their names, relatives of these, GGUF files.
+/// One of each family, from tests/reference/models: folders in the order of their names, relatives of these,
+/// GGUF files.
 const std::vector<ModelFiles>& valid_models();
 
 /// Edits of six bytes each: target, place (two), kind, and two that choose the value.

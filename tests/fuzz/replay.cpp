@@ -24,17 +24,27 @@ int main(int argc, char** argv) {
         }
     }
     std::mt19937 random(1);
-    const auto run = [](const std::string& s) { LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(s.data()), s.size()); };
+    const auto run = [](const std::string& s) {
+        LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(s.data()), s.size());
+    };
     for (const auto& s : corpus) run(s);
     for (long i = 0; i < runs; ++i) {
         std::string s = corpus[random() % corpus.size()];
         for (unsigned edits = 1 + random() % 4; edits > 0 && !s.empty(); --edits) {
             const size_t at = random() % s.size();
             switch (random() % 4) {
-                case 0: s[at] = static_cast<char>(random()); break;
-                case 1: s.erase(at, 1 + random() % 16); break;
-                case 2: s.insert(at, s.substr(random() % s.size(), random() % 32)); break;
-                case 3: s.resize(at); break;
+                case 0:
+                    s[at] = static_cast<char>(random());
+                    break;
+                case 1:
+                    s.erase(at, 1 + random() % 16);
+                    break;
+                case 2:
+                    s.insert(at, s.substr(random() % s.size(), random() % 32));
+                    break;
+                case 3:
+                    s.resize(at);
+                    break;
             }
         }
         run(s);

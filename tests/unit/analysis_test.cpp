@@ -3,9 +3,9 @@
 #include <thread>
 
 #include "analysis/cell.h"
+#include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/links.h"
-#include "analysis/generate.h"
 #include "base/check.h"
 #include "figure/figure.h"
 #include "helpers.h"
@@ -19,7 +19,8 @@ using namespace headlight;
 namespace {
 /// Asks, and waits for the first answer that the condition holds for.
 template <class Condition>
-std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request, const Condition& condition) {
+std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request,
+                                            const Condition& condition) {
     worker.ask(request);
     for (int i = 0; i < 2000; ++i) {
         if (const auto a = worker.poll(); a && condition(*a)) return a;
@@ -29,7 +30,9 @@ std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& r
     return nullptr;
 }
 
-float statistic(const char* key, std::vector<float> row, int q, std::vector<int> ids) { return find_statistic(key)->of_query(row, q, ids); }
+float statistic(const char* key, std::vector<float> row, int q, std::vector<int> ids) {
+    return find_statistic(key)->of_query(row, q, ids);
+}
 }  // namespace
 
 TEST_CASE("statistics of one query, by hand") {
@@ -40,8 +43,9 @@ TEST_CASE("statistics of one query, by hand") {
     CHECK(std::isnan(statistic("previous", {1, 0, 0, 0}, 0, ids)));
     CHECK(statistic("first", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));
     CHECK(statistic("self", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.3));
-    CHECK(statistic("duplicate", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));   // id 7 stood at 0
-    CHECK(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.6));   // what followed it stands at 1
+    CHECK(statistic("duplicate", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));  // id 7 stood at 0
+    CHECK(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 2, ids) ==
+          doctest::Approx(0.6));  // what followed it stands at 1
     CHECK(std::isnan(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 3, ids)));
     CHECK(statistic("distance", {0.5f, 0, 0.5f, 0}, 2, ids) == doctest::Approx(1));
 }
@@ -61,9 +65,12 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
         for (int r = 0; r < 8; ++r)
             for (int c = 0; c < 8; ++c) {
                 const auto first = [](int entry) { return entry * 45 / 8; };
-                const auto block = p.block(first(r), first(c), first(r + 1) - first(r), first(c + 1) - first(c));
-                if (c > r) CHECK(t(r, c) == -1.0f);
-                else CHECK(t(r, c) == doctest::Approx(block.maxCoeff()));
+                const auto block =
+                    p.block(first(r), first(c), first(r + 1) - first(r), first(c + 1) - first(c));
+                if (c > r)
+                    CHECK(t(r, c) == -1.0f);
+                else
+                    CHECK(t(r, c) == doctest::Approx(block.maxCoeff()));
             }
         double previous = 0;
         for (int q = 1; q < 45; ++q) previous += p(q, q - 1);
@@ -94,8 +101,10 @@ TEST_CASE("links: the heaviest keys that make up the share, and no more of them 
 }
 
 TEST_CASE("head colours are the design's, dark and light") {
-    const char* dark[] = {"#F98F87", "#E5A14B", "#AFBB52", "#5ACA94", "#00C8D8", "#6DB6FF", "#B7A0FB", "#E88FCB"};
-    const char* light[] = {"#AB413E", "#9A5600", "#687100", "#00804C", "#007E8F", "#116BB5", "#7055B0", "#9B4382"};
+    const char* dark[] = {"#F98F87", "#E5A14B", "#AFBB52", "#5ACA94",
+                          "#00C8D8", "#6DB6FF", "#B7A0FB", "#E88FCB"};
+    const char* light[] = {"#AB413E", "#9A5600", "#687100", "#00804C",
+                           "#007E8F", "#116BB5", "#7055B0", "#9B4382"};
     for (int h = 0; h < 8; ++h)
         for (const bool on_dark : {true, false}) {
             const Rgb c = head_color(h, 8, on_dark), want = parse_hex(on_dark ? dark[h] : light[h]);
@@ -149,8 +158,10 @@ TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the firs
     }
     CHECK(sum == doctest::Approx(1));
     CHECK((*generate(model, request_of({5, 9, 200}), {{}, 3, {}}, pool))[0] == next[0].id);
-    CHECK(*generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool) == *generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool));
-    CHECK(generate(model, request_of(std::vector<int>(47, 1)), {{}, 9, {}}, pool)->size() == 1);  // the context holds 48
+    CHECK(*generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool) ==
+          *generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool));
+    CHECK(generate(model, request_of(std::vector<int>(47, 1)), {{}, 9, {}}, pool)->size() ==
+          1);  // the context holds 48
 }
 
 TEST_CASE("scales lead into the colour map") {
@@ -207,7 +218,11 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     Worker worker(2, [&] { ++done; });
     const std::string good = (kTests / "reference/models/gpt2").string();
     const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
-    const auto has = [](const char* text) { return [text](const WorkAnswer& a) { return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell; }; };
+    const auto has = [](const char* text) {
+        return [text](const WorkAnswer& a) {
+            return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell;
+        };
+    };
     WorkRequest r;
     r.model_path = good;
     r.site = 1;
@@ -226,15 +241,20 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     CHECK(failed->sentence->model->name == "gpt2");
     r.model_path = good;
     r.text = "";
-    CHECK(answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.empty(); })->picture == nullptr);
+    CHECK(answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.empty(); })->picture ==
+          nullptr);
     r.text = std::string(100'000, 'x');
-    const auto longest = answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.size() == 100'000 && a.sentence->trace; });
+    const auto longest = answer(r, [](const WorkAnswer& a) {
+        return a.sentence && a.sentence->text.size() == 100'000 && a.sentence->trace;
+    });
     CHECK(longest->sentence->trace->query_count(0) == 48);
     CHECK(longest->sentence->tokens_in_all > 48);
     CHECK(longest->sentence->bytes_read < 100'000);
 }
 
-TEST_CASE("worker: what cannot be computed leaves the old picture and says why, once; the next text is read again") {
+TEST_CASE(
+    "worker: what cannot be computed leaves the old picture and says why, once; the next text is read "
+    "again") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;
@@ -270,7 +290,8 @@ TEST_CASE("worker: a request that throws becomes a sentence") {
     CHECK(failed->failure.find("Headlight made a mistake") != std::string::npos);
     CHECK(failed->sentence == first->sentence);
     r.questions = {};
-    CHECK(answer_of(worker, r, [](const WorkAnswer& a) { return a.failure.empty(); })->sentence == first->sentence);
+    CHECK(answer_of(worker, r, [](const WorkAnswer& a) { return a.failure.empty(); })->sentence ==
+          first->sentence);
 }
 
 TEST_CASE("worker: a text that is too long for its map is shown as the largest of squares") {
@@ -281,20 +302,27 @@ TEST_CASE("worker: a text that is too long for its map is shown as the largest o
     const auto trace = trace_of(model, ids, pool);
     const Matrix whole = masked_pattern(*trace, 1, 2);
     for (const bool drop : {false, true}) {
-        const HeadPicture full = make_picture(*trace, 1, 2, pool, drop), small = make_picture(*trace, 1, 2, pool, drop, 10);
-        CHECK((full.step == 1 && small.step == 5 && small.levels[0].rows() == 9 && small.levels[0].cols() == 9));
+        const HeadPicture full = make_picture(*trace, 1, 2, pool, drop),
+                          small = make_picture(*trace, 1, 2, pool, drop, 10);
+        CHECK((full.step == 1 && small.step == 5 && small.levels[0].rows() == 9 &&
+               small.levels[0].cols() == 9));
         if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e-6f);
         for (int q = 0; q < 41; ++q)
             for (int k = 0; k < 41; ++k) {
                 CHECK(full.at(q, k) == full.levels[0](q, k));
-                CHECK(small.at(q, k) == full.levels[0].block(q / 5 * 5, k / 5 * 5, std::min(5, 41 - q / 5 * 5), std::min(5, 41 - k / 5 * 5)).maxCoeff());
+                CHECK(small.at(q, k) == full.levels[0]
+                                            .block(q / 5 * 5, k / 5 * 5, std::min(5, 41 - q / 5 * 5),
+                                                   std::min(5, 41 - k / 5 * 5))
+                                            .maxCoeff());
             }
         CHECK(small.largest == full.largest);
         CHECK(small.levels.back().size() == 1);
     }
 }
 
-TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep that ends and one that is cancelled") {
+TEST_CASE(
+    "worker: another run beside the first, a wrong model for it, a sweep that ends and one that is "
+    "cancelled") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;
@@ -303,11 +331,16 @@ TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep t
     r.head = 1;
     r.other = OtherRun{"", 0, "The dog sat"};
     r.questions = {HeadPairWanted{{Versus::other, {}}, 0, 1, 0, 1}};
-    const auto two = answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.found<HeadPairWanted>() && a.found<HeadPairWanted>()->answer.map.a.size() > 0; });
+    const auto two = answer(r, [](const WorkAnswer& a) {
+        return a.other && a.other->trace && a.found<HeadPairWanted>() &&
+               a.found<HeadPairWanted>()->answer.map.a.size() > 0;
+    });
     CHECK(two->other->text == "The dog sat");
     CHECK(two->other->model == two->sentence->model);
     r.other = OtherRun{(kTests / "reference/models/llama").string(), 1, "The cat sat"};
-    CHECK(answer(r, [](const WorkAnswer& a) { return a.other && a.other->trace && a.other->model != a.sentence->model; })->other->model->name == "llama");
+    CHECK(answer(r, [](const WorkAnswer& a) {
+              return a.other && a.other->trace && a.other->model != a.sentence->model;
+          })->other->model->name == "llama");
     r.other = OtherRun{"/nowhere", 2, "The cat sat"};
     const auto failed = answer(r, [](const WorkAnswer& a) { return !a.other_error.empty(); });
     CHECK(!failed->other);
@@ -317,14 +350,18 @@ TEST_CASE("worker: another run beside the first, a wrong model for it, a sweep t
     CHECK(swept->sweep->change().size() == static_cast<size_t>(swept->sweep->heads()));
     CHECK(swept->other_error.empty());
     ThreadPool pool(1);
-    CHECK(swept->sweep->change() == *head_effects(*swept->sentence->trace, swept->sentence->trace->output().size() - 1, swept->sweep->token(), pool));
+    CHECK(swept->sweep->change() == *head_effects(*swept->sentence->trace,
+                                                  swept->sentence->trace->output().size() - 1,
+                                                  swept->sweep->token(), pool));
     r.text = "The cat sat on the mat and the dog sat on the log";
     worker.ask(r);
     r.sweep.reset();
     CHECK(answer(r, [&](const WorkAnswer& a) { return a.sentence->text == r.text && !a.sweep; }));
 }
 
-TEST_CASE("workspace: everything that is looked at comes back, nothing else does; foreign and broken files are refused") {
+TEST_CASE(
+    "workspace: everything that is looked at comes back, nothing else does; foreign and broken files are "
+    "refused") {
     const TemporaryFolder folder;
     const auto path = folder.path / "a b é.headlight.json";
     const auto model = reference_model("gpt2");
@@ -337,7 +374,9 @@ TEST_CASE("workspace: everything that is looked at comes back, nothing else does
     s.compared_what = Compared::sentences;
     s.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
     s.intervention.mask = *Mask::parse("window:4");
-    for (const char* text : {"mask:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5", "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"}) s.intervention.changes.push_back(*parse_change(model->config, text));
+    for (const char* text : {"mask:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5",
+                             "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"})
+        s.intervention.changes.push_back(*parse_change(model->config, text));
     note_changes(s, model->config);
     REQUIRE(save_workspace(s, path));
     ViewState before;
@@ -346,8 +385,10 @@ TEST_CASE("workspace: everything that is looked at comes back, nothing else does
     before.changes = {"mask:1>0"};
     auto back = open_workspace(path, before);
     REQUIRE(back);
-    CHECK((back->text == s.text && back->other_text == "B" && back->view_name == "compare" && back->model_path == "some model"));
-    CHECK((back->locked == s.locked && back->alignment == s.alignment && back->compared_what == s.compared_what));
+    CHECK((back->text == s.text && back->other_text == "B" && back->view_name == "compare" &&
+           back->model_path == "some model"));
+    CHECK((back->locked == s.locked && back->alignment == s.alignment &&
+           back->compared_what == s.compared_what));
     CHECK((!back->dark && back->recent_texts == before.recent_texts && back->changes_wait));
     restore_changes(*back, model->config);
     CHECK(back->intervention == s.intervention);
@@ -355,20 +396,24 @@ TEST_CASE("workspace: everything that is looked at comes back, nothing else does
     back->changes = {"ablate:99.0"};
     restore_changes(*back, model->config);
     CHECK((back->intervention.changes.empty() && !back->notice.empty()));
-    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}", "{\"format\": \"headlight-workspace\", \"version\": 99}", "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
+    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}",
+                               "{\"format\": \"headlight-workspace\", \"version\": 99}",
+                               "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
         write_bytes(path, broken);
         const auto refused = open_workspace(path, {});
         CHECK_MESSAGE(!refused, broken);
         if (!refused) CHECK(refused.error().message.find("headlight.json") != std::string::npos);
     }
-    write_bytes(path, "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"graph_share\": 7}");
+    write_bytes(path,
+                "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"graph_share\": 7}");
     CHECK((open_workspace(path, {})->site == 0 && open_workspace(path, {})->graph_share == 1));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");
     s.model_path = "model";  // beside the file, wherever that is moved
     note_changes(s, model->config);
     REQUIRE(save_workspace(s, path));
-    CHECK(open_workspace(path, {})->model_path == std::filesystem::weakly_canonical(folder.path / "model").string());
+    CHECK(open_workspace(path, {})->model_path ==
+          std::filesystem::weakly_canonical(folder.path / "model").string());
 }
 
 TEST_CASE("figures: the same bytes on two runs and with any number of threads") {

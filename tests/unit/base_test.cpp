@@ -62,7 +62,8 @@ TEST_CASE("a cancelled job ends within its tiles and says that it was cancelled"
             const CancelScope inner(pool, nullptr);  // keeps the outer flag
             pool.run(1000, [&](int) {
                 if (++begun == 5) cancel = true;
-                while (begun >= 5 && !pool.stopped()) {}
+                while (begun >= 5 && !pool.stopped()) {
+                }
             });
             return success();
         });
@@ -79,7 +80,9 @@ TEST_CASE("what is not finite is seen in every place and width") {
     for (const Index cols : {1, 3, 8, 17, 64}) {
         Matrix m = random_matrix(5, cols, 1);
         CHECK(all_finite(m));
-        for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()})
+        for (const float bad :
+             {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+              -std::numeric_limits<float>::infinity()})
             for (Index i = 0; i < m.size(); ++i) {
                 const float good = std::exchange(m.data()[i], bad);
                 CHECK(!all_finite(m));
@@ -136,7 +139,8 @@ TEST_CASE("JSON: nesting, types and ranges are checked") {
     CHECK(!parse_json("", "x"));
     CHECK(!parse_json("{\"a\":", "x"));
     CHECK(!parse_json(std::string(100000, '['), "x"));
-    const Json j = *parse_json("{\"n\": 5, \"s\": \"5\", \"big\": 18446744073709551615, \"none\": null}", "x");
+    const Json j =
+        *parse_json("{\"n\": 5, \"s\": \"5\", \"big\": 18446744073709551615, \"none\": null}", "x");
     CHECK(*json_integer(j, "n", 1, 0, 10, "x") == 5);
     CHECK(*json_integer(j, or_null("none"), 7, 0, 10, "x") == 7);
     CHECK(!json_integer(j, "none", 7, 0, 10, "x"));
@@ -181,9 +185,11 @@ TEST_CASE("safetensors: what is written is read back") {
     const auto path = folder.path / "t.safetensors";
     const Matrix m = random_matrix(3, 5, 1);
     const int64_t id = 42;
-    REQUIRE(write_safetensors(path,
-                              {{"m", "F32", {3, 5}, [&](const auto& sink) { sink(m.data(), sizeof(float) * 15); }}, {"id", "I64", {1}, [&](const auto& sink) { sink(&id, 8); }}},
-                              {{"key", "välue"}}));
+    REQUIRE(write_safetensors(
+        path,
+        {{"m", "F32", {3, 5}, [&](const auto& sink) { sink(m.data(), sizeof(float) * 15); }},
+         {"id", "I64", {1}, [&](const auto& sink) { sink(&id, 8); }}},
+        {{"key", "välue"}}));
     const auto file = open_safetensors(path);
     REQUIRE(file);
     Matrix back(3, 5);

@@ -1,6 +1,4 @@
 // What no file may do: grow without bound, take minutes, or fail in silence.
-#include "helpers.h"
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "helpers.h"
 #include "io/image.h"
 #include "io/output_file.h"
 #include "tokenizer/tokenizer.h"
@@ -25,12 +24,16 @@ namespace {
 
 /// A tokenizer whose vocabulary is "a", with some steps of its own.
 Result<std::shared_ptr<const Tokenizer>> tokenizer_with(const Json& steps) {
-    Json root{{"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}}}, {"merges", Json::array()}, {"unk_token", "b"}}}};
+    Json root{
+        {"model",
+         {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}}}, {"merges", Json::array()}, {"unk_token", "b"}}}};
     root.update(steps);
     return Tokenizer::parse(root.dump(), "file");
 }
 
-Json replace(const Json& pattern, const std::string& content) { return {{"type", "Replace"}, {"pattern", pattern}, {"content", content}}; }
+Json replace(const Json& pattern, const std::string& content) {
+    return {{"type", "Replace"}, {"pattern", pattern}, {"content", content}};
+}
 
 std::string error_of(const Json& steps, const std::string& text) {
     const auto tokenizer = tokenizer_with(steps);
@@ -41,7 +44,8 @@ std::string error_of(const Json& steps, const std::string& text) {
 
 bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-/// Whether work() holds in a process of its own that may take so many more bytes than this one; the sanitizers' own memory has no limit.
+/// Whether work() holds in a process of its own that may take so many more bytes than this one; the
+/// sanitizers' own memory has no limit.
 template <class Work>
 bool runs_within([[maybe_unused]] int64_t bytes, Work work) {
     int64_t pages = 0;
@@ -72,10 +76,18 @@ const Json kSlow{{"Regex", "(a|aa)+$"}};
 
 TEST_CASE("a pattern beyond its limit is an error in the normalizer as in the pre-tokenizer") {
     CHECK(mentions(error_of({{"normalizer", replace(kSlow, "b")}}, kSlowText), "too many steps"));
-    CHECK(mentions(error_of({{"normalizer", {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, replace(kSlow, "b")}}}}}, kSlowText), "too many steps"));
-    CHECK(mentions(error_of({{"pre_tokenizer", {{"type", "Split"}, {"pattern", kSlow}, {"behavior", "Isolated"}}}}, kSlowText), "too many steps"));
+    CHECK(mentions(
+        error_of({{"normalizer",
+                   {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, replace(kSlow, "b")}}}}},
+                 kSlowText),
+        "too many steps"));
+    CHECK(mentions(
+        error_of({{"pre_tokenizer", {{"type", "Split"}, {"pattern", kSlow}, {"behavior", "Isolated"}}}},
+                 kSlowText),
+        "too many steps"));
     const Json added = Json::array({{{"id", 2}, {"content", kSlowText}, {"normalized", true}}});
-    CHECK(mentions(error_of({{"normalizer", replace(kSlow, "b")}, {"added_tokens", added}}, "a"), "too many steps"));
+    CHECK(mentions(error_of({{"normalizer", replace(kSlow, "b")}, {"added_tokens", added}}, "a"),
+                   "too many steps"));
     CHECK(error_of({{"normalizer", replace(kSlow, "b")}}, std::string(60, 'a')).empty());
 }
 
@@ -86,20 +98,26 @@ TEST_CASE("many slow searches together end as one does") {
 }
 
 TEST_CASE("honest patterns read long texts") {
-    const auto tokenizer = tokenizer_with({{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}}});
+    const auto tokenizer =
+        tokenizer_with({{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}}});
     REQUIRE(tokenizer);
     std::string words;
     for (int i = 0; i < 20'000; ++i) words += "a bc, ";
-    for (const std::string& text : {std::string(300'000, ' '), std::string(300'000, 'a'), words}) CHECK((*tokenizer)->encode(text));
+    for (const std::string& text : {std::string(300'000, ' '), std::string(300'000, 'a'), words})
+        CHECK((*tokenizer)->encode(text));
 }
 
 TEST_CASE("a normalizer cannot make a text more than 32 times longer") {
     const std::string text(3000, 'a');
-    CHECK(mentions(error_of({{"normalizer", {{"type", "Prepend"}, {"prepend", std::string(1 << 20, 'x')}}}}, text), "32 times"));
-    CHECK(mentions(error_of({{"normalizer", replace({{"String", "a"}}, std::string(1 << 20, 'x'))}}, text), "32 times"));
+    CHECK(mentions(
+        error_of({{"normalizer", {{"type", "Prepend"}, {"prepend", std::string(1 << 20, 'x')}}}}, text),
+        "32 times"));
+    CHECK(mentions(error_of({{"normalizer", replace({{"String", "a"}}, std::string(1 << 20, 'x'))}}, text),
+                   "32 times"));
     Json doubled = Json::array();
     for (int i = 0; i < 60; ++i) doubled.push_back(replace({{"String", "a"}}, "aa"));
-    CHECK(mentions(error_of({{"normalizer", {{"type", "Sequence"}, {"normalizers", doubled}}}}, text), "32 times"));
+    CHECK(mentions(error_of({{"normalizer", {{"type", "Sequence"}, {"normalizers", doubled}}}}, text),
+                   "32 times"));
     CHECK(error_of({{"normalizer", replace({{"String", "a"}}, std::string(30, 'x'))}}, text).empty());
     CHECK(error_of({{"normalizer", {{"type", "NFKD"}}}}, "\uFDFA\uFDFA\uFDFA").empty());
 }
@@ -108,37 +126,55 @@ TEST_CASE("a template cannot make more than 4 times as many tokens, however ofte
     const auto times = [](int n) {
         Json single = Json::array();
         for (int i = 0; i < n; ++i) single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
-        return Json{{"type", "TemplateProcessing"}, {"single", single}, {"pair", single}, {"special_tokens", Json::object()}};
+        return Json{{"type", "TemplateProcessing"},
+                    {"single", single},
+                    {"pair", single},
+                    {"special_tokens", Json::object()}};
     };
     const std::string text(3000, 'a');
     CHECK(mentions(error_of({{"post_processor", times(1500)}}, text), "4 times"));
-    CHECK(mentions(error_of({{"post_processor", {{"type", "Sequence"}, {"processors", {times(3), times(3), times(3)}}}}}, text), "4 times"));
+    CHECK(mentions(
+        error_of({{"post_processor", {{"type", "Sequence"}, {"processors", {times(3), times(3), times(3)}}}}},
+                 text),
+        "4 times"));
     CHECK(error_of({{"post_processor", times(2)}}, text).empty());
 }
 
 TEST_CASE("a tokenizer has at most 100 steps of a kind, and no token of more than 4,096 bytes") {
     Json many = Json::array();
     for (int i = 0; i < 101; ++i) many.push_back({{"type", "Lowercase"}});
-    CHECK(mentions(error_of({{"normalizer", {{"type", "Sequence"}, {"normalizers", many}}}}, "a"), "100 steps"));
+    CHECK(mentions(error_of({{"normalizer", {{"type", "Sequence"}, {"normalizers", many}}}}, "a"),
+                   "100 steps"));
     const std::string longest(5000, 'x');
-    CHECK(mentions(error_of({{"added_tokens", Json::array({{{"id", 2}, {"content", longest}}})}}, "a"), "4,096 bytes"));
-    CHECK(mentions(error_of({{"model", {{"type", "BPE"}, {"vocab", {{longest, 0}}}, {"merges", Json::array()}}}}, "a"), "4,096 bytes"));
-    CHECK(mentions(error_of({{"pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "xx"}}}}, "a"), "one character"));
+    CHECK(mentions(error_of({{"added_tokens", Json::array({{{"id", 2}, {"content", longest}}})}}, "a"),
+                   "4,096 bytes"));
+    CHECK(mentions(
+        error_of({{"model", {{"type", "BPE"}, {"vocab", {{longest, 0}}}, {"merges", Json::array()}}}}, "a"),
+        "4,096 bytes"));
+    CHECK(mentions(error_of({{"pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "xx"}}}}, "a"),
+                   "one character"));
 }
 
 TEST_CASE("a picture is resized row by row, whatever its shape") {
     RgbImage tall{1, 65'535, std::vector<uint8_t>(65'535 * 3, 200)};
     for (size_t y = 0; y < 65'535; ++y) tall.rgb[3 * y] = y < 32'768 ? 0 : 100;
-    CHECK(runs_within(64 << 20, [&] { return resize(tall, 512, 2, Resampling::bilinear).width == 512; }));  // 512 × 65,535 pixels are 100 MB
+    CHECK(runs_within(64 << 20, [&] {
+        return resize(tall, 512, 2, Resampling::bilinear).width == 512;
+    }));  // 512 × 65,535 pixels are 100 MB
     const RgbImage small = resize(tall, 512, 2, Resampling::bilinear);
     CHECK(small.rgb[1] == 200);
-    CHECK(small.rgb[0] == 14);  // the triangle at 1/4 of the height reaches from 0 to 3/4: 1/7 of it lies in the lower half
+    CHECK(small.rgb[0] ==
+          14);  // the triangle at 1/4 of the height reaches from 0 to 3/4: 1/7 of it lies in the lower half
     CHECK(small.rgb[512 * 3] == 86);
 }
 
 TEST_CASE("a picture with a side beyond 65,535 pixels is refused before it is decoded") {
-    const auto number = [](uint32_t n) { return std::string{static_cast<char>(n >> 24), static_cast<char>(n >> 16), static_cast<char>(n >> 8), static_cast<char>(n)}; };
-    const std::string header = "IHDR" + number(1) + number(33'000'000) + std::string("\x08\x02\x00\x00\x00", 5);
+    const auto number = [](uint32_t n) {
+        return std::string{static_cast<char>(n >> 24), static_cast<char>(n >> 16), static_cast<char>(n >> 8),
+                           static_cast<char>(n)};
+    };
+    const std::string header =
+        "IHDR" + number(1) + number(33'000'000) + std::string("\x08\x02\x00\x00\x00", 5);
     uLong sum = crc32(0, reinterpret_cast<const Bytef*>(header.data()), static_cast<uInt>(header.size()));
     const std::string png = "\x89PNG\r\n\x1a\n" + number(13) + header + number(static_cast<uint32_t>(sum));
     const auto image = decode_image(std::as_bytes(std::span(png.data(), png.size())), "tall.png");
@@ -148,7 +184,8 @@ TEST_CASE("a picture with a side beyond 65,535 pixels is refused before it is de
 
 TEST_CASE("sinusoidal positions cost the rows that are read, not the context that a configuration claims") {
     TemporaryFolder folder;
-    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/marian")) std::filesystem::copy(file.path(), folder.path / file.path().filename());
+    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/marian"))
+        std::filesystem::copy(file.path(), folder.path / file.path().filename());
     Json config = *read_json(folder.path / "config.json");
     config["max_position_embeddings"] = 4'000'000;
     write_bytes(folder.path / "config.json", config.dump());
@@ -158,11 +195,13 @@ TEST_CASE("sinusoidal positions cost the rows that are read, not the context tha
     ThreadPool pool(2);
     const auto sequence = [](std::vector<int> ids) { return request_of(std::move(ids)).inputs[0]; };
     const ForwardRequest request{{sequence({1, 2, 3}), sequence({4, 5})}, {}};
-    const auto huge = *run_trace(*model, request, pool), usual = *run_trace(reference_model("marian"), request, pool);
+    const auto huge = *run_trace(*model, request, pool),
+               usual = *run_trace(reference_model("marian"), request, pool);
     CHECK(huge->normalized() == usual->normalized());
 }
 
-TEST_CASE("a mapped file that is cut reads as zeros and says that it changed; one that is replaced lives on") {
+TEST_CASE(
+    "a mapped file that is cut reads as zeros and says that it changed; one that is replaced lives on") {
     TemporaryFolder folder;
     const auto path = folder.path / "data";
     const std::string text(100'000, 'x');
@@ -186,9 +225,12 @@ TEST_CASE("a mapped file that is cut reads as zeros and says that it changed; on
     CHECK(other->text() == text);
 }
 
-TEST_CASE("a model's file that is cut or overwritten ends the pass with one sentence, not with a signal or other numbers") {
+TEST_CASE(
+    "a model's file that is cut or overwritten ends the pass with one sentence, not with a signal or other "
+    "numbers") {
     TemporaryFolder folder;
-    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/gpt2")) std::filesystem::copy(file.path(), folder.path / file.path().filename());
+    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/gpt2"))
+        std::filesystem::copy(file.path(), folder.path / file.path().filename());
     const auto weights = folder.path / "model.safetensors";
     const std::string bytes = read_bytes(weights);
     const auto error_after = [&](const std::function<void()>& change) {
@@ -204,12 +246,17 @@ TEST_CASE("a model's file that is cut or overwritten ends the pass with one sent
     CHECK(error_after([&] { std::filesystem::resize_file(weights, 5000); }) == expected);
     CHECK(error_after([&] { std::filesystem::resize_file(weights, 0); }) == expected);
     CHECK(error_after([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // times are told in ticks of the kernel
-        std::fstream(weights, std::ios::in | std::ios::out | std::ios::binary).seekp(-100, std::ios::end).write("other numbers", 13);
-    }) == expected);
+              std::this_thread::sleep_for(
+                  std::chrono::milliseconds(20));  // times are told in ticks of the kernel
+              std::fstream(weights, std::ios::in | std::ios::out | std::ios::binary)
+                  .seekp(-100, std::ios::end)
+                  .write("other numbers", 13);
+          }) == expected);
 }
 
-TEST_CASE("a save that a signal ends leaves nothing beside the file, and one that was killed is cleared by the next") {
+TEST_CASE(
+    "a save that a signal ends leaves nothing beside the file, and one that was killed is cleared by the "
+    "next") {
     TemporaryFolder folder;
     const auto target = folder.path / "figure.png";
     const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path), {}); };
@@ -220,7 +267,8 @@ TEST_CASE("a save that a signal ends leaves nothing beside the file, and one tha
         REQUIRE(pipe(ready) == 0);
         const pid_t child = fork();
         if (child == 0) {
-            for (const int s : {SIGINT, SIGTERM, SIGHUP}) std::signal(s, SIG_DFL);  // the test program handles them
+            for (const int s : {SIGINT, SIGTERM, SIGHUP})
+                std::signal(s, SIG_DFL);  // the test program handles them
             static_cast<void>(write_file(target, fresh));
             close(ready[1]);
             for (;;) static_cast<void>(write_file(target, fresh));
@@ -269,8 +317,10 @@ TEST_CASE("a save beside another that is still being written leaves that one alo
 }
 
 TEST_CASE("control characters are shown, not sent: C0, delete, C1; line breaks and tabs stay") {
-    CHECK(printable("a\x1b]0;x\x07" "b\n\tc\x7f") == "a␛]0;x␇b\n\tc␡");
-    CHECK(printable("\xc2\x9b" "31m ä 猫") == "␦31m ä 猫");
+    CHECK(printable("a\x1b]0;x\x07"
+                    "b\n\tc\x7f") == "a␛]0;x␇b\n\tc␡");
+    CHECK(printable("\xc2\x9b"
+                    "31m ä 猫") == "␦31m ä 猫");
     CHECK(printable(std::string("\0", 1)) == "␀");
 }
 
@@ -291,11 +341,14 @@ TEST_CASE("what a message repeats of its input is short and valid UTF-8") {
 TEST_CASE("a save removes leftovers of its own making alone, not files whose names begin like them") {
     const TemporaryFolder folder;
     const auto target = folder.path / "x.png";
-    for (const char* name : {"x.png.part-final", "x.png.part-2", "x.png.part-backup", "x.png.part-0123456789", "x.png.part-ABCDEF01"}) write_bytes(folder.path / name, "mine");
+    for (const char* name : {"x.png.part-final", "x.png.part-2", "x.png.part-backup", "x.png.part-0123456789",
+                             "x.png.part-ABCDEF01"})
+        write_bytes(folder.path / name, "mine");
     write_bytes(folder.path / "x.png.part-0123abcd", "left by a killed save");
     REQUIRE(write_file(target, "new"));
     size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path)) files += entry.path().filename() != "x.png";
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path))
+        files += entry.path().filename() != "x.png";
     CHECK(files == 5);
     CHECK(!std::filesystem::exists(folder.path / "x.png.part-0123abcd"));
 }

@@ -22,7 +22,9 @@ std::string drawn(const Mask& mask, const Visibility& own, const std::vector<int
     return out;
 }
 
-std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& model, const std::vector<std::string>& changes, ThreadPool& pool, const Trace* past = nullptr) {
+std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& model,
+                                     const std::vector<std::string>& changes, ThreadPool& pool,
+                                     const Trace* past = nullptr) {
     ForwardRequest request = request_of(kIds);
     if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7, 9}).inputs[0]);
     for (const std::string& text : changes) {
@@ -34,7 +36,9 @@ std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& model, 
     return *run_trace(model, request, pool, nullptr, past);
 }
 
-bool same(const Matrix& a, const Matrix& b) { return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all(); }
+bool same(const Matrix& a, const Matrix& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
+}
 
 }  // namespace
 
@@ -47,9 +51,13 @@ TEST_CASE("masks by hand: window, prefix, global, block") {
     CHECK(drawn(*Mask::parse("global:1:1"), {false, 0}, one) == "xxxx xx.. x.x. x..x");
     CHECK(drawn(*Mask::parse("block"), {true, 0}, two) == "x... xx.. ..x. ..xx");
     CHECK(drawn(*Mask::parse("block"), {false, 0}, two) == "xx.. xx.. ..xx ..xx");
-    for (const char* text : {"window:2", "prefix:3", "global:1:2", "block", "none", "own"}) CHECK(Mask::parse(text)->name() == text);
-    for (const char* text : {"window", "window:x", "window:-1", "window:0", "global:1:0", "global:1", "prefix:1:2", "file:/nowhere.json", ""}) CHECK(!Mask::parse(text));
-    CHECK(sentence_numbers(std::vector<std::string>{"A", "b", ".", "C", "!", "d"}, {}, 6) == std::vector<int>{0, 0, 0, 1, 1, 2});
+    for (const char* text : {"window:2", "prefix:3", "global:1:2", "block", "none", "own"})
+        CHECK(Mask::parse(text)->name() == text);
+    for (const char* text : {"window", "window:x", "window:-1", "window:0", "global:1:0", "global:1",
+                             "prefix:1:2", "file:/nowhere.json", ""})
+        CHECK(!Mask::parse(text));
+    CHECK(sentence_numbers(std::vector<std::string>{"A", "b", ".", "C", "!", "d"}, {}, 6) ==
+          std::vector<int>{0, 0, 0, 1, 1, 2});
 }
 
 TEST_CASE("a plan's cells are painted one by one") {
@@ -79,11 +87,15 @@ TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is r
     }
 }
 
-TEST_CASE("changes: hard is the arg max, uniform is even, a high temperature comes near it, 1 changes nothing") {
+TEST_CASE(
+    "changes: hard is the arg max, uniform is even, a high temperature comes near it, 1 changes nothing") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const auto before = changed(model, {}, pool), hard = changed(model, {"temperature:0@1.2"}, pool), uniform = changed(model, {"ablate:1.2:uniform"}, pool);
-    const auto hot = changed(model, {"temperature:100000@1.2"}, pool), same_again = changed(model, {"temperature:1@1.2"}, pool), ablated = changed(model, {"ablate:1.2:hard"}, pool);
+    const auto before = changed(model, {}, pool), hard = changed(model, {"temperature:0@1.2"}, pool),
+               uniform = changed(model, {"ablate:1.2:uniform"}, pool);
+    const auto hot = changed(model, {"temperature:100000@1.2"}, pool),
+               same_again = changed(model, {"temperature:1@1.2"}, pool),
+               ablated = changed(model, {"ablate:1.2:hard"}, pool);
     for (int q = 0; q < static_cast<int>(kIds.size()); ++q) {
         Index heaviest = 0;
         before->pattern(1, 2).row(q).maxCoeff(&heaviest);
@@ -96,22 +108,28 @@ TEST_CASE("changes: hard is the arg max, uniform is even, a high temperature com
     CHECK(same(before->normalized(), same_again->normalized()));
 }
 
-TEST_CASE("changes: all heads of a layer ablated equal its attention skipped, but for the bias; mean is the mean of z") {
+TEST_CASE(
+    "changes: all heads of a layer ablated equal its attention skipped, but for the bias; mean is the mean "
+    "of z") {
     ThreadPool pool(2);
     for (const char* name : {"llama", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int site = static_cast<int>(model->config.stacks.size()) - 1 ? model->config.stacks[0].layers : 1;
+        const int site =
+            static_cast<int>(model->config.stacks.size()) - 1 ? model->config.stacks[0].layers : 1;
         const std::string layer = site_path(model->config, site);
         std::vector<std::string> all;
-        for (int h = 0; h < model->config.max_heads(); ++h) all.push_back("ablate:" + layer + "." + std::to_string(h) + ":zero");
-        const auto zero = changed(model, all, pool), skipped = changed(model, {"skip-attention:" + layer}, pool);
+        for (int h = 0; h < model->config.max_heads(); ++h)
+            all.push_back("ablate:" + layer + "." + std::to_string(h) + ":zero");
+        const auto zero = changed(model, all, pool),
+                   skipped = changed(model, {"skip-attention:" + layer}, pool);
         const Linear& o = zero->weights(site).o;
         const Matrix out = zero->attn_out(site, pool);
         for (Index i = 0; i < out.rows(); ++i)
             for (Index j = 0; j < out.cols(); ++j) CHECK(out(i, j) == (o.bias ? o.bias[j] : 0.0f));
         if (!o.bias) CHECK((zero->normalized() - skipped->normalized()).cwiseAbs().maxCoeff() < 1e-6f);
-        const auto before = changed(model, {}, pool), mean = changed(model, {"ablate:" + layer + ".1:mean"}, pool);
+        const auto before = changed(model, {}, pool),
+                   mean = changed(model, {"ablate:" + layer + ".1:mean"}, pool);
         const int n = before->query_count(site), d = model->config.d_head(1);
         const Eigen::RowVectorXf want = before->z(site, 0, n, pool).middleCols(d, d).colwise().mean();
         CHECK((mean->z(site, 0, n, pool).middleCols(d, d).rowwise() - want).cwiseAbs().maxCoeff() < 1e-5f);
@@ -134,9 +152,12 @@ TEST_CASE("changes: a score edited, a pattern frozen, an MLP skipped") {
     request.intervention.changes.push_back(freeze);
     const auto frozen = *run_trace(model, request, pool);
     CHECK(same(frozen->pattern(1, 0), pattern));
-    CHECK((frozen->z(1, 0, 10, pool).leftCols(model->config.d_head(1)).rowwise() - frozen->v(1, 0).row(0)).cwiseAbs().maxCoeff() < 1e-6f);
+    CHECK((frozen->z(1, 0, 10, pool).leftCols(model->config.d_head(1)).rowwise() - frozen->v(1, 0).row(0))
+              .cwiseAbs()
+              .maxCoeff() < 1e-6f);
     const auto skipped = changed(model, {"skip-mlp:1"}, pool);
-    const Matrix gap = skipped->resid_post(0, 1) - skipped->stack(0).layers[1]->resid_pre - skipped->attn_out(1, pool);
+    const Matrix gap =
+        skipped->resid_post(0, 1) - skipped->stack(0).layers[1]->resid_pre - skipped->attn_out(1, pool);
     CHECK(gap.cwiseAbs().maxCoeff() < 1e-5f);
 }
 
@@ -145,9 +166,11 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
     for (const char* name : {"gpt2", "gemma2", "bert", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int site = model->config.stacks.size() > 1 ? model->config.stacks[0].layers + 1 : model->config.stacks[0].layers - 1;
+        const int site = model->config.stacks.size() > 1 ? model->config.stacks[0].layers + 1
+                                                         : model->config.stacks[0].layers - 1;
         const std::string change = "ablate:" + site_path(model->config, site) + ".0:zero";
-        const auto before = changed(model, {}, pool), full = changed(model, {change}, pool), quick = changed(model, {change}, pool, before.get());
+        const auto before = changed(model, {}, pool), full = changed(model, {change}, pool),
+                   quick = changed(model, {change}, pool, before.get());
         CHECK(same(full->normalized(), quick->normalized()));
         CHECK(quick->activations.stacks.back()->layers[0] == before->activations.stacks.back()->layers[0]);
         const auto back = changed(model, {}, pool, quick.get());
@@ -157,7 +180,9 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
 
 TEST_CASE("changes that name nothing are refused in one sentence") {
     const auto model = reference_model("gpt2");
-    for (const char* text : {"", "ablate", "ablate:99.0", "ablate:0.99", "ablate:0.0:loud", "temperature:-1", "temperature:x", "temperature:1@9.9", "mask:3", "mask:-1>2", "score:1>2@0.0", "skip-mlp:77", "dance:1"}) {
+    for (const char* text :
+         {"", "ablate", "ablate:99.0", "ablate:0.99", "ablate:0.0:loud", "temperature:-1", "temperature:x",
+          "temperature:1@9.9", "mask:3", "mask:-1>2", "score:1>2@0.0", "skip-mlp:77", "dance:1"}) {
         const auto change = parse_change(model->config, text);
         CHECK_MESSAGE(!change, text);
         if (!change) CHECK(change.error().message.size() > 20);
@@ -174,15 +199,21 @@ TEST_CASE("sweep: each head's effect is what ablating it alone does") {
         const auto effects = head_effects(*trace, position, 17, pool);
         REQUIRE(effects);
         REQUIRE(effects->size() == static_cast<size_t>(model->config.head_count()));
-        const auto p = [&](const Trace& t) { return probabilities(unembed(*model, t.normalized().middleRows(position, 1), pool).row(0).transpose())[17]; };
+        const auto p = [&](const Trace& t) {
+            return probabilities(
+                unembed(*model, t.normalized().middleRows(position, 1), pool).row(0).transpose())[17];
+        };
         for (const int i : {0, 5, static_cast<int>(effects->size()) - 1}) {
             const std::string head = head_path(model->config, model->config.head_at(static_cast<size_t>(i)));
-            CHECK((*effects)[static_cast<size_t>(i)] == doctest::Approx(p(*changed(model, {"ablate:" + head + ":zero"}, pool)) - p(*trace)).epsilon(1e-3));
+            CHECK((*effects)[static_cast<size_t>(i)] ==
+                  doctest::Approx(p(*changed(model, {"ablate:" + head + ":zero"}, pool)) - p(*trace))
+                      .epsilon(1e-3));
         }
     }
 }
 
-TEST_CASE("distance of heads: 0 to itself, 1 bit without anything in common, and the row mean of hand-made rows") {
+TEST_CASE(
+    "distance of heads: 0 to itself, 1 bit without anything in common, and the row mean of hand-made rows") {
     Eigen::RowVectorXf a(4), b(4);
     a << 1, 0, 0, 0;
     b << 0, 1, 0, 0;
@@ -193,13 +224,15 @@ TEST_CASE("distance of heads: 0 to itself, 1 bit without anything in common, and
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto before = changed(model, {}, pool), after = changed(model, {"mask:6>2@1.0"}, pool);
-    const auto same_run = head_distances(*before, *before, {}, pool), other = head_distances(*before, *after, {}, pool);
+    const auto same_run = head_distances(*before, *before, {}, pool),
+               other = head_distances(*before, *after, {}, pool);
     REQUIRE((same_run && other));
     for (const float d : *same_run) CHECK(d == 0);
     const size_t changed_head = model->config.head_index(1, 0);
     for (size_t i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
     CHECK((*other)[changed_head] > 0);
-    const auto alike = prediction_divergence(*before, *before, paired_with_itself(10), pool), apart = prediction_divergence(*before, *after, paired_with_itself(10), pool);
+    const auto alike = prediction_divergence(*before, *before, paired_with_itself(10), pool),
+               apart = prediction_divergence(*before, *after, paired_with_itself(10), pool);
     REQUIRE((alike && apart));
     CHECK(*alike == std::vector<float>(kIds.size(), 0.0f));
     for (int i = 0; i < 10; ++i) CHECK(((*apart)[static_cast<size_t>(i)] > 0) == (i >= 6));
@@ -223,7 +256,8 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
     CHECK(pair->distances[3] == doctest::Approx(mean));
     const RunPair changes{Versus::unchanged, {}};
-    const auto none = find(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr), some = find(Runs{*hard, plain.get()}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr);
+    const auto none = find(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr),
+               some = find(Runs{*hard, plain.get()}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr);
     REQUIRE((none && some));
     for (const float d : none->distances) CHECK(d == 0);
     CHECK(none->map.largest.empty());
@@ -236,7 +270,8 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
 
 TEST_CASE("alignment: equal tokens, replaced ones one for one, lone ones alone, and by hand") {
     using Words = std::vector<std::string>;
-    const Words a{"a", "red", "ball", "fell"}, b{"a", "big", "blue", "ball", "fell"}, c{"a", "blue", "ball", "fell"};
+    const Words a{"a", "red", "ball", "fell"}, b{"a", "big", "blue", "ball", "fell"},
+        c{"a", "blue", "ball", "fell"};
     CHECK(align({}, a, c) == TokenPairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}});
     CHECK(align({}, a, b) == TokenPairs{{0, 0}, {-1, 1}, {-1, 2}, {1, -1}, {2, 3}, {3, 4}});
     CHECK(align({AlignBy::position, {}}, a, b) == TokenPairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}, {-1, 4}});
@@ -244,7 +279,8 @@ TEST_CASE("alignment: equal tokens, replaced ones one for one, lone ones alone, 
     CHECK(align({AlignBy::token, {{0, -1}}}, a, c) == TokenPairs{{-1, 0}, {0, -1}, {1, 1}, {2, 2}, {3, 3}});
     CHECK(align({AlignBy::token, {{9, 1}, {1, 77}}}, a, c) == align({}, a, c));
     CHECK(align({}, a, Words{}).size() == 4);
-    for (const Alignment& how : {Alignment{}, Alignment{AlignBy::position, {}}, Alignment{AlignBy::token, {{3, 0}, {0, 4}}}}) {
+    for (const Alignment& how :
+         {Alignment{}, Alignment{AlignBy::position, {}}, Alignment{AlignBy::token, {{3, 0}, {0, 4}}}}) {
         const TokenPairs pairs = align(how, a, b);  // each token once
         std::vector<int> as(4), bs(5);
         for (const TokenPair& p : pairs) {
@@ -284,14 +320,17 @@ TEST_CASE("two sentences: cells stand where their tokens stand, and what one lac
     CHECK((next->position_a == 9 && next->position_b == 10));
     CHECK(std::isnan(next->divergence[4]));
     CHECK(next->divergence[0] == doctest::Approx(0).epsilon(1e-6));
-    for (const ProbabilityChange& p : next->tokens) CHECK(p.b == doctest::Approx(probabilities_at(*b, 10, pool)[p.id]));
+    for (const ProbabilityChange& p : next->tokens)
+        CHECK(p.b == doctest::Approx(probabilities_at(*b, 10, pool)[p.id]));
 }
 
 TEST_CASE("two models: heads that cannot be paired one by one are ranked from A's") {
     ThreadPool pool(2);
     const auto gpt2 = reference_model("gpt2"), llama = reference_model("llama");
     const auto a = *run_trace(gpt2, request_of(kIds), pool), b = *run_trace(llama, request_of(kIds), pool);
-    const auto pair = find(Runs{*a, nullptr, b.get()}, HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99}, pool, nullptr);
+    const auto pair =
+        find(Runs{*a, nullptr, b.get()},
+             HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99}, pool, nullptr);
     REQUIRE(pair);
     CHECK(pair->distances.size() == static_cast<size_t>(llama->config.head_count()));
     CHECK(same(pair->map.b, masked_pattern(*b, llama->config.sites() - 1, llama->config.max_heads() - 1)));
@@ -304,16 +343,20 @@ TEST_CASE("keep: every other head of the layer is ablated") {
     std::vector<std::string> others;
     for (int h = 0; h < model->config.max_heads(); ++h)
         if (h != 1) others.push_back("ablate:1." + std::to_string(h) + ":zero");
-    CHECK(same(changed(model, {"ablate:1.1:keep"}, pool)->normalized(), changed(model, others, pool)->normalized()));
+    CHECK(same(changed(model, {"ablate:1.1:keep"}, pool)->normalized(),
+               changed(model, others, pool)->normalized()));
 }
 
 TEST_CASE("a rectangle forbids what its cells one by one forbid") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const auto block = changed(model, {"mask:5-6>1-2"}, pool), cells = changed(model, {"mask:5>1", "mask:5>2", "mask:6>1", "mask:6>2"}, pool);
+    const auto block = changed(model, {"mask:5-6>1-2"}, pool),
+               cells = changed(model, {"mask:5>1", "mask:5>2", "mask:6>1", "mask:6>2"}, pool);
     CHECK(same(block->normalized(), cells->normalized()));
-    CHECK(same(changed(model, {"mask:8-99>0-99@0.0"}, pool)->normalized(), changed(model, {"mask:8-9>0-9@0.0"}, pool)->normalized()));
-    for (const char* text : {"mask:6-5>1", "mask:5->1", "mask:5-6-7>1", "mask:5-6>", "score:5-6>1@0.0=2"}) CHECK_MESSAGE(!parse_change(model->config, text), text);
+    CHECK(same(changed(model, {"mask:8-99>0-99@0.0"}, pool)->normalized(),
+               changed(model, {"mask:8-9>0-9@0.0"}, pool)->normalized()));
+    for (const char* text : {"mask:6-5>1", "mask:5->1", "mask:5-6-7>1", "mask:5-6>", "score:5-6>1@0.0=2"})
+        CHECK_MESSAGE(!parse_change(model->config, text), text);
 }
 
 TEST_CASE("padding: no query sees a padding token, and a decoder's start token is none") {
@@ -322,7 +365,9 @@ TEST_CASE("padding: no query sees a padding token, and a decoder's start token i
     CHECK(drawn(*Mask::parse("padding"), {false, 0}, sentences) == "xx.. xx.. xx.. xx..");
 }
 
-TEST_CASE("patching: a head gets its pattern on another text, row by row; rows without a common token keep their own") {
+TEST_CASE(
+    "patching: a head gets its pattern on another text, row by row; rows without a common token keep their "
+    "own") {
     ThreadPool pool(2);
     const auto model = *Model::open(kTests.parent_path() / "models" / "stories");
     const auto trace_of = [&](const std::string& text) {
@@ -330,7 +375,8 @@ TEST_CASE("patching: a head gets its pattern on another text, row by row; rows w
         typed.text = text;
         return *run_trace(model, {read_typed(*model, typed)->sequences, {}}, pool);
     };
-    const auto own = trace_of("Lily had a red ball."), source = trace_of("Lily had a blue ball."), other = trace_of("Tom");
+    const auto own = trace_of("Lily had a red ball."), source = trace_of("Lily had a blue ball."),
+               other = trace_of("Tom");
     Intervention wanted;
     wanted.changes.push_back(*parse_change(model->config, "freeze:2.0=Lily had a blue ball."));
     REQUIRE(needs_patching(wanted));
@@ -349,12 +395,15 @@ TEST_CASE("patching: a head gets its pattern on another text, row by row; rows w
 TEST_CASE("stages: the probability as one change after another was made") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const auto own = changed(model, {}, pool), one = changed(model, {"mask:9>2"}, pool), two = changed(model, {"mask:9>2", "ablate:1.0:zero"}, pool);
+    const auto own = changed(model, {}, pool), one = changed(model, {"mask:9>2"}, pool),
+               two = changed(model, {"mask:9>2", "ablate:1.0:zero"}, pool);
     const auto stages = find(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
     REQUIRE(stages);
     REQUIRE(stages->probability.size() == 3);
     int i = 0;
-    for (const auto& trace : {own, one, two}) CHECK(stages->probability[static_cast<size_t>(i++)] == doctest::Approx(probabilities_at(*trace, 9, pool)[stages->token]).epsilon(1e-4));
+    for (const auto& trace : {own, one, two})
+        CHECK(stages->probability[static_cast<size_t>(i++)] ==
+              doctest::Approx(probabilities_at(*trace, 9, pool)[stages->token]).epsilon(1e-4));
 }
 
 TEST_CASE("without its first key a pattern's rows still sum to 1") {

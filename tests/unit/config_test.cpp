@@ -11,7 +11,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool says(const std::string& message, const std::string& part) { return message.find(part) != std::string::npos; }
+bool says(const std::string& message, const std::string& part) {
+    return message.find(part) != std::string::npos;
+}
 
 std::string problem_of(const Json& config) {
     const auto parsed = parse_config(config, "x");
@@ -70,13 +72,17 @@ private:
     uint64_t entry_count_ = 0, tensor_count_ = 0, data_ = 0;
 };
 
-Result<Gguf> parsed(const std::string& bytes) { return parse_gguf(std::as_bytes(std::span(bytes)), "x.gguf"); }
+Result<Gguf> parsed(const std::string& bytes) {
+    return parse_gguf(std::as_bytes(std::span(bytes)), "x.gguf");
+}
 
 /// The header of a decoder with two heads of 80, as llama.cpp's converter writes it: without key_length.
 GgufBytes decoder_header(const std::string& architecture) {
     GgufBytes out;
     out.set("general.architecture", architecture);
-    const std::pair<const char*, uint32_t> sizes[] = {{"embedding_length", 160}, {"block_count", 2}, {"attention.head_count", 2}, {"attention.head_count_kv", 2}, {"feed_forward_length", 64}, {"context_length", 64}};
+    const std::pair<const char*, uint32_t> sizes[] = {
+        {"embedding_length", 160},      {"block_count", 2},          {"attention.head_count", 2},
+        {"attention.head_count_kv", 2}, {"feed_forward_length", 64}, {"context_length", 64}};
     for (const auto& [key, value] : sizes) out.set(architecture + "." + key, value);
     out.tensor("token_embd.weight", 3, 160, 0);
     return out;
@@ -111,8 +117,10 @@ TEST_CASE("a value of another type, or none of a key's names, is refused and nam
         {R"({"model_type":"phi","partial_rotary_factor":1.5})", "partial_rotary_factor"},
         {R"({"model_type":"mistral","num_key_value_heads":null})", "num_key_value_heads"},
         {R"({"model_type":"gemma2","sliding_window":null})", "sliding_window"},
-        {R"({"model_type":"gemma2","num_hidden_layers":2,"layer_types":["sliding_attention","ful_attention"]})", "layer_types"},
-        {R"({"model_type":"gemma2","num_hidden_layers":2,"layer_types":["sliding_attention",1]})", "layer_types"},
+        {R"({"model_type":"gemma2","num_hidden_layers":2,"layer_types":["sliding_attention","ful_attention"]})",
+         "layer_types"},
+        {R"({"model_type":"gemma2","num_hidden_layers":2,"layer_types":["sliding_attention",1]})",
+         "layer_types"},
         {R"({"model_type":"gemma2","layer_types":{}})", "layer_types"},
         {R"({"model_type":"modernbert","rope_parameters":{"full_attention":7}})", "full_attention"},
         {R"({"model_type":"vit","id2label":["cat","dog"]})", "id2label"},
@@ -125,7 +133,8 @@ TEST_CASE("a value of another type, or none of a key's names, is refused and nam
     }
 }
 
-TEST_CASE("a null counts as missing where the class's default is None, and keys that are not read never matter") {
+TEST_CASE(
+    "a null counts as missing where the class's default is None, and keys that are not read never matter") {
     const auto same = [](const char* with, const char* without) {
         CAPTURE(with);
         const auto a = parse_config(Json::parse(with), "x"), b = parse_config(Json::parse(without), "x");
@@ -133,33 +142,49 @@ TEST_CASE("a null counts as missing where the class's default is None, and keys 
         REQUIRE(b);
         CHECK(*a == *b);
     };
-    same(R"({"model_type":"gpt2","n_inner":null,"pad_token_id":null,"eos_token_id":null,"summary_type":[1],"n_ctx":null,"dtype":7})", R"({"model_type":"gpt2"})");
-    same(R"({"model_type":"llama","num_key_value_heads":null,"head_dim":null,"rope_scaling":null,"rope_parameters":null,"layer_types":3})", R"({"model_type":"llama"})");
+    same(
+        R"({"model_type":"gpt2","n_inner":null,"pad_token_id":null,"eos_token_id":null,"summary_type":[1],"n_ctx":null,"dtype":7})",
+        R"({"model_type":"gpt2"})");
+    same(
+        R"({"model_type":"llama","num_key_value_heads":null,"head_dim":null,"rope_scaling":null,"rope_parameters":null,"layer_types":3})",
+        R"({"model_type":"llama"})");
     same(R"({"model_type":"qwen2","layer_types":null,"sliding_window":null})", R"({"model_type":"qwen2"})");
-    same(R"({"model_type":"qwen2","num_attention_heads":16,"hidden_size":64,"num_key_value_heads":null})", R"({"model_type":"qwen2","num_attention_heads":16,"hidden_size":64,"num_key_value_heads":16})");
+    same(R"({"model_type":"qwen2","num_attention_heads":16,"hidden_size":64,"num_key_value_heads":null})",
+         R"({"model_type":"qwen2","num_attention_heads":16,"hidden_size":64,"num_key_value_heads":16})");
     same(R"({"model_type":"opt","word_embed_proj_dim":null})", R"({"model_type":"opt"})");
     same(R"({"model_type":"marian","decoder_vocab_size":null})", R"({"model_type":"marian"})");
-    same(R"({"model_type":"t5","num_decoder_layers":null,"decoder_start_token_id":null})", R"({"model_type":"t5"})");
-    same(R"({"model_type":"bart","eos_token_id":[2,7]})", R"({"model_type":"bart","eos_token_id":[2,7],"architectures":null})");
+    same(R"({"model_type":"t5","num_decoder_layers":null,"decoder_start_token_id":null})",
+         R"({"model_type":"t5"})");
+    same(R"({"model_type":"bart","eos_token_id":[2,7]})",
+         R"({"model_type":"bart","eos_token_id":[2,7],"architectures":null})");
 }
 
 TEST_CASE("what ends and begins a text is read with its types") {
     WritingRules rules;
-    CHECK(parse_writing_rules(Json::parse(R"({"eos_token_id":[1,2],"suppress_tokens":[-1,7],"bad_words_ids":[[4],[5,6]],"forced_bos_token_id":null})"), "x", rules));
+    CHECK(parse_writing_rules(
+        Json::parse(
+            R"({"eos_token_id":[1,2],"suppress_tokens":[-1,7],"bad_words_ids":[[4],[5,6]],"forced_bos_token_id":null})"),
+        "x", rules));
     CHECK((rules.ends == std::vector{1, 2} && rules.banned == std::vector{4, 7} && rules.first == -1));
-    for (const char* wrong : {R"({"eos_token_id":1.5})", R"({"suppress_tokens":["a"]})", R"({"bad_words_ids":[[4,"x"]]})", R"({"forced_bos_token_id":{}})", R"({"eos_token_id":true})"})
+    for (const char* wrong :
+         {R"({"eos_token_id":1.5})", R"({"suppress_tokens":["a"]})", R"({"bad_words_ids":[[4,"x"]]})",
+          R"({"forced_bos_token_id":{}})", R"({"eos_token_id":true})"})
         CHECK(!parse_writing_rules(Json::parse(wrong), "x", rules));
 }
 
 TEST_CASE("how pictures are prepared is read with its types") {
     VisionConfig vision;
-    CHECK(parse_preprocessor(Json::parse(R"({"resample":3,"image_mean":null,"do_rescale":null,"size":"any"})"), "x", vision));
+    CHECK(parse_preprocessor(
+        Json::parse(R"({"resample":3,"image_mean":null,"do_rescale":null,"size":"any"})"), "x", vision));
     CHECK(vision.resampling == Resampling::bicubic);
-    for (const char* wrong : {R"({"resample":1})", R"({"resample":"bicubic"})", R"({"image_mean":0.5})", R"({"image_mean":[1,2,1e300]})", R"({"image_std":[1,0,1]})", R"({"do_normalize":"yes"})"})
+    for (const char* wrong :
+         {R"({"resample":1})", R"({"resample":"bicubic"})", R"({"image_mean":0.5})",
+          R"({"image_mean":[1,2,1e300]})", R"({"image_std":[1,0,1]})", R"({"do_normalize":"yes"})"})
         CHECK(!parse_preprocessor(Json::parse(wrong), "x", vision));
 }
 
-TEST_CASE("tokenizer files: values of another type are refused, null where the library allows none is missing") {
+TEST_CASE(
+    "tokenizer files: values of another type are refused, null where the library allows none is missing") {
     Json tokenizer = *read_json(kTests / "reference/models/bert/tokenizer.json");
     const auto opens = [&](const char* at, const Json& value) {
         Json changed = tokenizer;
@@ -187,8 +212,10 @@ TEST_CASE("tokenizer files: values of another type are refused, null where the l
     CHECK(!flags(R"(["do_lower_case"])"));
 }
 
-TEST_CASE("head_dim counts in the classes that read it alone, so that fused projections are cut where they end") {
-    for (const char* family : {"gpt2", "gpt_neox", "bloom", "modernbert", "bert", "roberta", "albert", "electra", "distilbert", "opt", "marian", "bart"}) {
+TEST_CASE(
+    "head_dim counts in the classes that read it alone, so that fused projections are cut where they end") {
+    for (const char* family : {"gpt2", "gpt_neox", "bloom", "modernbert", "bert", "roberta", "albert",
+                               "electra", "distilbert", "opt", "marian", "bart"}) {
         CAPTURE(family);
         Json config = *read_json(kTests / "reference/models" / family / "config.json");
         const auto plain = parse_config(config, "x");
@@ -206,19 +233,22 @@ TEST_CASE("head_dim counts in the classes that read it alone, so that fused proj
         CHECK(problem_of({{"model_type", family}, {"head_dim", "48"}}) != "");
     }
     CHECK(problem_of({{"model_type", "qwen3"}, {"head_dim", nullptr}}) != "");  // an int in its class
-    CHECK(says(problem_of({{"model_type", "gpt2"}, {"n_embd", 100}, {"n_head", 12}, {"head_dim", 12}}), "divide"));
+    CHECK(says(problem_of({{"model_type", "gpt2"}, {"n_embd", 100}, {"n_head", 12}, {"head_dim", 12}}),
+               "divide"));
 }
 
 TEST_CASE("a GPT-2 with a head_dim of its own gives the numbers of one without") {
     TemporaryFolder folder;
-    for (const char* file : {"model.safetensors", "tokenizer.json"}) fs::copy(kTests / "reference/models/gpt2" / file, folder.path / file);
+    for (const char* file : {"model.safetensors", "tokenizer.json"})
+        fs::copy(kTests / "reference/models/gpt2" / file, folder.path / file);
     Json config = *read_json(kTests / "reference/models/gpt2/config.json");
     config["head_dim"] = 6;
     write_bytes(folder.path / "config.json", config.dump());
     const auto model = Model::open(folder.path);
     REQUIRE(model);
     ThreadPool pool(1);
-    CHECK(trace_of(*model, {1, 5, 9}, pool)->normalized() == trace_of(reference_model("gpt2"), {1, 5, 9}, pool)->normalized());
+    CHECK(trace_of(*model, {1, 5, 9}, pool)->normalized() ==
+          trace_of(reference_model("gpt2"), {1, 5, 9}, pool)->normalized());
 }
 
 TEST_CASE("a slice of a matrix ends where the matrix ends") {
@@ -226,7 +256,8 @@ TEST_CASE("a slice of a matrix ends where the matrix ends") {
     const float weight[6] = {}, bias[3] = {};
     const Linear matrix = Linear::of_floats(weight, bias, 2, 3, WeightLayout::out_in);
     CHECK(matrix.columns(1, 2).out == 2);
-    for (const auto& [first, count] : {std::pair(0, 4), {2, 2}, {-1, 2}, {4, 0}, {1, -1}}) CHECK_THROWS_AS((void)matrix.columns(first, count), CheckFailed);
+    for (const auto& [first, count] : {std::pair(0, 4), {2, 2}, {-1, 2}, {4, 0}, {1, -1}})
+        CHECK_THROWS_AS((void)matrix.columns(first, count), CheckFailed);
     abort_on_failed_check(true);
 }
 
@@ -243,7 +274,9 @@ TEST_CASE("GGUF: tensors that share bytes or a name are refused") {
     CHECK(!opens(64, "a"));
 }
 
-TEST_CASE("GGUF without key_length: a head is embedding_length / head_count wide, and rope.dimension_count of it turn") {
+TEST_CASE(
+    "GGUF without key_length: a head is embedding_length / head_count wide, and rope.dimension_count of it "
+    "turn") {
     for (const char* architecture : {"phi2", "qwen3", "gemma", "llama"}) {
         CAPTURE(architecture);
         GgufBytes file = decoder_header(architecture);

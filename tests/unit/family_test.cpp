@@ -37,7 +37,8 @@ TEST_CASE("rotary positions by hand: halves and neighbours") {
     CHECK(x(0, 3) == doctest::Approx(4 * std::cos(0.3) + 3 * std::sin(0.3)));
 }
 
-TEST_CASE("rotary scalings: linear divides, llama3 keeps short waves, dynamic waits for long texts, yarn blends") {
+TEST_CASE(
+    "rotary scalings: linear divides, llama3 keeps short waves, dynamic waits for long texts, yarn blends") {
     Rope rope;
     rope.dims = 64;
     rope.original_context = 64;
@@ -46,11 +47,15 @@ TEST_CASE("rotary scalings: linear divides, llama3 keeps short waves, dynamic wa
     rope.scaling = RopeScaling::linear;
     CHECK(rope_frequencies(rope, 32)[7] == doctest::Approx(plain[7] / 4));
     rope.scaling = RopeScaling::llama3;
-    CHECK(rope_frequencies(rope, 32)[0] == plain[0]);                               // a wave of 2π, shorter than 64 / 4
-    CHECK(rope_frequencies(rope, 32)[31] == doctest::Approx(plain[31] / 4));        // longer than 64
+    CHECK(rope_frequencies(rope, 32)[0] == plain[0]);  // a wave of 2π, shorter than 64 / 4
+    CHECK(rope_frequencies(rope, 32)[31] == doctest::Approx(plain[31] / 4));  // longer than 64
     rope.scaling = RopeScaling::dynamic;
     CHECK(rope_frequencies(rope, 64) == plain);
-    CHECK(rope_frequencies(rope, 128)[31] == doctest::Approx(plain[31] / 5));       // the base grows so that the longest wave stretches by factor · n / context − (factor − 1)
+    CHECK(
+        rope_frequencies(rope, 128)[31] ==
+        doctest::Approx(
+            plain[31] /
+            5));  // the base grows so that the longest wave stretches by factor · n / context − (factor − 1)
     rope.scaling = RopeScaling::yarn;
     CHECK(rope_frequencies(rope, 32)[31] == doctest::Approx(plain[31] / 4));
 }
@@ -68,16 +73,18 @@ TEST_CASE("ALiBi slopes: powers of two, and the odd ones between where heads are
 TEST_CASE("T5's buckets: near distances exactly, far ones by their logarithm, the two sides apart") {
     Matrix table(32, 1);
     for (int b = 0; b < 32; ++b) table(b, 0) = static_cast<float>(b);
-    const auto bucket = [&](int key_minus_query, bool causal) { return bucket_bias({32, 128}, table.data(), causal, 1, 200).by_distance(0, key_minus_query + 199); };
+    const auto bucket = [&](int key_minus_query, bool causal) {
+        return bucket_bias({32, 128}, table.data(), causal, 1, 200).by_distance(0, key_minus_query + 199);
+    };
     CHECK(bucket(0, false) == 0);
     CHECK(bucket(-3, false) == 3);
-    CHECK(bucket(3, false) == 19);     // 16 + 3
+    CHECK(bucket(3, false) == 19);  // 16 + 3
     CHECK(bucket(-8, false) == 8);
     CHECK(bucket(-100, false) == 15);
     CHECK(bucket(150, false) == 31);
-    CHECK(bucket(5, true) == 0);       // a later key
+    CHECK(bucket(5, true) == 0);  // a later key
     CHECK(bucket(-15, true) == 15);
-    CHECK(bucket(-64, true) == 26);    // 16 + floor(16 · log 4 / log 8)
+    CHECK(bucket(-64, true) == 26);  // 16 + floor(16 · log 4 / log 8)
     CHECK(bucket(-199, true) == 31);
 }
 
@@ -95,7 +102,8 @@ TEST_CASE("norms by hand") {
     CHECK(apply_norm(c, {gain, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
 }
 
-TEST_CASE("heads are numbered through blocks with different numbers of them: head_index and head_at are inverse") {
+TEST_CASE(
+    "heads are numbered through blocks with different numbers of them: head_index and head_at are inverse") {
     ModelConfig c;
     c.stacks.assign(2, {});
     c.stacks[0].layers = 2, c.stacks[0].heads = 2;
@@ -120,7 +128,9 @@ TEST_CASE("heads are numbered through blocks with different numbers of them: hea
     CHECK(!c.has_head({0, -1}));
 }
 
-TEST_CASE("encoder and decoder with different numbers of heads: each block counts its own, in patterns, statistics and figures") {
+TEST_CASE(
+    "encoder and decoder with different numbers of heads: each block counts its own, in patterns, statistics "
+    "and figures") {
     ThreadPool pool(2);
     const auto model = bart_with_heads(2, 4);
     const ModelConfig& c = model->config;
@@ -134,8 +144,13 @@ TEST_CASE("encoder and decoder with different numbers of heads: each block count
         CHECK(c.d_head(site) * heads == 48);
         CHECK(trace->q(site, heads - 1).cols() == 48 / heads);
         CHECK(trace->results(site, 0, pool).rows() == heads);
-        for (int h = 0; h < heads; ++h) CHECK((trace->pattern(site, h).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
-        CHECK((trace->results(site, 1, pool).colwise().sum() + Eigen::Map<const Eigen::RowVectorXf>(trace->weights(site).o.bias, 48) - trace->attn_out(site, 1, 1, pool).row(0)).cwiseAbs().maxCoeff() < 1e-4f);
+        for (int h = 0; h < heads; ++h)
+            CHECK((trace->pattern(site, h).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
+        CHECK((trace->results(site, 1, pool).colwise().sum() +
+               Eigen::Map<const Eigen::RowVectorXf>(trace->weights(site).o.bias, 48) -
+               trace->attn_out(site, 1, 1, pool).row(0))
+                  .cwiseAbs()
+                  .maxCoeff() < 1e-4f);
     }
     const auto summaries = summarize_heads(*trace, 4, pool);
     REQUIRE(summaries);
@@ -214,10 +229,14 @@ TEST_CASE("a second sentence has token type 1, and what a model cannot read is s
 }
 
 TEST_CASE("parameters from a configuration alone, for models that everybody knows") {
-    const auto count = [](const char* json) { return parameter_count(*parse_config(Json::parse(json), "x")); };
+    const auto count = [](const char* json) {
+        return parameter_count(*parse_config(Json::parse(json), "x"));
+    };
     CHECK(count(R"({"model_type":"bert"})") == 109'514'298);  // bert-base with its masked-language head
-    CHECK(count(R"({"model_type":"llama","num_hidden_layers":32,"hidden_size":4096})") == 6'738'415'616);  // Llama 2 7B
+    CHECK(count(R"({"model_type":"llama","num_hidden_layers":32,"hidden_size":4096})") ==
+          6'738'415'616);                                          // Llama 2 7B
     CHECK(count(R"({"model_type":"mistral"})") == 7'241'732'096);  // Mistral 7B
-    CHECK(count(R"({"model_type":"gpt2","n_embd":12288,"n_head":96,"n_layer":96,"n_positions":2048})") == 174'604'259'328);  // GPT-3
+    CHECK(count(R"({"model_type":"gpt2","n_embd":12288,"n_head":96,"n_layer":96,"n_positions":2048})") ==
+          174'604'259'328);                                              // GPT-3
     CHECK(count(R"({"model_type":"t5","d_model":512})") == 60'506'624);  // t5-small
 }

@@ -1,11 +1,12 @@
 // How figures look, and what they are made of: styles, presets, words, numbers.
+#include "figure/figure.h"
+
 #include <cmath>
 #include <limits>
 
 #include "analysis/words.h"
 #include "base/check.h"
 #include "figure/colormap.h"
-#include "figure/figure.h"
 #include "helpers.h"
 #include "io/numbers.h"
 #include "views/page.h"
@@ -35,7 +36,17 @@ TEST_CASE("style: every field is read as it is written; what a field cannot be i
         }
     }
     FigureStyle style;
-    for (const auto& [field_name, bad_text] : {std::pair{"width-mm", "9"}, {"width-mm", "85x"}, {"width-mm", "nan"}, {"width-mm", "1e9"}, {"dpi", "0"}, {"dpi", ""}, {"scale", "cubic"}, {"labels", "yes"}, {"colormap", "mud"}, {"queries", "rows "}, {"title", "\xFF"}}) {
+    for (const auto& [field_name, bad_text] : {std::pair{"width-mm", "9"},
+                                               {"width-mm", "85x"},
+                                               {"width-mm", "nan"},
+                                               {"width-mm", "1e9"},
+                                               {"dpi", "0"},
+                                               {"dpi", ""},
+                                               {"scale", "cubic"},
+                                               {"labels", "yes"},
+                                               {"colormap", "mud"},
+                                               {"queries", "rows "},
+                                               {"title", "\xFF"}}) {
         const std::string name = field_name, bad = bad_text;
         const Status refused = set_field(style, field(name), bad);
         CHECK_MESSAGE(!refused, name, " ", bad);
@@ -70,7 +81,10 @@ TEST_CASE("presets: what a style sets comes back from its file; foreign and brok
     }
     const std::string head = R"({"format": "headlight-figure", "version": 1)";
     CHECK(parse_preset(head + R"(, "width-mm": 85, "values": true})", "p.json"));
-    for (const std::string& bad : {std::string(), std::string("[]"), std::string("{}"), head + R"(, "width": 85})", head + R"(, "width-mm": [85]})", head + R"(, "width-mm": 3})", std::string(R"({"format": "headlight-figure", "version": 9})")}) {
+    for (const std::string& bad :
+         {std::string(), std::string("[]"), std::string("{}"), head + R"(, "width": 85})",
+          head + R"(, "width-mm": [85]})", head + R"(, "width-mm": 3})",
+          std::string(R"({"format": "headlight-figure", "version": 9})")}) {
         const auto refused = parse_preset(bad, "p.json");
         CHECK_MESSAGE(!refused, bad);
     }
@@ -79,15 +93,20 @@ TEST_CASE("presets: what a style sets comes back from its file; foreign and brok
 TEST_CASE("positions: ranges and single ones, sorted, within the text") {
     CHECK(*read_positions("", 3) == std::vector<int>{0, 1, 2});
     CHECK(*read_positions("4,0-2,1", 5) == std::vector<int>{0, 1, 2, 4});
-    for (const char* bad : {"5", "3-1", "-1", "a", "1-", "1,,2", "0-5", ","}) CHECK_MESSAGE(!read_positions(bad, 5), bad);
+    for (const char* bad : {"5", "3-1", "-1", "a", "1-", "1,,2", "0-5", ","})
+        CHECK_MESSAGE(!read_positions(bad, 5), bad);
 }
 
 TEST_CASE("words: pieces of every tokenizer's spelling are joined, signs and special tokens stand alone") {
-    CHECK(word_numbers(Words{"The", "Ġun", "b", "able", "Ġcat", "fish", "."}) == std::vector<int>{0, 1, 1, 1, 2, 2, 3});
-    CHECK(word_numbers(Words{"[CLS]", "the", "un", "##b", "##able", ".", "[SEP]"}) == std::vector<int>{0, 1, 2, 2, 2, 3, 4});
-    CHECK(word_numbers(Words{"<s>", "▁T", "he", "▁", "c", "at", "</s>"}) == std::vector<int>{0, 1, 1, 2, 2, 2, 3});
+    CHECK(word_numbers(Words{"The", "Ġun", "b", "able", "Ġcat", "fish", "."}) ==
+          std::vector<int>{0, 1, 1, 1, 2, 2, 3});
+    CHECK(word_numbers(Words{"[CLS]", "the", "un", "##b", "##able", ".", "[SEP]"}) ==
+          std::vector<int>{0, 1, 2, 2, 2, 3, 4});
+    CHECK(word_numbers(Words{"<s>", "▁T", "he", "▁", "c", "at", "</s>"}) ==
+          std::vector<int>{0, 1, 1, 2, 2, 2, 3});
     CHECK(word_numbers(Words{"a", "b"}) == std::vector<int>{0, 1});
-    CHECK(join_labels(Words{"un", "##b", "##able", "."}, std::vector<int>{0, 0, 0, 1}) == Words{"unbable", "."});
+    CHECK(join_labels(Words{"un", "##b", "##able", "."}, std::vector<int>{0, 0, 0, 1}) ==
+          Words{"unbable", "."});
     CHECK(join_labels(Words{"␣", "c", "at"}, std::vector<int>{0, 0, 0}) == Words{"cat"});
     Matrix w(3, 3);
     w << 1, -1, -1, 0.25f, 0.75f, -1, 0.5f, 0.25f, 0.25f;
@@ -101,7 +120,23 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
     ThreadPool pool(1);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9}, pool);
     const std::string plain = *svg_text(*find_figure("head")->make(trace, {}, pool));
-    for (const auto& choice : std::vector<std::pair<const char*, const char*>>{{"width-mm", "85"}, {"font-pt", "12"}, {"colormap", "viridis"}, {"scale", "log"}, {"queries", "columns"}, {"marks", "dots"}, {"turn-labels", "always"}, {"title", ""}, {"caption", "mine"}, {"labels", "false"}, {"color-bar", "false"}, {"grid-lines", "true"}, {"values", "true"}, {"transparent", "true"}, {"drop-sink", "true"}, {"tokens", "1-3"}, {"keys", "0-2"}}) {
+    for (const auto& choice : std::vector<std::pair<const char*, const char*>>{{"width-mm", "85"},
+                                                                               {"font-pt", "12"},
+                                                                               {"colormap", "viridis"},
+                                                                               {"scale", "log"},
+                                                                               {"queries", "columns"},
+                                                                               {"marks", "dots"},
+                                                                               {"turn-labels", "always"},
+                                                                               {"title", ""},
+                                                                               {"caption", "mine"},
+                                                                               {"labels", "false"},
+                                                                               {"color-bar", "false"},
+                                                                               {"grid-lines", "true"},
+                                                                               {"values", "true"},
+                                                                               {"transparent", "true"},
+                                                                               {"drop-sink", "true"},
+                                                                               {"tokens", "1-3"},
+                                                                               {"keys", "0-2"}}) {
         CAPTURE(choice.first);
         FigureOptions options;
         REQUIRE(set_field(options, field(choice.first), choice.second));
@@ -123,7 +158,8 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
     CHECK(!find_figure("head")->make(trace, beyond, pool));
     const auto image = draw_image(*find_figure("head")->make(trace, {}, pool), 200, 100);
     REQUIRE(image);
-    CHECK((image->width <= 200 && image->height <= 100 && std::max(image->width - 190, image->height - 95) > 0));
+    CHECK((image->width <= 200 && image->height <= 100 &&
+           std::max(image->width - 190, image->height - 95) > 0));
 }
 
 namespace {
@@ -139,7 +175,8 @@ std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
         broken->resid_pre.row(2).setConstant(kNan);
         layer = std::move(broken);
     }
-    for (Matrix* m : {&stack->resid_final, &stack->normalized}) m->row(2).setConstant(kNan);  // not the last: without logits there is no answer
+    for (Matrix* m : {&stack->resid_final, &stack->normalized})
+        m->row(2).setConstant(kNan);  // not the last: without logits there is no answer
     t.activations.stacks[0] = std::move(stack);
     return std::make_shared<const Trace>(std::move(t));
 }
@@ -161,7 +198,9 @@ TEST_CASE("colours: one index for every value; what is no number has a grey of i
     CHECK(decimals(-0.005001, 2) == "−0.01");
 }
 
-TEST_CASE("a pass with NaN is drawn: figures, and every view that does not refuse it, with grey for what is no number") {
+TEST_CASE(
+    "a pass with NaN is drawn: figures, and every view that does not refuse it, with grey for what is no "
+    "number") {
     ThreadPool pool(2);
     const auto trace = broken_trace(pool);
     for (const Marks marks : {Marks::squares, Marks::dots})
@@ -187,7 +226,8 @@ TEST_CASE("a pass with NaN is drawn: figures, and every view that does not refus
             TRY_STATUS(prepare_page(page, std::move(answer), pool));
             return svg_text(draw_view_page(page));
         });
-        CHECK_MESSAGE((drawn || drawn.error().message.find("not finite") != std::string::npos), (drawn ? std::string() : drawn.error().message));
+        CHECK_MESSAGE((drawn || drawn.error().message.find("not finite") != std::string::npos),
+                      (drawn ? std::string() : drawn.error().message));
     }
 }
 

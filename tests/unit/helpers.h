@@ -40,7 +40,9 @@ inline std::string read_bytes(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
 
 inline std::shared_ptr<const Model> reference_model(const std::string& name) {
     auto model = Model::open(kTests / "reference/models" / name);
@@ -51,7 +53,8 @@ inline std::shared_ptr<const Model> reference_model(const std::string& name) {
 /// The reference BART with other numbers of heads: its matrices serve any number that divides their width.
 inline std::shared_ptr<const Model> bart_with_heads(int encoder, int decoder) {
     TemporaryFolder folder;
-    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/bart")) std::filesystem::copy(file.path(), folder.path);
+    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/bart"))
+        std::filesystem::copy(file.path(), folder.path);
     Json config = Json::parse(read_bytes(folder.path / "config.json"));
     config["encoder_attention_heads"] = encoder;
     config["decoder_attention_heads"] = decoder;
@@ -67,7 +70,8 @@ inline ForwardRequest request_of(std::vector<int> ids, const Mask& mask = {}) {
     return {{std::move(s)}, {mask, {}}};
 }
 
-inline std::shared_ptr<const Trace> trace_of(const std::shared_ptr<const Model>& model, std::vector<int> ids, ThreadPool& pool, const Mask& mask = {}) {
+inline std::shared_ptr<const Trace> trace_of(const std::shared_ptr<const Model>& model, std::vector<int> ids,
+                                             ThreadPool& pool, const Mask& mask = {}) {
     return *run_trace(model, request_of(std::move(ids), mask), pool);
 }
 

@@ -16,17 +16,22 @@ using namespace headlight;
 
 TEST_CASE("dense product: both layouts, every row count, odd sizes, equal a plain sum") {
     ThreadPool pool(2);
-    const std::pair<int, int> sizes[] = {{1, 1}, {4, 3}, {48, 144}, {48, 420}, {33, 257}, {400, 130}, {800, 32}, {770, 65}};
+    const std::pair<int, int> sizes[] = {{1, 1},    {4, 3},     {48, 144}, {48, 420},
+                                         {33, 257}, {400, 130}, {800, 32}, {770, 65}};
     for (const auto& size : sizes)
         for (const int n : {1, 2, 7, 8, 9, 16, 17, 24, 25, 70}) {
             const int in = size.first, out = size.second;
-            const Matrix x = random_matrix(n, in, 1), w = random_matrix(in, out, 2), bias = random_matrix(1, out, 3), wt = w.transpose();
-            const Eigen::MatrixXd want = (x.cast<double>() * w.cast<double>()).rowwise() + bias.row(0).cast<double>();
+            const Matrix x = random_matrix(n, in, 1), w = random_matrix(in, out, 2),
+                         bias = random_matrix(1, out, 3), wt = w.transpose();
+            const Eigen::MatrixXd want =
+                (x.cast<double>() * w.cast<double>()).rowwise() + bias.row(0).cast<double>();
             CAPTURE(n);
             CAPTURE(in);
             CAPTURE(out);
             for (const bool transposed : {false, true}) {
-                const Linear linear = Linear::of_floats(transposed ? wt.data() : w.data(), bias.data(), in, out, transposed ? WeightLayout::out_in : WeightLayout::in_out);
+                const Linear linear =
+                    Linear::of_floats(transposed ? wt.data() : w.data(), bias.data(), in, out,
+                                      transposed ? WeightLayout::out_in : WeightLayout::in_out);
                 Matrix y = Matrix::Constant(n, out, NAN);
                 apply_linear(pool, x, linear, y);
                 CHECK((y.cast<double>() - want).cwiseAbs().maxCoeff() < 1e-3);
@@ -57,15 +62,18 @@ TEST_CASE("attention by hand: two tokens, one head") {
     AttentionRule capped = rule;
     capped.cap = 3;  // scores 1 and 2 become 3 tanh(1/3) and 3 tanh(2/3)
     head_pattern(capped, 0, q, k, 0, pattern);
-    CHECK(pattern(1, 1) == doctest::Approx(1 / (1 + std::exp(3 * std::tanh(1.0 / 3) - 3 * std::tanh(2.0 / 3)))));
+    CHECK(pattern(1, 1) ==
+          doctest::Approx(1 / (1 + std::exp(3 * std::tanh(1.0 / 3) - 3 * std::tanh(2.0 / 3)))));
 }
 
 TEST_CASE("masks: a window sees itself and the keys nearer than it") {
     const std::vector<int> sentences(10, 0);
-    const auto seen = [&](const char* name, int q, Visibility own) { return MaskPlan::make(*Mask::parse(name), own, sentences).seen[static_cast<size_t>(q)]; };
+    const auto seen = [&](const char* name, int q, Visibility own) {
+        return MaskPlan::make(*Mask::parse(name), own, sentences).seen[static_cast<size_t>(q)];
+    };
     CHECK(seen("own", 5, {false, 0}).size() == 10);
     CHECK(seen("own", 5, {true, 0}).end == 6);
-    CHECK(seen("own", 5, {true, 3}).begin == 3);   // 3, 4, 5
+    CHECK(seen("own", 5, {true, 3}).begin == 3);  // 3, 4, 5
     CHECK(seen("own", 5, {true, 3}).size() == 3);
     CHECK(seen("own", 5, {false, 3}).begin == 3);  // 3 … 7
     CHECK(seen("own", 5, {false, 3}).end == 8);
@@ -90,16 +98,22 @@ Vector values_of(const StoredTensor& t) {
     return out;
 }
 
-constexpr std::pair<const char*, float> kTolerances[] = {{"hook_pattern", 5e-5f}, {"attn_out", 1e-4f}, {"proj_out", 1e-4f}, {"resid_pre", 2e-4f}, {"resid_post", 2e-4f}, {"hook_normalized", 1e-4f}, {"logits", 1e-4f}};
+constexpr std::pair<const char*, float> kTolerances[] = {
+    {"hook_pattern", 5e-5f}, {"attn_out", 1e-4f},        {"proj_out", 1e-4f}, {"resid_pre", 2e-4f},
+    {"resid_post", 2e-4f},   {"hook_normalized", 1e-4f}, {"logits", 1e-4f}};
 
 /// Runs one case and compares every tensor that is expected of it; keeps the largest errors.
-void check_case(const std::shared_ptr<const Model>& model, const Safetensors& expected, int number, const Json& about, const std::filesystem::path& folder, ThreadPool& pool, std::map<std::string, float>& worst) {
+void check_case(const std::shared_ptr<const Model>& model, const Safetensors& expected, int number,
+                const Json& about, const std::filesystem::path& folder, ThreadPool& pool,
+                std::map<std::string, float>& worst) {
     const std::string prefix = "case" + std::to_string(number) + "/";
     Typed typed;
     typed.ids = ids_of(expected, prefix + "input_ids");
     typed.target_ids = ids_of(expected, prefix + "decoder_input_ids");
     if (model->config.token_types > 1) typed.types = ids_of(expected, prefix + "token_type_ids");
-    if (about.contains("image")) typed.image = std::make_shared<const RgbImage>(*open_image(folder / about["image"].get<std::string>()));
+    if (about.contains("image"))
+        typed.image =
+            std::make_shared<const RgbImage>(*open_image(folder / about["image"].get<std::string>()));
     const auto input = read_typed(*model, typed);
     REQUIRE(input);
     const auto trace = *run_trace(model, {input->sequences, {}}, pool);
@@ -108,7 +122,9 @@ void check_case(const std::shared_ptr<const Model>& model, const Safetensors& ex
     const auto got = open_safetensors(out.path / "t.safetensors");
     for (const auto& row : expected.tensors) {
         const std::string& name = row.first;
-        if (!name.starts_with(prefix) || name.ends_with("ids") || name.ends_with("pixel_values") || name.ends_with("sentence_embedding")) continue;
+        if (!name.starts_with(prefix) || name.ends_with("ids") || name.ends_with("pixel_values") ||
+            name.ends_with("sentence_embedding"))
+            continue;
         CAPTURE(name);
         const auto mine = got->tensors.find(name.substr(prefix.size()));
         REQUIRE(mine != got->tensors.end());
@@ -122,15 +138,18 @@ void check_case(const std::shared_ptr<const Model>& model, const Safetensors& ex
     }
 }
 
-void check_model(const std::shared_ptr<const Model>& model, const std::filesystem::path& expected_file, const std::filesystem::path& folder, ThreadPool& pool) {
+void check_model(const std::shared_ptr<const Model>& model, const std::filesystem::path& expected_file,
+                 const std::filesystem::path& folder, ThreadPool& pool) {
     CAPTURE(expected_file.string());
     const auto expected = open_safetensors(expected_file);
     REQUIRE(expected);
     const Json cases = Json::parse(read_bytes(folder / "cases.json"))["cases"];
     std::map<std::string, float> worst;
-    for (size_t c = 0; c < cases.size(); ++c) check_case(model, *expected, static_cast<int>(c), cases[c], folder, pool, worst);
+    for (size_t c = 0; c < cases.size(); ++c)
+        check_case(model, *expected, static_cast<int>(c), cases[c], folder, pool, worst);
     std::string figures;
-    for (const auto& [kind, error] : worst) figures += " " + kind + " " + std::to_string(error * 1e6f).substr(0, 5) + "e-6";
+    for (const auto& [kind, error] : worst)
+        figures += " " + kind + " " + std::to_string(error * 1e6f).substr(0, 5) + "e-6";
     MESSAGE(model->name << ": largest error of" << figures);
     CHECK(worst.size() >= 5);  // base models have no logits
 }
@@ -147,9 +166,13 @@ TEST_CASE("every tensor of every reference model lies within its tolerance") {
             const auto model = Model::open(file.path());
             REQUIRE_MESSAGE(model, file.path().string());
             const std::string stem = file.path().stem().string();
-            check_model(*model, entry.path() / ("expected-" + stem.substr(stem.find('-') + 1) + ".safetensors"), entry.path(), pool);
+            check_model(*model,
+                        entry.path() / ("expected-" + stem.substr(stem.find('-') + 1) + ".safetensors"),
+                        entry.path(), pool);
         }
-        if (!gguf) check_model(reference_model(entry.path().filename().string()), entry.path() / "expected.safetensors", entry.path(), pool);
+        if (!gguf)
+            check_model(reference_model(entry.path().filename().string()),
+                        entry.path() / "expected.safetensors", entry.path(), pool);
     }
 }
 
@@ -165,14 +188,17 @@ TEST_CASE("a real model: all-MiniLM-L6-v2") {
     ThreadPool pool(2);
     check_model(*model, kTests / "reference/minilm/expected.safetensors", kTests / "reference/minilm", pool);
     const Json cases = Json::parse(read_bytes(kTests / "reference/minilm/cases.json"))["cases"];
-    for (const Json& c : cases) CHECK((*(*model)->tokenizer)->encode(c["text"].get<std::string>())->tokens == c["tokens"].get<std::vector<std::string>>());
+    for (const Json& c : cases)
+        CHECK((*(*model)->tokenizer)->encode(c["text"].get<std::string>())->tokens ==
+              c["tokens"].get<std::vector<std::string>>());
 }
 
 TEST_CASE("the two spellings of a configuration mean the same, and both count the file's parameters") {
     for (const auto& entry : std::filesystem::directory_iterator(kTests / "reference/models")) {
         if (!std::filesystem::exists(entry.path() / "config_v4.json")) continue;
         CAPTURE(entry.path().string());
-        const auto now = parse_config(*read_json(entry.path() / "config.json"), "now"), before = parse_config(*read_json(entry.path() / "config_v4.json"), "before");
+        const auto now = parse_config(*read_json(entry.path() / "config.json"), "now"),
+                   before = parse_config(*read_json(entry.path() / "config_v4.json"), "before");
         REQUIRE(now);
         REQUIRE(before);
         CHECK(*now == *before);
@@ -182,7 +208,8 @@ TEST_CASE("the two spellings of a configuration mean the same, and both count th
     }
 }
 
-TEST_CASE("properties: rows sum to 1, masked weights are 0, heads sum to the layer, in every kind of attention") {
+TEST_CASE(
+    "properties: rows sum to 1, masked weights are 0, heads sum to the layer, in every kind of attention") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "mistral", "bert", "marian", "t5", "bloom", "modernbert"}) {
         CAPTURE(name);
@@ -202,9 +229,12 @@ TEST_CASE("properties: rows sum to 1, masked weights are 0, heads sum to the lay
                 for (int q = 0; q < p.rows(); ++q)
                     for (int k = 0; k < p.cols(); ++k)
                         if (!trace->rule(site).mask.allows(q, k)) CHECK(p(q, k) == 0.0f);
-                CHECK((p * trace->v(site, h) - z.middleCols(Index{h} * c.d_head(site), c.d_head(site))).cwiseAbs().maxCoeff() < 1e-4f);
+                CHECK((p * trace->v(site, h) - z.middleCols(Index{h} * c.d_head(site), c.d_head(site)))
+                          .cwiseAbs()
+                          .maxCoeff() < 1e-4f);
             }
-            const LayerWeights& layer = model->weights.stacks[static_cast<size_t>(where.stack)].layers[static_cast<size_t>(where.layer)];
+            const LayerWeights& layer = model->weights.stacks[static_cast<size_t>(where.stack)]
+                                            .layers[static_cast<size_t>(where.layer)];
             const Linear& o = where.kind == AttentionKind::cross ? layer.cross.o : layer.self.o;
             for (int q = 0; q < trace->query_count(site); ++q) {
                 Eigen::RowVectorXf sum = trace->results(site, q, pool).colwise().sum();
@@ -220,7 +250,8 @@ TEST_CASE("the mask 'none' shows every key, and a longer sentence does not chang
     const auto model = reference_model("gpt2");
     const auto open = trace_of(model, {5, 9, 200}, pool, *Mask::parse("none"));
     CHECK(open->pattern(0, 0)(0, 2) > 0);
-    const auto brief = trace_of(model, {5, 9, 200}, pool), longer = trace_of(model, {5, 9, 200, 31, 77}, pool);
+    const auto brief = trace_of(model, {5, 9, 200}, pool),
+               longer = trace_of(model, {5, 9, 200, 31, 77}, pool);
     CHECK((brief->normalized() - longer->normalized().topRows(3)).cwiseAbs().maxCoeff() < 1e-5f);
 }
 
@@ -230,7 +261,12 @@ TEST_CASE("typing on: rows taken from the trace before equal those of a full pas
         CAPTURE(name);
         const auto model = reference_model(name);
         const auto past = trace_of(model, {5, 9, 200, 31, 77}, pool);
-        for (const std::vector<int>& ids : {std::vector<int>{5, 9, 200, 31, 77, 8}, {5, 9, 200, 31, 78}, {5, 9}, {5, 9, 200, 31, 77}, {6, 9, 200}, {5, 10, 200, 31, 77, 1, 2, 3}}) {
+        for (const std::vector<int>& ids : {std::vector<int>{5, 9, 200, 31, 77, 8},
+                                            {5, 9, 200, 31, 78},
+                                            {5, 9},
+                                            {5, 9, 200, 31, 77},
+                                            {6, 9, 200},
+                                            {5, 10, 200, 31, 77, 1, 2, 3}}) {
             const auto full = trace_of(model, ids, pool);
             ForwardRequest request = request_of(ids);
             const auto quick = *run_trace(model, request, pool, nullptr, past.get());
@@ -239,12 +275,20 @@ TEST_CASE("typing on: rows taken from the trace before equal those of a full pas
             for (int l = 0; l < model->config.layers(); ++l) {
                 CHECK((full->pattern(l, 1) - quick->pattern(l, 1)).cwiseAbs().maxCoeff() < 1e-5f);
                 CHECK((full->attn_out(l, pool) - quick->attn_out(l, pool)).cwiseAbs().maxCoeff() < 1e-5f);
-                CHECK((full->z(l, 0, static_cast<int>(ids.size()), pool) - quick->z(l, 0, static_cast<int>(ids.size()), pool)).cwiseAbs().maxCoeff() < 1e-5f);
-                CHECK((full->stack(0).layers[static_cast<size_t>(l)]->resid_pre - quick->stack(0).layers[static_cast<size_t>(l)]->resid_pre).cwiseAbs().maxCoeff() < 1e-5f);
+                CHECK((full->z(l, 0, static_cast<int>(ids.size()), pool) -
+                       quick->z(l, 0, static_cast<int>(ids.size()), pool))
+                          .cwiseAbs()
+                          .maxCoeff() < 1e-5f);
+                CHECK((full->stack(0).layers[static_cast<size_t>(l)]->resid_pre -
+                       quick->stack(0).layers[static_cast<size_t>(l)]->resid_pre)
+                          .cwiseAbs()
+                          .maxCoeff() < 1e-5f);
             }
             request.intervention.mask = *Mask::parse("none");  // every key counts: nothing may be reused
             const auto open = *run_trace(model, request, pool, nullptr, past.get());
-            CHECK((open->normalized() - trace_of(model, ids, pool, request.intervention.mask)->normalized()).cwiseAbs().maxCoeff() < 1e-5f);
+            CHECK((open->normalized() - trace_of(model, ids, pool, request.intervention.mask)->normalized())
+                      .cwiseAbs()
+                      .maxCoeff() < 1e-5f);
         }
     }
 }
@@ -254,13 +298,21 @@ TEST_CASE("writing on: a target that grows takes the encoder and its own rows ov
     for (const char* name : {"marian", "t5", "bart"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const auto request = [](std::vector<int> source, std::vector<int> target) { return ForwardRequest{{request_of(std::move(source)).inputs[0], request_of(std::move(target)).inputs[0]}, {}}; };
+        const auto request = [](std::vector<int> source, std::vector<int> target) {
+            return ForwardRequest{
+                {request_of(std::move(source)).inputs[0], request_of(std::move(target)).inputs[0]}, {}};
+        };
         const auto past = *run_trace(model, request({5, 9, 20, 31}, {0, 7, 8}), pool);
-        const auto longer = request({5, 9, 20, 31}, {0, 7, 8, 11, 12}), other = request({5, 9, 21, 31}, {0, 7, 8});
+        const auto longer = request({5, 9, 20, 31}, {0, 7, 8, 11, 12}),
+                   other = request({5, 9, 21, 31}, {0, 7, 8});
         const auto quick = *run_trace(model, longer, pool, nullptr, past.get());
         CHECK(quick->activations.stacks[0] == past->activations.stacks[0]);
-        CHECK((quick->normalized() - (*run_trace(model, longer, pool))->normalized()).cwiseAbs().maxCoeff() < 1e-5f);
-        CHECK(((*run_trace(model, other, pool, nullptr, past.get()))->normalized() - (*run_trace(model, other, pool))->normalized()).cwiseAbs().maxCoeff() == 0);
+        CHECK((quick->normalized() - (*run_trace(model, longer, pool))->normalized()).cwiseAbs().maxCoeff() <
+              1e-5f);
+        CHECK(((*run_trace(model, other, pool, nullptr, past.get()))->normalized() -
+               (*run_trace(model, other, pool))->normalized())
+                  .cwiseAbs()
+                  .maxCoeff() == 0);
     }
 }
 
@@ -279,7 +331,8 @@ TEST_CASE("one thread and several give the same numbers") {
 namespace {
 
 /// A reference model of which one weight is NaN.
-std::shared_ptr<const Model> with_nan(const std::string& name, const std::string& tensor, const TemporaryFolder& folder) {
+std::shared_ptr<const Model> with_nan(const std::string& name, const std::string& tensor,
+                                      const TemporaryFolder& folder) {
     const auto copy = folder.path / tensor;
     std::filesystem::copy(kTests / "reference/models" / name, copy, std::filesystem::copy_options::recursive);
     std::string bytes = read_bytes(copy / "model.safetensors");
@@ -287,7 +340,8 @@ std::shared_ptr<const Model> with_nan(const std::string& name, const std::string
     std::memcpy(&header, bytes.data(), sizeof header);
     const Json tensors = Json::parse(bytes.substr(8, header));
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    std::memcpy(bytes.data() + 8 + header + tensors.at(tensor).at("data_offsets").at(0).get<size_t>(), &nan, sizeof nan);
+    std::memcpy(bytes.data() + 8 + header + tensors.at(tensor).at("data_offsets").at(0).get<size_t>(), &nan,
+                sizeof nan);
     write_bytes(copy / "model.safetensors", bytes);
     const auto model = Model::open(copy);
     REQUIRE(model);
@@ -300,8 +354,11 @@ TEST_CASE("a pass names the first stage whose numbers are not finite") {
     ThreadPool pool(2);
     const TemporaryFolder folder;
     const std::pair<const char*, const char*> cases[] = {
-        {"transformer.wpe.weight", "embeddings are"}, {"transformer.h.1.attn.c_attn.bias", "layer 1's queries"},     {"transformer.h.2.attn.c_proj.bias", "layer 2's outputs"},
-        {"transformer.h.0.mlp.c_fc.weight", "layer 0's outputs"}, {"transformer.ln_f.bias", "final norm's outputs"}};
+        {"transformer.wpe.weight", "embeddings are"},
+        {"transformer.h.1.attn.c_attn.bias", "layer 1's queries"},
+        {"transformer.h.2.attn.c_proj.bias", "layer 2's outputs"},
+        {"transformer.h.0.mlp.c_fc.weight", "layer 0's outputs"},
+        {"transformer.ln_f.bias", "final norm's outputs"}};
     for (const auto& one : cases) {
         const std::string tensor = one.first, first = one.second;
         CAPTURE(tensor);
@@ -310,10 +367,12 @@ TEST_CASE("a pass names the first stage whose numbers are not finite") {
         CHECK(trace.error().message.find(first) != std::string::npos);
         CHECK(!trace.error().cancelled);
     }
-    const auto t = run_trace(with_nan("marian", "model.decoder.layers.1.encoder_attn.k_proj.bias", folder), {{request_of({5, 9}).inputs[0], request_of({3, 4}).inputs[0]}, {}}, pool);
+    const auto t = run_trace(with_nan("marian", "model.decoder.layers.1.encoder_attn.k_proj.bias", folder),
+                             {{request_of({5, 9}).inputs[0], request_of({3, 4}).inputs[0]}, {}}, pool);
     REQUIRE(!t);
     CHECK(t.error().message.find("decoder layer 1's keys") != std::string::npos);
-    const auto trace = run_trace(with_nan("gpt2", "transformer.wte.weight", folder), request_of({5, 9}), pool);  // of a token that is not read, but predicted
+    const auto trace = run_trace(with_nan("gpt2", "transformer.wte.weight", folder), request_of({5, 9}),
+                                 pool);  // of a token that is not read, but predicted
     REQUIRE(trace);
     CHECK_THROWS_AS(static_cast<void>(logits_at(**trace, 1, pool)), Failure);
 }
@@ -348,7 +407,8 @@ TEST_CASE("malformed files: one sentence each, nothing opened") {
         } else if (const auto model = Model::open(path); !model) {
             message = model.error().message;
         } else if (c["kind"] == "tokenizer") {
-            if (const auto input = read_typed(**model, {"hello world", "", "", {}, {}, {}, nullptr}); !input) message = input.error().message;
+            if (const auto input = read_typed(**model, {"hello world", "", "", {}, {}, {}, nullptr}); !input)
+                message = input.error().message;
         }
         const std::string expect = c["expect"];
         if (expect == "error") CHECK(!message.empty());

@@ -1,5 +1,6 @@
-// A forward pass written as the textbooks write it, in double precision and without blocks, against the fast one: texts longer
-// than a block of queries (64), a packed panel or a block of the MLP's rows (256), with a window that reaches over two blocks.
+// A forward pass written as the textbooks write it, in double precision and without blocks, against the fast
+// one: texts longer than a block of queries (64), a packed panel or a block of the MLP's rows (256), with a
+// window that reaches over two blocks.
 #include <cmath>
 #include <functional>
 #include <map>
@@ -20,9 +21,15 @@ struct Table {
     std::vector<double> values;
 
     Table(int r, int c) : rows(r), cols(c), values(static_cast<size_t>(r) * static_cast<size_t>(c)) {}
-    explicit Table(const Matrix& m) : Table(static_cast<int>(m.rows()), static_cast<int>(m.cols())) { std::copy(m.data(), m.data() + m.size(), values.begin()); }
-    double& at(int r, int c) { return values[static_cast<size_t>(r) * static_cast<size_t>(cols) + static_cast<size_t>(c)]; }
-    double at(int r, int c) const { return values[static_cast<size_t>(r) * static_cast<size_t>(cols) + static_cast<size_t>(c)]; }
+    explicit Table(const Matrix& m) : Table(static_cast<int>(m.rows()), static_cast<int>(m.cols())) {
+        std::copy(m.data(), m.data() + m.size(), values.begin());
+    }
+    double& at(int r, int c) {
+        return values[static_cast<size_t>(r) * static_cast<size_t>(cols) + static_cast<size_t>(c)];
+    }
+    double at(int r, int c) const {
+        return values[static_cast<size_t>(r) * static_cast<size_t>(cols) + static_cast<size_t>(c)];
+    }
 };
 
 /// The largest difference as a share of the largest value.
@@ -65,7 +72,8 @@ struct Head {
 };
 
 /// One head of attention: softmax(scores) · v. `score`: of a query and a key.
-Head attention(int queries, int keys, const std::function<double(int, int)>& score, const std::function<bool(int, int)>& allowed, const Table& v, int first_column, int width) {
+Head attention(int queries, int keys, const std::function<double(int, int)>& score,
+               const std::function<bool(int, int)>& allowed, const Table& v, int first_column, int width) {
     Head out{Table(queries, keys), Table(queries, width)};
     for (int q = 0; q < queries; ++q) {
         for (int k = 0; k < keys; ++k) out.pattern.at(q, k) = score(q, k);
@@ -85,15 +93,20 @@ double dot(const Table& a, int row_a, int first_a, const Table& b, int row_b, in
 constexpr int kHeads = 4, kShared = 2, kWidth = 6, kModel = 24, kHidden = 40, kVocab = 60, kLayers = 2;
 constexpr double kTheta = 10000, kEps = 1e-5;
 
-/// A Mistral with random weights: RMSNorm, rotary positions, shared key/value heads, a sliding window, a gated MLP.
+/// A Mistral with random weights: RMSNorm, rotary positions, shared key/value heads, a sliding window, a
+/// gated MLP.
 struct TinyMistral {
     std::map<std::string, Matrix> weights;
     std::shared_ptr<const Model> model;
 
     explicit TinyMistral(const std::filesystem::path& folder) {
         unsigned seed = 1;
-        const auto add = [&](const std::string& name, int rows, int cols) { weights[name] = random_matrix(rows, cols, seed++) / std::sqrt(static_cast<float>(cols)); };
-        const auto gain = [&](const std::string& name) { weights[name] = (random_matrix(1, kModel, seed++) * 0.3f).array() + 1.0f; };
+        const auto add = [&](const std::string& name, int rows, int cols) {
+            weights[name] = random_matrix(rows, cols, seed++) / std::sqrt(static_cast<float>(cols));
+        };
+        const auto gain = [&](const std::string& name) {
+            weights[name] = (random_matrix(1, kModel, seed++) * 0.3f).array() + 1.0f;
+        };
         add("model.embed_tokens.weight", kVocab, kModel);
         weights["model.embed_tokens.weight"] *= 4;
         for (int l = 0; l < kLayers; ++l) {
@@ -113,12 +126,19 @@ struct TinyMistral {
         add("lm_head.weight", kVocab, kModel);
         std::vector<TensorToWrite> tensors;
         for (const auto& [name, m] : weights) {
-            const std::vector<int64_t> shape = m.rows() == 1 ? std::vector<int64_t>{m.cols()} : std::vector<int64_t>{m.rows(), m.cols()};
-            tensors.push_back({name, "F32", shape, [&m = m](const auto& sink) { sink(m.data(), static_cast<size_t>(m.size()) * sizeof(float)); }});
+            const std::vector<int64_t> shape =
+                m.rows() == 1 ? std::vector<int64_t>{m.cols()} : std::vector<int64_t>{m.rows(), m.cols()};
+            tensors.push_back({name, "F32", shape, [&m = m](const auto& sink) {
+                                   sink(m.data(), static_cast<size_t>(m.size()) * sizeof(float));
+                               }});
         }
         REQUIRE(write_safetensors(folder / "model.safetensors", tensors, {}));
-        const Json config{{"model_type", "mistral"}, {"hidden_size", kModel}, {"num_attention_heads", kHeads}, {"num_key_value_heads", kShared}, {"head_dim", kWidth}, {"num_hidden_layers", kLayers},
-                          {"intermediate_size", kHidden}, {"vocab_size", kVocab}, {"max_position_embeddings", 512}, {"sliding_window", kWindow}, {"rms_norm_eps", kEps}, {"rope_theta", kTheta}, {"tie_word_embeddings", false}};
+        const Json config{
+            {"model_type", "mistral"},        {"hidden_size", kModel}, {"num_attention_heads", kHeads},
+            {"num_key_value_heads", kShared}, {"head_dim", kWidth},    {"num_hidden_layers", kLayers},
+            {"intermediate_size", kHidden},   {"vocab_size", kVocab},  {"max_position_embeddings", 512},
+            {"sliding_window", kWindow},      {"rms_norm_eps", kEps},  {"rope_theta", kTheta},
+            {"tie_word_embeddings", false}};
         write_bytes(folder / "config.json", config.dump());
         auto opened = Model::open(folder);
         REQUIRE(opened);
@@ -141,7 +161,8 @@ struct TinyMistral {
         for (int r = 0; r < x.rows; ++r)
             for (int first = 0; first < x.cols; first += kWidth)
                 for (int i = 0; i < kWidth / 2; ++i) {
-                    const double angle = r * std::pow(kTheta, -2.0 * i / kWidth), a = x.at(r, first + i), b = x.at(r, first + i + kWidth / 2);
+                    const double angle = r * std::pow(kTheta, -2.0 * i / kWidth), a = x.at(r, first + i),
+                                 b = x.at(r, first + i + kWidth / 2);
                     x.at(r, first + i) = a * std::cos(angle) - b * std::sin(angle);
                     x.at(r, first + i + kWidth / 2) = b * std::cos(angle) + a * std::sin(angle);
                 }
@@ -162,20 +183,29 @@ struct TinyMistral {
             for (int i = 0; i < kModel; ++i) x.at(r, i) = embedding.at(ids[static_cast<size_t>(r)], i);
         for (int l = 0; l < kLayers; ++l) {
             const std::string at = "model.layers." + std::to_string(l) + ".";
-            const Table in = norm(x, at + "input_layernorm.weight"), v = times(in, weight(at + "self_attn.v_proj.weight"));
-            const Table q = rotated(times(in, weight(at + "self_attn.q_proj.weight"))), k = rotated(times(in, weight(at + "self_attn.k_proj.weight")));
+            const Table in = norm(x, at + "input_layernorm.weight"),
+                        v = times(in, weight(at + "self_attn.v_proj.weight"));
+            const Table q = rotated(times(in, weight(at + "self_attn.q_proj.weight"))),
+                        k = rotated(times(in, weight(at + "self_attn.k_proj.weight")));
             Table z(n, kHeads * kWidth);
             for (int h = 0; h < kHeads; ++h) {
                 const int shared = h / (kHeads / kShared) * kWidth;
-                Head head = attention(n, n, [&](int a, int b) { return dot(q, a, h * kWidth, k, b, shared, kWidth) / std::sqrt(kWidth); }, allowed, v, shared, kWidth);
+                Head head = attention(
+                    n, n,
+                    [&](int a, int b) {
+                        return dot(q, a, h * kWidth, k, b, shared, kWidth) / std::sqrt(kWidth);
+                    },
+                    allowed, v, shared, kWidth);
                 for (int r = 0; r < n; ++r)
                     for (int i = 0; i < kWidth; ++i) z.at(r, h * kWidth + i) = head.z.at(r, i);
                 out.patterns.push_back(std::move(head.pattern));
             }
             add_to(x, times(z, weight(at + "self_attn.o_proj.weight")));
-            const Table mlp = norm(x, at + "post_attention_layernorm.weight"), gate = times(mlp, weight(at + "mlp.gate_proj.weight"));
+            const Table mlp = norm(x, at + "post_attention_layernorm.weight"),
+                        gate = times(mlp, weight(at + "mlp.gate_proj.weight"));
             Table hidden = times(mlp, weight(at + "mlp.up_proj.weight"));
-            for (size_t i = 0; i < hidden.values.size(); ++i) hidden.values[i] *= gate.values[i] / (1 + std::exp(-gate.values[i]));
+            for (size_t i = 0; i < hidden.values.size(); ++i)
+                hidden.values[i] *= gate.values[i] / (1 + std::exp(-gate.values[i]));
             add_to(x, times(hidden, weight(at + "mlp.down_proj.weight")));
         }
         out.logits = times(norm(x, "model.norm.weight"), weight("lm_head.weight"));
@@ -198,13 +228,16 @@ bool in_window(int q, int k) { return k <= q && q - k < kWindow; }
 
 void compare(const TinyMistral& tiny, const Trace& trace, const TinyMistral::Pass& slow, ThreadPool& pool) {
     for (int l = 0; l < kLayers; ++l)
-        for (int h = 0; h < kHeads; ++h) CHECK(apart(trace.pattern(l, h), slow.patterns[static_cast<size_t>(l * kHeads + h)]) < 2e-5);
+        for (int h = 0; h < kHeads; ++h)
+            CHECK(apart(trace.pattern(l, h), slow.patterns[static_cast<size_t>(l * kHeads + h)]) < 2e-5);
     CHECK(apart(unembed(*tiny.model, trace.normalized(), pool), slow.logits) < 2e-5);
 }
 
 }  // namespace
 
-TEST_CASE("oracle: 300 tokens under a sliding window of 70 equal a textbook pass in double precision, fresh and after reuse past row 64") {
+TEST_CASE(
+    "oracle: 300 tokens under a sliding window of 70 equal a textbook pass in double precision, fresh and "
+    "after reuse past row 64") {
     ThreadPool pool(2);
     TemporaryFolder folder;
     const TinyMistral tiny(folder.path);
@@ -222,13 +255,15 @@ TEST_CASE("oracle: 300 tokens under a sliding window of 70 equal a textbook pass
     compare(tiny, **run_trace(tiny.model, request_of(ids), pool, nullptr, past.get()), slow, pool);
 }
 
-TEST_CASE("oracle: rectangles over several blocks of queries equal a textbook pass, fully masked rows included") {
+TEST_CASE(
+    "oracle: rectangles over several blocks of queries equal a textbook pass, fully masked rows included") {
     ThreadPool pool(2);
     TemporaryFolder folder;
     const TinyMistral tiny(folder.path);
     const std::vector<int> ids = random_ids(kTokens);
     ForwardRequest request = request_of(ids);
-    for (const char* text : {"mask:50-140>30-100", "unmask:120..>0", "mask:70>*", "unmask:3>290"}) request.intervention.changes.push_back(*parse_change(tiny.model->config, text));
+    for (const char* text : {"mask:50-140>30-100", "unmask:120..>0", "mask:70>*", "unmask:3>290"})
+        request.intervention.changes.push_back(*parse_change(tiny.model->config, text));
     const auto slow = tiny.run(ids, [](int q, int k) {
         if (q == 3 && k == 290) return true;
         if (q == 70) return false;
@@ -242,7 +277,8 @@ TEST_CASE("oracle: rectangles over several blocks of queries equal a textbook pa
     compare(tiny, **run_trace(tiny.model, request, pool, nullptr, past.get()), slow, pool);
 }
 
-TEST_CASE("oracle: attention of 300 queries with shared heads, ALiBi, a soft cap, temperatures and edited scores") {
+TEST_CASE(
+    "oracle: attention of 300 queries with shared heads, ALiBi, a soft cap, temperatures and edited scores") {
     ThreadPool pool(2);
     AttentionRule rule;
     rule.mask = MaskPlan::make({}, {true, kWindow}, std::vector<int>(kTokens, 0));
@@ -254,21 +290,26 @@ TEST_CASE("oracle: attention of 300 queries with shared heads, ALiBi, a soft cap
     rule.changed.resize(kHeads);
     rule.changed[1].temperature = 0.25f;
     rule.changed[2].scores = {{150, 120, 9.0f}, {10, 0, -4.0f}};
-    const Matrix q = random_matrix(kTokens, kHeads * kWidth, 11), k = random_matrix(kTokens, kShared * kWidth, 12), v = random_matrix(kTokens, kShared * kWidth, 13);
+    const Matrix q = random_matrix(kTokens, kHeads * kWidth, 11),
+                 k = random_matrix(kTokens, kShared * kWidth, 12),
+                 v = random_matrix(kTokens, kShared * kWidth, 13);
     Matrix z(kTokens, kHeads * kWidth);
     attend(pool, rule, q, k, v, 0, z);
     const Table slow_q(q), slow_k(k), slow_v(v);
     for (int h = 0; h < kHeads; ++h) {
         const int shared = h / (kHeads / kShared) * kWidth;
-        const double slope = std::pow(2.0, -2.0 * (h + 1));  // four heads: 2^(−8 (h + 1) / 4), Press et al. 2022
+        const double slope =
+            std::pow(2.0, -2.0 * (h + 1));  // four heads: 2^(−8 (h + 1) / 4), Press et al. 2022
         const auto score = [&](int a, int b) {
-            double s = 3 * std::tanh(0.4 * dot(slow_q, a, h * kWidth, slow_k, b, shared, kWidth) / 3) + slope * b;
+            double s =
+                3 * std::tanh(0.4 * dot(slow_q, a, h * kWidth, slow_k, b, shared, kWidth) / 3) + slope * b;
             if (h == 2 && a == 150 && b == 120) s = 9;
             if (h == 2 && a == 10 && b == 0) s = -4;
             return h == 1 ? s / 0.25 : s;
         };
         const Head slow = attention(kTokens, kTokens, score, in_window, slow_v, shared, kWidth);
-        CHECK(apart(z.middleCols(h * kWidth, kWidth), slow.z) < 1e-4);  // ALiBi's largest score is 75: 24 bits leave 1e-5 of it
+        CHECK(apart(z.middleCols(h * kWidth, kWidth), slow.z) <
+              1e-4);  // ALiBi's largest score is 75: 24 bits leave 1e-5 of it
         Matrix pattern(kTokens, kTokens);
         head_pattern(rule, h, q.middleCols(h * kWidth, kWidth), k.middleCols(shared, kWidth), 0, pattern);
         CHECK(apart(pattern, slow.pattern) < 1e-4);

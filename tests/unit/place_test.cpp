@@ -15,7 +15,8 @@ using namespace headlight;
 
 namespace {
 
-ForwardRequest translation(const std::vector<std::string>& changes, const ModelConfig& c, std::vector<int> target = {0, 4, 7, 9}) {
+ForwardRequest translation(const std::vector<std::string>& changes, const ModelConfig& c,
+                           std::vector<int> target = {0, 4, 7, 9}) {
     ForwardRequest request = request_of({5, 9, 200, 31, 12});
     request.inputs.push_back(request_of(std::move(target)).inputs[0]);
     for (const std::string& text : changes) {
@@ -26,7 +27,9 @@ ForwardRequest translation(const std::vector<std::string>& changes, const ModelC
     return request;
 }
 
-bool same(const Matrix& a, const Matrix& b) { return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all(); }
+bool same(const Matrix& a, const Matrix& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
+}
 
 }  // namespace
 
@@ -41,11 +44,14 @@ TEST_CASE("places: every spelling is read, named again, and concerns the blocks 
         std::string out;
         for (int site = 0; site < c.sites(); ++site)
             for (int head = 0; head < 2; ++head)
-                if (change->concerns(c, site, head)) out += site_path(c, site)[0] + std::to_string(c.site(site).layer) + "." + std::to_string(head) + " ";
+                if (change->concerns(c, site, head))
+                    out += site_path(c, site)[0] + std::to_string(c.site(site).layer) + "." +
+                           std::to_string(head) + " ";
         return out;
     };
     REQUIRE((c.stacks[0].layers == 2 && c.stacks[1].layers == 2));
-    const std::string encoder = "e0.0 e0.1 e1.0 e1.1 ", decoder = "d0.0 d0.1 d1.0 d1.1 ", cross = "c0.0 c0.1 c1.0 c1.1 ";
+    const std::string encoder = "e0.0 e0.1 e1.0 e1.1 ", decoder = "d0.0 d0.1 d1.0 d1.1 ",
+                      cross = "c0.0 c0.1 c1.0 c1.1 ";
     CHECK(concerned("mask:1>0") == encoder + decoder);  // cells of one text
     CHECK(concerned("mask:1>0@*") == encoder + decoder + cross);
     CHECK(concerned("mask:1..>0@cross") == cross);
@@ -65,19 +71,25 @@ TEST_CASE("places: every spelling is read, named again, and concerns the blocks 
     const auto single = reference_model("gpt2");
     CHECK(parse_change(single->config, "mask:1>0@1"));
     CHECK(parse_change(single->config, "mask:1>0@*"));
-    for (const char* text : {"mask:1>0@cross", "mask:1>0@encoder", "mask:1>0@", "mask:1>0@99", "mask:1>0@0.99", "mask:1>0@0.0.0", "mask:..>0", "mask:1...>0", "mask:*1>0", "mask:>0", "mask: 1>0", "mask:+1>0", "mask:-1>0",
-                             "score:*>0@0.0=1", "score:1..>0=1", "mask:1000000>0", "mask:99999999999>0", "temperature:1@cross"})
+    for (const char* text :
+         {"mask:1>0@cross", "mask:1>0@encoder", "mask:1>0@", "mask:1>0@99", "mask:1>0@0.99", "mask:1>0@0.0.0",
+          "mask:..>0", "mask:1...>0", "mask:*1>0", "mask:>0", "mask: 1>0", "mask:+1>0", "mask:-1>0",
+          "score:*>0@0.0=1", "score:1..>0=1", "mask:1000000>0", "mask:99999999999>0", "temperature:1@cross"})
         CHECK_MESSAGE(!parse_change(single->config, text), text);
 }
 
-TEST_CASE("heads by name: a head is a head and nothing else, and the error asks to correct what was written") {
+TEST_CASE(
+    "heads by name: a head is a head and nothing else, and the error asks to correct what was written") {
     const ModelConfig c = reference_model("marian")->config;
     CHECK(*parse_head(c, "encoder.1.0", "") == AttentionHead{1, 0});
     CHECK(*parse_head(c, "decoder.0.1", "") == AttentionHead{2, 1});
     CHECK(*parse_head(c, "0.1", "") == AttentionHead{2, 1});
     CHECK(*parse_head(c, "cross.1.1", "") == AttentionHead{5, 1});
-    for (int site = 0; site < c.sites(); ++site) CHECK(*parse_head(c, head_path(c, site, 1), "") == AttentionHead{site, 1});
-    for (const char* text : {"", ".", "1", "1.", ".1", "9.9", "1.99", "1.-1", "1.+1", "1. 1", "1.1 ", "1.1:keep", "1.1.1", "cross.1", "encoder.1.0x", "99999999999.0", "0.99999999999"}) {
+    for (int site = 0; site < c.sites(); ++site)
+        CHECK(*parse_head(c, head_path(c, site, 1), "") == AttentionHead{site, 1});
+    for (const char* text :
+         {"", ".", "1", "1.", ".1", "9.9", "1.99", "1.-1", "1.+1", "1. 1", "1.1 ", "1.1:keep", "1.1.1",
+          "cross.1", "encoder.1.0x", "99999999999.0", "0.99999999999"}) {
         const auto read = parse_head(c, text, "--only-heads");
         REQUIRE_MESSAGE(!read, text);
         CHECK(read.error().message.find("correct --only-heads.") != std::string::npos);
@@ -87,28 +99,35 @@ TEST_CASE("heads by name: a head is a head and nothing else, and the error asks 
 
 TEST_CASE("values whose use would overflow float32 are refused where they are typed, in one sentence") {
     const ModelConfig c = reference_model("gpt2")->config;
-    for (const char* text : {"score:1>0@0.0=1e39", "score:1>0@0.0=inf", "score:1>0@0.0=-inf", "score:1>0@0.0=nan", "score:1>0@0.0=1e31", "score:1>0@0.0=", "temperature:1e-38", "temperature:1e-7", "temperature:1e39", "temperature:nan",
-                             "temperature:-inf", "temperature:-0.5", "temperature:1e31@0.0", "temperature:"}) {
+    for (const char* text : {"score:1>0@0.0=1e39", "score:1>0@0.0=inf", "score:1>0@0.0=-inf",
+                             "score:1>0@0.0=nan", "score:1>0@0.0=1e31", "score:1>0@0.0=", "temperature:1e-38",
+                             "temperature:1e-7", "temperature:1e39", "temperature:nan", "temperature:-inf",
+                             "temperature:-0.5", "temperature:1e31@0.0", "temperature:"}) {
         const auto change = parse_change(c, text);
         REQUIRE_MESSAGE(!change, text);
         CHECK(change.error().message.find("cannot be used") != std::string::npos);
         CHECK(change.error().message.size() <= 300);
     }
-    for (const char* text : {"score:1>0@0.0=1e30", "score:1>0@0.0=-1e30", "temperature:0", "temperature:1e-6", "temperature:1e30", "temperature:inf"}) CHECK_MESSAGE(parse_change(c, text), text);
+    for (const char* text : {"score:1>0@0.0=1e30", "score:1>0@0.0=-1e30", "temperature:0", "temperature:1e-6",
+                             "temperature:1e30", "temperature:inf"})
+        CHECK_MESSAGE(parse_change(c, text), text);
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");  // the widest of what is taken, together
     ForwardRequest request = request_of({5, 9, 200, 31});
-    for (const char* text : {"score:3>0=1e30", "score:3>1=-1e30", "score:2>1=1e30", "temperature:1e-6"}) request.intervention.changes.push_back(*parse_change(c, text));
+    for (const char* text : {"score:3>0=1e30", "score:3>1=-1e30", "score:2>1=1e30", "temperature:1e-6"})
+        request.intervention.changes.push_back(*parse_change(c, text));
     CHECK((*run_trace(model, request, pool))->normalized().allFinite());
 }
 
 TEST_CASE("changes: a temperature for all heads divides the scores of cross-attention too") {
     ThreadPool pool(1);
     const auto model = reference_model("marian");
-    const auto plain = *run_trace(model, translation({}, model->config), pool), hard = *run_trace(model, translation({"temperature:0"}, model->config), pool);
+    const auto plain = *run_trace(model, translation({}, model->config), pool),
+               hard = *run_trace(model, translation({"temperature:0"}, model->config), pool);
     const int cross = model->config.sites() - 1;
     CHECK(plain->pattern(cross, 0).maxCoeff() < 1);
-    for (int site = 0; site < model->config.sites(); ++site) CHECK((hard->pattern(site, 0).rowwise().maxCoeff().array() == 1).all());
+    for (int site = 0; site < model->config.sites(); ++site)
+        CHECK((hard->pattern(site, 0).rowwise().maxCoeff().array() == 1).all());
 }
 
 TEST_CASE("changes: rows that are still to be written are masked too, while writing as in a pass") {
@@ -118,7 +137,8 @@ TEST_CASE("changes: rows that are still to be written are masked too, while writ
     const Writing written = *write(model, request, {{}, 14, {}}, pool);
     const Trace& last = *written.trace;
     REQUIRE(last.output().size() >= 12);
-    for (int layer = 0; layer < 2; ++layer) CHECK(last.pattern(4 + layer, 0).col(1).cwiseAbs().maxCoeff() == 0);
+    for (int layer = 0; layer < 2; ++layer)
+        CHECK(last.pattern(4 + layer, 0).col(1).cwiseAbs().maxCoeff() == 0);
     ForwardRequest whole = request;
     whole.inputs = last.request.inputs;
     CHECK(((*run_trace(model, whole, pool))->normalized() - last.normalized()).cwiseAbs().maxCoeff() < 1e-5f);
@@ -133,16 +153,21 @@ TEST_CASE("a rectangle painted over a plan equals its cells painted one by one")
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
     for (int round = 0; round < 200; ++round) {
         const int n = 1 + below(9);
-        MaskPlan whole = MaskPlan::make(*Mask::parse(below(2) ? "own" : "window:2"), {below(2) == 1, 0}, std::vector<int>(static_cast<size_t>(n), 0));
-        std::vector<std::vector<bool>> cells(static_cast<size_t>(n), std::vector<bool>(static_cast<size_t>(n)));
+        MaskPlan whole = MaskPlan::make(*Mask::parse(below(2) ? "own" : "window:2"), {below(2) == 1, 0},
+                                        std::vector<int>(static_cast<size_t>(n), 0));
+        std::vector<std::vector<bool>> cells(static_cast<size_t>(n),
+                                             std::vector<bool>(static_cast<size_t>(n)));
         for (int q = 0; q < n; ++q)
-            for (int k = 0; k < n; ++k) cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = whole.allows(q, k);
+            for (int k = 0; k < n; ++k)
+                cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = whole.allows(q, k);
         for (int stroke = 0; stroke < 4; ++stroke) {
-            const Rectangle r{below(12), below(12), below(4) ? 1 + below(4) : kToEnd, below(4) ? 1 + below(4) : kToEnd};
+            const Rectangle r{below(12), below(12), below(4) ? 1 + below(4) : kToEnd,
+                              below(4) ? 1 + below(4) : kToEnd};
             const bool allowed = below(2) == 1;
             whole.set(r, allowed);
             for (int q = r.query; q < std::min(n, r.query + r.queries); ++q)
-                for (int k = r.key; k < std::min(n, r.key + r.keys); ++k) cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = allowed;
+                for (int k = r.key; k < std::min(n, r.key + r.keys); ++k)
+                    cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = allowed;
         }
         for (int q = 0; q < n; ++q) {
             const auto& row = cells[static_cast<size_t>(q)];
@@ -157,7 +182,9 @@ TEST_CASE("a rectangle painted over a plan equals its cells painted one by one")
     }
 }
 
-TEST_CASE("rectangles stay rectangles: heads that are painted alike share one mask, in every layer, and building stops when cancelled") {
+TEST_CASE(
+    "rectangles stay rectangles: heads that are painted alike share one mask, in every layer, and building "
+    "stops when cancelled") {
     const auto model = reference_model("gpt2");
     ForwardRequest request = request_of(std::vector<int>(500, 5));
     request.intervention.changes.push_back(*parse_change(model->config, "unmask:0-500>0-500"));
@@ -173,7 +200,9 @@ TEST_CASE("rectangles stay rectangles: heads that are painted alike share one ma
     CHECK(!attention_rules(*model, request.inputs, request.intervention, &cancelled));
 }
 
-TEST_CASE("a fully masked row is uniform in the pattern, the heat map, the thumbnail, the lines, the steps, the numbers and the statistics") {
+TEST_CASE(
+    "a fully masked row is uniform in the pattern, the heat map, the thumbnail, the lines, the steps, the "
+    "numbers and the statistics") {
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
     ForwardRequest request = request_of({5, 9, 200, 31, 77, 8});
@@ -201,6 +230,7 @@ TEST_CASE("a fully masked row is uniform in the pattern, the heat map, the thumb
     double bits = 0;  // the mean over all rows of what is shown
     for (int q = 0; q < 6; ++q)
         for (int k = 0; k < 6; ++k)
-            if (shown(q, k) > 0) bits -= static_cast<double>(shown(q, k)) * std::log2(static_cast<double>(shown(q, k))) / 6;
+            if (shown(q, k) > 0)
+                bits -= static_cast<double>(shown(q, k)) * std::log2(static_cast<double>(shown(q, k))) / 6;
     CHECK(head.statistics[0] == doctest::Approx(bits).epsilon(1e-4));
 }

@@ -25,15 +25,21 @@ std::shared_ptr<const Trace> any_trace(const std::string& name, ThreadPool& pool
     return *run_trace(model, std::move(request), pool);
 }
 
-float difference(const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& a, const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& b) { return (a - b).cwiseAbs().maxCoeff(); }
+float difference(const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& a,
+                 const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& b) {
+    return (a - b).cwiseAbs().maxCoeff();
+}
 
-constexpr const char* kFamilies[] = {"gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "bloom", "qwen3", "bert", "modernbert", "marian", "bart", "t5"};
+constexpr const char* kFamilies[] = {"gpt2",  "gpt_neox", "llama",      "gemma2", "phi",  "opt", "bloom",
+                                     "qwen3", "bert",     "modernbert", "marian", "bart", "t5"};
 
 }  // namespace
 
 TEST_CASE("steps: article 003's example, three keys and values, one query") {
     // q = (1, 2), k = (1, 0), (0, 1), (1, 1), so q·k = 1, 2, 3; softmax of these over √2 by hand.
-    const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)), std::exp(3 / std::sqrt(2.0))}, sum = e[0] + e[1] + e[2];
+    const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)),
+                        std::exp(3 / std::sqrt(2.0))},
+                 sum = e[0] + e[1] + e[2];
     AttentionRule rule{MaskPlan::open(1, 3), {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}};
     Matrix q(1, 2), k(3, 2), pattern(1, 3);
     q << 1, 2;
@@ -81,7 +87,8 @@ TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
             const Matrix heads = trace->head_additions(site, query, pool);
             const float* bias = trace->weights(site).o.bias;
             Eigen::RowVectorXf sum = heads.colwise().sum();
-            if (bias && !trace->weights(site).out_norm) sum += Eigen::Map<const Eigen::RowVectorXf>(bias, sum.size());
+            if (bias && !trace->weights(site).out_norm)
+                sum += Eigen::Map<const Eigen::RowVectorXf>(bias, sum.size());
             worst = std::max(worst, difference(sum, out.row(query)) / std::max(1.0f, out.row(query).norm()));
             const Matrix keys = key_contributions(*trace, site, 1, query, pool);
             const Matrix result = trace->results(site, query, pool).row(1);
@@ -110,15 +117,21 @@ TEST_CASE("noise: what a model does not have is exactly 0 in the steps, and no p
     CHECK(!trace->adds_bias(0));
     const auto a = find(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
     REQUIRE(a);
-    for (const LogitPart& p : a->parts) CHECK((p.kind == LogitPart::Kind::embedding || p.kind == LogitPart::Kind::head || p.kind == LogitPart::Kind::mlp));
-    CHECK(find(*trace, DeltaSplitWanted{0, 6, -1}, pool, nullptr)->heads.size() == static_cast<size_t>(trace->config().heads(0)));
+    for (const LogitPart& p : a->parts)
+        CHECK((p.kind == LogitPart::Kind::embedding || p.kind == LogitPart::Kind::head ||
+               p.kind == LogitPart::Kind::mlp));
+    CHECK(find(*trace, DeltaSplitWanted{0, 6, -1}, pool, nullptr)->heads.size() ==
+          static_cast<size_t>(trace->config().heads(0)));
 }
 
-TEST_CASE("a block that is skipped adds nothing: no head's share, no MLP's, and the shares still sum to the logit") {
+TEST_CASE(
+    "a block that is skipped adds nothing: no head's share, no MLP's, and the shares still sum to the "
+    "logit") {
     ThreadPool pool(2);
     const auto whole = any_trace("gpt2", pool);
     ForwardRequest request = whole->request;
-    request.intervention.changes = {*parse_change(whole->config(), "skip-attention:0"), *parse_change(whole->config(), "skip-mlp:1")};
+    request.intervention.changes = {*parse_change(whole->config(), "skip-attention:0"),
+                                    *parse_change(whole->config(), "skip-mlp:1")};
     const auto trace = *run_trace(whole->model, request, pool);
     CHECK(trace->attn_out(0, pool).cwiseAbs().maxCoeff() == 0);
     CHECK(key_contributions(*trace, 0, -1, 6, pool).cwiseAbs().maxCoeff() == 0);
@@ -128,7 +141,9 @@ TEST_CASE("a block that is skipped adds nothing: no head's share, no MLP's, and 
         if (p.site == 0 && p.kind == LogitPart::Kind::head) CHECK(p.logit == 0);
         CHECK(!(p.site == 1 && p.kind == LogitPart::Kind::mlp));
     }
-    CHECK(a->logit == doctest::Approx(unembed(*trace->model, trace->normalized().middleRows(6, 1), pool)(0, 17)).epsilon(1e-4));
+    CHECK(a->logit ==
+          doctest::Approx(unembed(*trace->model, trace->normalized().middleRows(6, 1), pool)(0, 17))
+              .epsilon(1e-4));
 }
 
 TEST_CASE("an answer is handed out only where it fits: not of another block, head, stack or run") {
@@ -164,7 +179,8 @@ TEST_CASE("delta: lengths and cosines of the map") {
         REQUIRE(maps);
         for (size_t i = 0; i < maps->sites.size(); ++i) {
             const int site = maps->sites[i];
-            const Eigen::VectorXf e = trace->resid_before(site, pool).row(4).transpose(), delta = trace->attn_out(site, 4, 1, pool).row(0).transpose();
+            const Eigen::VectorXf e = trace->resid_before(site, pool).row(4).transpose(),
+                                  delta = trace->attn_out(site, 4, 1, pool).row(0).transpose();
             const auto c = static_cast<Index>(i);
             CHECK(maps->before(4, c) == doctest::Approx(e.norm()));
             CHECK(maps->delta(4, c) == doctest::Approx(delta.norm()));
@@ -176,13 +192,15 @@ TEST_CASE("delta: lengths and cosines of the map") {
 TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit") {
     ThreadPool pool(2);
     float worst = 0;
-    for (const char* name : {"gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "bloom", "qwen3", "mistral", "bert", "marian", "bart", "t5"}) {
+    for (const char* name : {"gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "bloom", "qwen3", "mistral",
+                             "bert", "marian", "bart", "t5"}) {
         const auto trace = any_trace(name, pool);
         CAPTURE(name);
         const int position = trace->output().size() - 1;
         const auto lens = find(*trace, LensWanted{0, position + 1}, pool, nullptr);
         REQUIRE(lens);
-        const Prediction want = predictions(*trace, position, 1, pool)[0], got = lens->top.back()[static_cast<size_t>(position)];
+        const Prediction want = predictions(*trace, position, 1, pool)[0],
+                         got = lens->top.back()[static_cast<size_t>(position)];
         CHECK(got.id == want.id);
         CHECK(got.probability == doctest::Approx(want.probability));
         CHECK(lens->top.size() == static_cast<size_t>(trace->config().stacks.back().layers) + 1);
@@ -223,7 +241,8 @@ TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity"
     Matrix want = Matrix::Identity(n, n);
     for (const int site : self_sites(trace->config(), 0)) {
         Matrix mean = Matrix::Zero(n, n);
-        for (int h = 0; h < trace->config().heads(site); ++h) mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads(site));
+        for (int h = 0; h < trace->config().heads(site); ++h)
+            mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads(site));
         want = (0.5f * mean + 0.5f * Matrix::Identity(n, n)) * want;
     }
     CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
@@ -237,7 +256,9 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
         for (int h = 0; site > 0 && h < trace->config().heads(site); ++h) first.left_out.insert({site, h});
     const auto flow = attention_flow(*trace, first, 5);
     const Matrix mean = mean_pattern(*trace, 0, first, 0, 10);
-    for (int k = 0; k < 10; ++k) CHECK(flow[static_cast<size_t>(k)] == doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));
+    for (int k = 0; k < 10; ++k)
+        CHECK(flow[static_cast<size_t>(k)] ==
+              doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));
     for (const float f : attention_flow(*trace, {}, 5)) CHECK((f >= 0 && f <= 1.0001f));
 }
 
@@ -250,7 +271,8 @@ TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
     CHECK(plane.kept == doctest::Approx((values[11] + values[10]) / values.sum()).epsilon(1e-3));
     for (int i = 0; i < 2; ++i) {
         const Eigen::VectorXf want = centred * solver.eigenvectors().col(11 - i);
-        CHECK(std::abs(want.normalized().dot(plane.points.col(i).normalized())) == doctest::Approx(1).epsilon(1e-3));
+        CHECK(std::abs(want.normalized().dot(plane.points.col(i).normalized())) ==
+              doctest::Approx(1).epsilon(1e-3));
     }
     CHECK(principal_plane(Matrix::Ones(5, 4)).kept == 1);
     CHECK(principal_plane(Matrix::Ones(1, 4)).points.isZero());
@@ -259,10 +281,19 @@ TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
 TEST_CASE("questions are fitted to the trace that answers them") {
     ThreadPool pool(1);
     const auto trace = any_trace("marian", pool);
-    for (const Question& wild : {Question(LinksWanted{99, 0.5f}), Question(StepsWanted{99, 99, 99}), Question(DeltaMapsWanted{7}), Question(DeltaSplitWanted{99, 99, 99}), Question(ProjectionWanted{9, 99}),
-                                 Question(LensWanted{99, 99}), Question(AttributionWanted{99, -1, 5}), Question(GraphWanted{{9, {}}, 0.5f}), Question(OriginsWanted{{9, {}}, 99, true}),
-                                 Question(HeadMapWanted{}), Question(RandomStatisticsWanted{}), Question(HeadPairWanted{{}, 99, 99, 99, 99}), Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}), Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairWanted{{}, 9}), Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(StagesWanted{})}) {
-        const bool answered = std::visit([&](const auto& q) { return static_cast<bool>(find(Runs{*trace}, q, pool, nullptr)); }, fitted(wild, *trace));
+    for (const Question& wild :
+         {Question(LinksWanted{99, 0.5f}), Question(StepsWanted{99, 99, 99}), Question(DeltaMapsWanted{7}),
+          Question(DeltaSplitWanted{99, 99, 99}), Question(ProjectionWanted{9, 99}),
+          Question(LensWanted{99, 99}), Question(AttributionWanted{99, -1, 5}),
+          Question(GraphWanted{{9, {}}, 0.5f}), Question(OriginsWanted{{9, {}}, 99, true}),
+          Question(HeadMapWanted{}), Question(RandomStatisticsWanted{}),
+          Question(HeadPairWanted{{}, 99, 99, 99, 99}),
+          Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}),
+          Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairWanted{{}, 9}),
+          Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(StagesWanted{})}) {
+        const bool answered =
+            std::visit([&](const auto& q) { return static_cast<bool>(find(Runs{*trace}, q, pool, nullptr)); },
+                       fitted(wild, *trace));
         CHECK(answered);
     }
 }

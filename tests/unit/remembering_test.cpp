@@ -1,4 +1,6 @@
 // What is remembered, without a display.
+#include "session/remembering.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,7 +12,6 @@
 #include "io/output_file.h"
 #include "session/end_signals.h"
 #include "session/recovery.h"
-#include "session/remembering.h"
 #include "session/saver.h"
 #include "window/workspace.h"
 
@@ -24,7 +25,9 @@ Json json_at(const std::filesystem::path& path) { return Json::parse(read_bytes(
 
 }  // namespace
 
-TEST_CASE("settings: saved and read back; what is out of range is clamped, what is broken set aside, never over another") {
+TEST_CASE(
+    "settings: saved and read back; what is out of range is clamped, what is broken set aside, never over "
+    "another") {
     const TemporaryFolder folder;
     const auto path = folder.path / "deeper" / "settings.json";
     ViewState s;
@@ -34,11 +37,15 @@ TEST_CASE("settings: saved and read back; what is out of range is clamped, what 
     s.recent_models = {"/a b/c"};
     REQUIRE(remember_settings(path, fields_of({}), fields_of(s), workspace_fields()));
     const ViewState back = load_settings(path);
-    CHECK((back.text == s.text && !back.dark && back.site == 3 && !back.choose_head && back.recent_models == s.recent_models && back.notice.empty()));
+    CHECK((back.text == s.text && !back.dark && back.site == 3 && !back.choose_head &&
+           back.recent_models == s.recent_models && back.notice.empty()));
     CHECK(json_at(path)["version"] == 1);
-    write_bytes(path, R"({"width": -3, "text_size": 1e9, "layer": 123456789012, "dark": 5, "text": "kept", "scale": "big"})");
+    write_bytes(
+        path,
+        R"({"width": -3, "text_size": 1e9, "layer": 123456789012, "dark": 5, "text": "kept", "scale": "big"})");
     const ViewState clamped = load_settings(path);
-    CHECK((clamped.window_width == 320 && clamped.text_size == 2 && clamped.site == 100000 && clamped.dark && clamped.text == "kept" && clamped.notice.empty()));
+    CHECK((clamped.window_width == 320 && clamped.text_size == 2 && clamped.site == 100000 && clamped.dark &&
+           clamped.text == "kept" && clamped.notice.empty()));
     CHECK(std::filesystem::exists(path));
     const char* const broken[] = {"", "{", "[]", "5"};
     for (const char* text : broken) {
@@ -46,25 +53,30 @@ TEST_CASE("settings: saved and read back; what is out of range is clamped, what 
         const ViewState fresh = load_settings(path);
         CHECK((fresh.dark && !fresh.notice.empty() && !std::filesystem::exists(path)));
     }
-    CHECK((read_bytes(path.string() + ".broken").empty() && read_bytes(path.string() + ".broken-2") == "{" && read_bytes(path.string() + ".broken-4") == "5"));
+    CHECK((read_bytes(path.string() + ".broken").empty() && read_bytes(path.string() + ".broken-2") == "{" &&
+           read_bytes(path.string() + ".broken-4") == "5"));
     write_bytes(path, "{");
     CHECK(!load_settings(path, false).notice.empty());
     CHECK_MESSAGE(read_bytes(path) == "{", "a file that a person named is never moved");
     REQUIRE(remember_settings(path, Json::object(), fields_of(s), workspace_fields()));
-    CHECK_MESSAGE((load_settings(path).text == s.text && read_bytes(path.string() + ".broken-5") == "{"), "one that breaks meanwhile is set aside too");
+    CHECK_MESSAGE((load_settings(path).text == s.text && read_bytes(path.string() + ".broken-5") == "{"),
+                  "one that breaks meanwhile is set aside too");
 }
 
 TEST_CASE("settings: fields of a newer version survive a load and a save") {
     const TemporaryFolder folder;
     const auto path = folder.path / "settings.json";
-    write_bytes(path, R"({"version": 7, "future": {"deep": [1, 2]}, "dark": "automatic", "marks": [1], "text": "old"})");
+    write_bytes(
+        path,
+        R"({"version": 7, "future": {"deep": [1, 2]}, "dark": "automatic", "marks": [1], "text": "old"})");
     const ViewState before = load_settings(path);
     CHECK((before.notice.empty() && before.text == "old"));
     ViewState now = before;
     now.text = "new";
     REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
     const Json kept = json_at(path);
-    CHECK((kept["version"] == 7 && kept["future"]["deep"][1] == 2 && kept["dark"] == "automatic" && kept["marks"] == Json::array({1}) && kept["text"] == "new"));
+    CHECK((kept["version"] == 7 && kept["future"]["deep"][1] == 2 && kept["dark"] == "automatic" &&
+           kept["marks"] == Json::array({1}) && kept["text"] == "new"));
     now.dark = false;  // chosen here: then it is ours
     REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
     CHECK(json_at(path)["dark"] == false);
@@ -86,14 +98,18 @@ TEST_CASE("settings: of two windows each writes what it changed; what is looked 
     ViewState wider = first;
     wider.window_width = 900;
     REQUIRE(remember_settings(path, fields_of(first), fields_of(wider), workspace_fields()));
-    CHECK_MESSAGE((load_settings(path).text == "B" && load_settings(path).window_width == 900), "a preference alone leaves the other window's text");
+    CHECK_MESSAGE((load_settings(path).text == "B" && load_settings(path).window_width == 900),
+                  "a preference alone leaves the other window's text");
     ViewState later = wider;
     later.head = 2;
     REQUIRE(remember_settings(path, fields_of(wider), fields_of(later), workspace_fields()));
-    CHECK((load_settings(path).text == "A" && load_settings(path).mask == "own" && load_settings(path).head == 2));
+    CHECK((load_settings(path).text == "A" && load_settings(path).mask == "own" &&
+           load_settings(path).head == 2));
 }
 
-TEST_CASE("labels: two windows at once both keep theirs, one that is taken away stays away, a newer file keeps its fields") {
+TEST_CASE(
+    "labels: two windows at once both keep theirs, one that is taken away stays away, a newer file keeps its "
+    "fields") {
     const TemporaryFolder folder;
     const auto settings = folder.path / "settings.json";
     const LabelEdit a{"stories", "1.2", "copies"}, b{"stories", "3.0", "sink"}, off{"stories", "1.2", ""};
@@ -110,7 +126,8 @@ TEST_CASE("labels: two windows at once both keep theirs, one that is taken away 
     write_bytes(labels_path(settings), newer.dump());
     REQUIRE(remember_labels(settings, {&a, 1}));
     const Json kept = json_at(labels_path(settings));
-    CHECK((kept["version"] == 9 && kept["colors"]["sink"] == "red" && kept["labels"]["gpt2"]["0.1"]["text"] == "rich" && kept["labels"]["stories"]["1.2"] == "copies"));
+    CHECK((kept["version"] == 9 && kept["colors"]["sink"] == "red" &&
+           kept["labels"]["gpt2"]["0.1"]["text"] == "rich" && kept["labels"]["stories"]["1.2"] == "copies"));
     for (int process = 0; process < 4; ++process)
         if (fork() == 0) {
             for (int i = 0; i < 10; ++i) {
@@ -133,19 +150,25 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     const auto path = folder.path / "settings.json";
     std::filesystem::copy(kTests / "unit/old/settings.json", path);
     ViewState s = load_settings(path);
-    CHECK((s.notice.empty() && !s.dark && s.text == "naïve 😀" && s.colormap == "viridis" && s.site == 1 && s.locked == std::pair(3, 1) && s.window_width == 1280));
-    CHECK((s.mask == "window:4" && s.changes == std::vector<std::string>{"forbid:2>1"} && s.view_name == "links" && s.recent_models == std::vector<std::string>{"/models/gpt2"}));
-    CHECK((s.head_labels.at("stories").at("1.2") == "copies" && s.head_labels.at("gpt2").at("5.1") == "induction"));
+    CHECK((s.notice.empty() && !s.dark && s.text == "naïve 😀" && s.colormap == "viridis" && s.site == 1 &&
+           s.locked == std::pair(3, 1) && s.window_width == 1280));
+    CHECK((s.mask == "window:4" && s.changes == std::vector<std::string>{"forbid:2>1"} &&
+           s.view_name == "links" && s.recent_models == std::vector<std::string>{"/models/gpt2"}));
+    CHECK((s.head_labels.at("stories").at("1.2") == "copies" &&
+           s.head_labels.at("gpt2").at("5.1") == "induction"));
     CHECK((!json_at(path).contains("head_labels") && json_at(path)["text"] == "naïve 😀"));
     const LabelEdit off{"stories", "1.2", ""};
     REQUIRE(remember_labels(path, {&off, 1}));
     CHECK(load_settings(path).head_labels.at("stories").count("1.2") == 0);
     const ViewState shown = load_settings(kTests / "unit/old/settings.json", false);
-    CHECK((shown.head_labels.at("gpt2").at("5.1") == "induction" && json_at(kTests / "unit/old/settings.json").contains("head_labels")));
+    CHECK((shown.head_labels.at("gpt2").at("5.1") == "induction" &&
+           json_at(kTests / "unit/old/settings.json").contains("head_labels")));
     const auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
     REQUIRE(workspace);
-    CHECK((workspace->text == "Lily had a red ball" && workspace->site == 2 && workspace->head == 3 && workspace->other_text == "Tom had a blue ball" && workspace->changes.size() == 1));
-    CHECK((workspace->alignment.by_hand == std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} && workspace->locked == std::pair(2, 0)));
+    CHECK((workspace->text == "Lily had a red ball" && workspace->site == 2 && workspace->head == 3 &&
+           workspace->other_text == "Tom had a blue ball" && workspace->changes.size() == 1));
+    CHECK((workspace->alignment.by_hand == std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
+           workspace->locked == std::pair(2, 0)));
     FigureStyle style;
     const auto preset = open_preset(kTests / "unit/old/preset.json");
     REQUIRE((preset && apply_preset(style, *preset)));
@@ -213,7 +236,8 @@ TEST_CASE("recovery: what a killed process left is offered once, what ended as i
     REQUIRE(last.left());
     CHECK_MESSAGE(!last.left()->shown, "what never was on the screen may be what ended the program");
     std::filesystem::create_directory(folder.path / "locked");
-    std::filesystem::permissions(folder.path / "locked", std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    std::filesystem::permissions(folder.path / "locked",
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
     if (getuid() != 0) CHECK(Recovery(folder.path / "locked" / "recovery").own().empty());
     CHECK(Recovery("/dev/null/recovery").own().empty());
 }
@@ -227,7 +251,8 @@ TEST_CASE("the saver writes the newest state, the last one at its end, and says 
             return success();
         });
         saver.put({{{"n", 1}}, {}});
-        for (int i = 0; i < 1000 && saver.last(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        for (int i = 0; i < 1000 && saver.last(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
         CHECK(!saver.last());
         for (int i = 2; i <= 50; ++i) saver.put({{{"n", i}}, {}});
         CHECK(saver.finish());
@@ -237,7 +262,8 @@ TEST_CASE("the saver writes the newest state, the last one at its end, and says 
     CHECK((!clock.wait(1) && !clock.take(1)));
     clock.touch(1);
     clock.touch(1.4);
-    CHECK((!clock.take(1.3) && *clock.wait(1.2) < SaveClock::kDelay && clock.take(1 + SaveClock::kDelay) && !clock.take(9)));
+    CHECK((!clock.take(1.3) && *clock.wait(1.2) < SaveClock::kDelay && clock.take(1 + SaveClock::kDelay) &&
+           !clock.take(9)));
 }
 
 TEST_CASE("a signal to end is a wish the first time, and the end the second") {

@@ -1,9 +1,11 @@
-// What a pass takes over from an earlier one equals what it would have computed: under every mask, change and edit.
-#include "helpers.h"
-#include "model/input.h"
-#include "io/json.h"
-#include "model/rules.h"
+// What a pass takes over from an earlier one equals what it would have computed: under every mask, change and
+// edit.
 #include "trace/reuse.h"
+
+#include "helpers.h"
+#include "io/json.h"
+#include "model/input.h"
+#include "model/rules.h"
 
 using namespace headlight;
 
@@ -16,34 +18,51 @@ public:
 
     ForwardRequest request() {
         ForwardRequest out;
-        for (const StackConfig& stack : model_.config.stacks) out.inputs.push_back(request_of(ids(1 + below(9), stack.vocab)).inputs[0]);
+        for (const StackConfig& stack : model_.config.stacks)
+            out.inputs.push_back(request_of(ids(1 + below(9), stack.vocab)).inputs[0]);
         out.intervention.mask = *Mask::parse(kMasks[static_cast<size_t>(below(std::size(kMasks)))]);
-        if (below(4) == 0) out.intervention.mask = *Mask::of_rows("[[1,0,0,0],[1,0,1,0],[0,0,0,0],[1,1,0,1]]", "mask.json");
+        if (below(4) == 0)
+            out.intervention.mask = *Mask::of_rows("[[1,0,0,0],[1,0,1,0],[0,0,0,0],[1,1,0,1]]", "mask.json");
         for (int i = below(4); i > 0; --i) out.intervention.changes.push_back(change());
         return out;
     }
-    /// Typed at the end, inserted, deleted, replaced, a token forced behind the target; or the changes are others.
+    /// Typed at the end, inserted, deleted, replaced, a token forced behind the target; or the changes are
+    /// others.
     ForwardRequest edited(ForwardRequest r) {
         const size_t stack = r.inputs.size() > 1 && below(3) ? r.inputs.size() - 1 : 0;
         std::vector<int>& text = r.inputs[stack].ids;
         const int at = below(static_cast<int>(text.size())), vocab = model_.config.stacks[stack].vocab;
         switch (below(6)) {
-            case 0: for (const int id : ids(1 + below(4), vocab)) text.push_back(id); break;
-            case 1: text.insert(text.begin() + at, 1 + below(vocab - 1)); break;
-            case 2: if (text.size() > 1) text.erase(text.begin() + at); break;
-            case 3: text[static_cast<size_t>(at)] = 1 + below(vocab - 1); break;
-            case 4: if (text.size() > 1) text.pop_back(); break;
-            default: break;
+            case 0:
+                for (const int id : ids(1 + below(4), vocab)) text.push_back(id);
+                break;
+            case 1:
+                text.insert(text.begin() + at, 1 + below(vocab - 1));
+                break;
+            case 2:
+                if (text.size() > 1) text.erase(text.begin() + at);
+                break;
+            case 3:
+                text[static_cast<size_t>(at)] = 1 + below(vocab - 1);
+                break;
+            case 4:
+                if (text.size() > 1) text.pop_back();
+                break;
+            default:
+                break;
         }
         if (below(3) == 0) r.intervention.changes.push_back(change());
-        if (below(4) == 0 && !r.intervention.changes.empty()) r.intervention.changes.erase(r.intervention.changes.begin());
-        if (below(8) == 0) r.intervention.mask = *Mask::parse(kMasks[static_cast<size_t>(below(std::size(kMasks)))]);
+        if (below(4) == 0 && !r.intervention.changes.empty())
+            r.intervention.changes.erase(r.intervention.changes.begin());
+        if (below(8) == 0)
+            r.intervention.mask = *Mask::parse(kMasks[static_cast<size_t>(below(std::size(kMasks)))]);
         r.inputs[stack].tokens.resize(text.size());
         return r;
     }
 
 private:
-    static constexpr const char* kMasks[] = {"own", "own", "own", "causal", "none", "window:2", "prefix:3", "global:1:2", "padding"};
+    static constexpr const char* kMasks[] = {"own",      "own",      "own",        "causal", "none",
+                                             "window:2", "prefix:3", "global:1:2", "padding"};
     int below(size_t n) { return below(static_cast<int>(n)); }
     int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
     std::vector<int> ids(int count, int vocab) {
@@ -53,11 +72,27 @@ private:
     }
     Change change() {
         const ModelConfig& c = model_.config;
-        const std::string q = std::to_string(below(8)), k = std::to_string(below(8)), layer = site_path(c, below(c.sites())), head = layer + "." + std::to_string(below(2));
+        const std::string q = std::to_string(below(8)), k = std::to_string(below(8)),
+                          layer = site_path(c, below(c.sites())),
+                          head = layer + "." + std::to_string(below(2));
         const std::string self = site_path(c, below(c.layers()));
-        const std::string wishes[] = {"mask:" + q + ">" + k, "mask:" + q + ">0-9", "mask:" + q + "..>" + k + "@" + layer, "mask:*>0@*", "mask:0>0", "unmask:" + q + ">" + k, "unmask:0-2>1-7@" + head,
-                                      "score:" + q + ">" + k + "@" + head + "=2.5", "temperature:0.5@" + head, "temperature:2", "temperature:0@" + head, "ablate:" + head, "ablate:" + head + ":mean",
-                                      "ablate:" + head + ":uniform", "ablate:" + head + ":keep", "skip-attention:" + layer, "skip-mlp:" + self};
+        const std::string wishes[] = {"mask:" + q + ">" + k,
+                                      "mask:" + q + ">0-9",
+                                      "mask:" + q + "..>" + k + "@" + layer,
+                                      "mask:*>0@*",
+                                      "mask:0>0",
+                                      "unmask:" + q + ">" + k,
+                                      "unmask:0-2>1-7@" + head,
+                                      "score:" + q + ">" + k + "@" + head + "=2.5",
+                                      "temperature:0.5@" + head,
+                                      "temperature:2",
+                                      "temperature:0@" + head,
+                                      "ablate:" + head,
+                                      "ablate:" + head + ":mean",
+                                      "ablate:" + head + ":uniform",
+                                      "ablate:" + head + ":keep",
+                                      "skip-attention:" + layer,
+                                      "skip-mlp:" + self};
         Change out = *parse_change(c, wishes[static_cast<size_t>(below(std::size(wishes)))]);
         if (below(12) == 0) {  // a pattern that was frozen over a text of six tokens
             out = *parse_change(c, "freeze:" + head + "=x");
@@ -88,7 +123,9 @@ double apart(const Matrix& a, const Matrix& b) {
 /// The largest of what two traces differ in, and where.
 std::pair<double, std::string> apart(const Trace& a, const Trace& b) {
     std::pair<double, std::string> most{0, "nothing"};
-    const auto note = [&](const std::string& where, const Matrix& x, const Matrix& y) { most = std::max(most, std::pair{apart(x, y), where}); };
+    const auto note = [&](const std::string& where, const Matrix& x, const Matrix& y) {
+        most = std::max(most, std::pair{apart(x, y), where});
+    };
     for (size_t s = 0; s < a.request.inputs.size(); ++s) {
         const StackActivations &x = a.stack(static_cast<int>(s)), &y = b.stack(static_cast<int>(s));
         note("normalized", x.normalized, y.normalized);
@@ -119,9 +156,12 @@ ForwardRequest with_change(ForwardRequest request, const Model& model, const std
 
 }  // namespace
 
-TEST_CASE("reuse: a pass that takes over what holds equals a fresh one, whatever the mask, the changes and the edit") {
+TEST_CASE(
+    "reuse: a pass that takes over what holds equals a fresh one, whatever the mask, the changes and the "
+    "edit") {
     ThreadPool pool(2);
-    for (const std::string name : {"gpt2", "llama", "mistral", "gemma2", "bloom", "phi", "opt", "bert", "marian", "t5", "bart"}) {
+    for (const std::string name :
+         {"gpt2", "llama", "mistral", "gemma2", "bloom", "phi", "opt", "bert", "marian", "t5", "bart"}) {
         const auto model = reference_model(name);
         for (unsigned seed = 0; seed < 60; ++seed) {
             Person person(*model, seed);
@@ -131,7 +171,8 @@ TEST_CASE("reuse: a pass that takes over what holds equals a fresh one, whatever
             CAPTURE(described(first, model->config));
             CAPTURE(described(second, model->config));
             const auto past = *run_trace(model, first, pool);
-            const auto most = apart(**run_trace(model, second, pool, nullptr, past.get()), **run_trace(model, second, pool));
+            const auto most = apart(**run_trace(model, second, pool, nullptr, past.get()),
+                                    **run_trace(model, second, pool));
             CAPTURE(most.second);
             CHECK(most.first <= 2e-6);  // products of few and of many rows add up in different orders
         }
@@ -141,11 +182,14 @@ TEST_CASE("reuse: a pass that takes over what holds equals a fresh one, whatever
 TEST_CASE("reuse: a fully masked row attends to later tokens too, so it is computed anew when one is typed") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const ForwardRequest brief = with_change(request_of({5, 9, 200}), *model, "mask:0>0"), longer = with_change(request_of({5, 9, 200, 31}), *model, "mask:0>0");
+    const ForwardRequest brief = with_change(request_of({5, 9, 200}), *model, "mask:0>0"),
+                         longer = with_change(request_of({5, 9, 200, 31}), *model, "mask:0>0");
     const auto past = *run_trace(model, brief, pool);
-    const auto quick = *run_trace(model, longer, pool, nullptr, past.get()), fresh = *run_trace(model, longer, pool);
+    const auto quick = *run_trace(model, longer, pool, nullptr, past.get()),
+               fresh = *run_trace(model, longer, pool);
     CHECK(apart(*quick, *fresh).first <= 2e-6);
-    CHECK((quick->normalized().row(0) - past->normalized().row(0)).cwiseAbs().maxCoeff() > 1e-3f);  // the case is one
+    CHECK((quick->normalized().row(0) - past->normalized().row(0)).cwiseAbs().maxCoeff() >
+          1e-3f);  // the case is one
 }
 
 TEST_CASE("reuse: what is kept is shared or kept row by row, so that typing costs the new tokens") {
@@ -162,10 +206,14 @@ TEST_CASE("reuse: what is kept is shared or kept row by row, so that typing cost
     CHECK(rows_kept(four, five).rows == 4);
     CHECK(rows_kept(five, four).rows == 4);
     CHECK(rows_kept(with_change(four, *model, "mask:2>1"), with_change(five, *model, "mask:2>1")).rows == 4);
-    CHECK(rows_kept(with_change(four, *model, "mask:2>0-3"), with_change(five, *model, "mask:2>0-3")).rows == 2);  // row 2 is fully masked
-    CHECK(rows_kept(four, with_change(four, *model, "mask:3>1")).rows == 3);                                       // rows before the first that differs
+    CHECK(rows_kept(with_change(four, *model, "mask:2>0-3"), with_change(five, *model, "mask:2>0-3")).rows ==
+          2);  // row 2 is fully masked
+    CHECK(rows_kept(four, with_change(four, *model, "mask:3>1")).rows ==
+          3);  // rows before the first that differs
     CHECK(rows_kept(four, with_change(five, *model, "unmask:1>4")).rows == 1);
-    CHECK(rows_kept(with_change(four, *model, "ablate:0.0:mean"), with_change(five, *model, "ablate:0.0:mean")).rows == 0);
+    CHECK(
+        rows_kept(with_change(four, *model, "ablate:0.0:mean"), with_change(five, *model, "ablate:0.0:mean"))
+            .rows == 0);
     CHECK(rows_kept(four, with_change(four, *model, "ablate:1.0")).layers == 1);
     CHECK(rows_kept(four, with_change(four, *model, "skip-mlp:1")).layers == 1);
     ForwardRequest open = four;
@@ -179,7 +227,9 @@ TEST_CASE("reuse: dynamic rotary positions depend on the length beyond the origi
     const auto model = [&] {
         const auto source = kTests / "reference/models/llama";
         for (const auto& file : std::filesystem::directory_iterator(source))
-            if (file.path().extension() == ".safetensors" && file.path().filename().string().rfind("model", 0) == 0) std::filesystem::copy(file.path(), folder.path / file.path().filename());
+            if (file.path().extension() == ".safetensors" &&
+                file.path().filename().string().rfind("model", 0) == 0)
+                std::filesystem::copy(file.path(), folder.path / file.path().filename());
         Json config = Json::parse(read_bytes(source / "config.json"));
         config["max_position_embeddings"] = 8;
         config["rope_parameters"] = {{"rope_type", "dynamic"}, {"rope_theta", 10000.0}, {"factor", 2.0}};
@@ -192,6 +242,7 @@ TEST_CASE("reuse: dynamic rotary positions depend on the length beyond the origi
     for (int n = 4; n < 12; ++n) {
         const auto past = trace_of(model, {ids.begin(), ids.begin() + n}, pool);
         const ForwardRequest longer = request_of({ids.begin(), ids.begin() + n + 1});
-        CHECK(apart(**run_trace(model, longer, pool, nullptr, past.get()), **run_trace(model, longer, pool)).first <= 2e-6);
+        CHECK(apart(**run_trace(model, longer, pool, nullptr, past.get()), **run_trace(model, longer, pool))
+                  .first <= 2e-6);
     }
 }

@@ -15,14 +15,19 @@ std::string refusal(const std::shared_ptr<const Model>& model, std::vector<Seque
     return trace ? "" : trace.error().message;
 }
 
-Sequence of(std::vector<int> ids, std::vector<int> types = {}) { return {std::move(ids), {}, std::move(types), nullptr}; }
+Sequence of(std::vector<int> ids, std::vector<int> types = {}) {
+    return {std::move(ids), {}, std::move(types), nullptr};
+}
 
 /// What a pass over the only stack says of some ids.
-std::string refused_ids(const std::shared_ptr<const Model>& model, std::vector<int> ids, std::vector<int> types = {}) {
+std::string refused_ids(const std::shared_ptr<const Model>& model, std::vector<int> ids,
+                        std::vector<int> types = {}) {
     return refusal(model, {of(std::move(ids), std::move(types))});
 }
 
-bool says(const std::string& message, const std::string& part) { return message.find(part) != std::string::npos; }
+bool says(const std::string& message, const std::string& part) {
+    return message.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -33,7 +38,8 @@ TEST_CASE("no pass is run on ids or lengths that a model does not have") {
     CHECK(says(refused_ids(gpt2, {1, vocab}), "id " + std::to_string(vocab)));
     CHECK(says(refused_ids(gpt2, {1, -1}), "id -1"));
     CHECK(says(refused_ids(gpt2, {}), "no tokens"));
-    CHECK(says(refused_ids(gpt2, std::vector<int>(static_cast<size_t>(gpt2->config.context) + 1, 1)), "can read"));
+    CHECK(says(refused_ids(gpt2, std::vector<int>(static_cast<size_t>(gpt2->config.context) + 1, 1)),
+               "can read"));
     CHECK(says(refusal(gpt2, {}), "1 sequence"));
     CHECK(says(refusal(gpt2, {of({1}), of({1})}), "1 sequence"));
     CHECK(says(refusal(reference_model("marian"), {of({1})}), "2 sequences"));
@@ -52,14 +58,17 @@ TEST_CASE("a picture is read by vision models alone, cut as they read it") {
     const auto vit = reference_model("vit"), gpt2 = reference_model("gpt2");
     CHECK(says(refused_ids(vit, {0, 1, 2}), "patches"));
     Sequence picture = of({0});
-    picture.picture = std::make_shared<const Picture>(Picture{{}, Matrix::Zero(vit->config.vision.patches(), 5)});
+    picture.picture =
+        std::make_shared<const Picture>(Picture{{}, Matrix::Zero(vit->config.vision.patches(), 5)});
     CHECK(says(refusal(vit, {picture}), "patches"));
     CHECK(says(refusal(gpt2, {picture}), "not pictures"));
 }
 
-TEST_CASE("a tokenizer's template with a token type beyond the type table is refused where the text is read") {
+TEST_CASE(
+    "a tokenizer's template with a token type beyond the type table is refused where the text is read") {
     TemporaryFolder folder;
-    for (const char* file : {"config.json", "model.safetensors"}) fs::copy(kTests / "reference/models/bert" / file, folder.path / file);
+    for (const char* file : {"config.json", "model.safetensors"})
+        fs::copy(kTests / "reference/models/bert" / file, folder.path / file);
     Json tokenizer = *read_json(kTests / "reference/models/bert/tokenizer.json");
     tokenizer["post_processor"]["single"][2]["SpecialToken"]["type_id"] = 1000000;
     write_bytes(folder.path / "tokenizer.json", tokenizer.dump());
@@ -92,5 +101,6 @@ TEST_CASE("a token that a model is made to write must be one of its own") {
     const auto model = reference_model("gpt2");
     const ForwardRequest request = request_of({1, 2, 3});
     CHECK(write(model, request, {{}, 2, {5}}, pool));
-    for (const int id : {-1, model->config.vocab, 1 << 30}) CHECK(!write(model, request, {{}, 2, {id}}, pool));
+    for (const int id : {-1, model->config.vocab, 1 << 30})
+        CHECK(!write(model, request, {{}, 2, {id}}, pool));
 }

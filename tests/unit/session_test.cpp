@@ -90,7 +90,8 @@ TEST_CASE("undo goes by words and pauses, not by characters") {
     std::vector<std::string> seen;
     while (d.undo()) seen.push_back(d.text);
     CHECK(seen == std::vector<std::string>{"one two", "one ", ""});
-    while (d.redo()) {}
+    while (d.redo()) {
+    }
     CHECK(d.text == "one twothree");
     for (int i = 0; i < 3; ++i) d.edit(d.text.size() - 1, 1, "", EditKind::erased, 10);  // Backspace
     for (int i = 0; i < 3; ++i) d.edit(0, 1, "", EditKind::erased, 10);                  // Delete, elsewhere
@@ -127,29 +128,35 @@ TEST_CASE("any edits are taken back exactly, and the history stays within its bo
     Desk d;
     for (int i = 0; i < 900; ++i) {
         const size_t at = random() % (d.text.size() + 1), count = random() % (d.text.size() - at + 1);
-        d.edit(at, random() % 3 ? 0 : count, std::string(random() % 4, static_cast<char>('a' + i % 26)), static_cast<EditKind>(random() % 2 * 2), i * 0.3);
+        d.edit(at, random() % 3 ? 0 : count, std::string(random() % 4, static_cast<char>('a' + i % 26)),
+               static_cast<EditKind>(random() % 2 * 2), i * 0.3);
     }
     const std::string end = d.text;
-    while (d.undo()) {}
+    while (d.undo()) {
+    }
     CHECK(d.text.empty());
-    while (d.redo()) {}
+    while (d.redo()) {
+    }
     CHECK(d.text == end);
-    for (int i = 0; i < 60; ++i) d.edit(0, d.text.size(), std::string(400'000, static_cast<char>('a' + i % 26)), EditKind::replaced, 1000);
+    for (int i = 0; i < 60; ++i)
+        d.edit(0, d.text.size(), std::string(400'000, static_cast<char>('a' + i % 26)), EditKind::replaced,
+               1000);
     CHECK(d.history.steps() * 800'000 <= History::kMaxBytes + 800'000);
     CHECK(d.history.steps() >= 19);
 }
 
 TEST_CASE("keys mean the letters of the layout") {
-    const std::string us = "qwertyuiopasdfghjklzxcvbnm1234567890-=[];'\\,./`", fr = "azertyuiopqsdfghjklmwxcvbn&\"'(-_)=^$*,;:!<";
+    const std::string us = "qwertyuiopasdfghjklzxcvbnm1234567890-=[];'\\,./`",
+                      fr = "azertyuiopqsdfghjklmwxcvbn&\"'(-_)=^$*,;:!<";
     CHECK(meant_key('Q', "q", us) == 'Q');
     CHECK(meant_key('Q', "a", fr) == 'A');
-    CHECK(meant_key('M', ",", fr) == -1);      // M lies elsewhere
+    CHECK(meant_key('M', ",", fr) == -1);  // M lies elsewhere
     CHECK(meant_key(';', "m", fr) == 'M');
-    CHECK(meant_key('1', "&", fr) == '1');     // no key writes 1 without Shift: the place counts
+    CHECK(meant_key('1', "&", fr) == '1');  // no key writes 1 without Shift: the place counts
     CHECK(meant_key('2', "é", fr) == '2');
     CHECK(meant_key('Y', "z", "qwertzuiopasdfghjklyxcvbnm1234567890") == 'Z');
     CHECK(meant_key('Q', "'", "',.pyfgcrlaoeuidhtns;qjkxbmwvz1234567890") == -1);  // Dvorak
-    CHECK(meant_key('C', "с", "1234567890") == 'C');                                // Cyrillic
+    CHECK(meant_key('C', "с", "1234567890") == 'C');                               // Cyrillic
     CHECK(meant_key(256, "", us) == 256);
     CHECK(meant_key(-1, "", us) == -1);
 }
@@ -159,9 +166,9 @@ TEST_CASE("a key that did something types nothing") {
     input.keys.push_back({'3'});
     input.add_text("3");
     input.keys.push_back({259});  // Backspace
-    input.add_text("你");          // an input method's, not Backspace's
+    input.add_text("你");         // an input method's, not Backspace's
     input.keys.push_back({'C', true});
-    input.add_text("c");          // nor a shortcut's
+    input.add_text("c");  // nor a shortcut's
     CHECK(input.keys.size() == 5);
     CHECK((input.take('3') && input.take(259) && input.take('C', true)));
     REQUIRE(input.keys.size() == 2);
@@ -194,7 +201,8 @@ TEST_CASE("no two objects have one serial number, at one address either") {
 }
 
 TEST_CASE("a line is measured by one layout, piece by piece") {
-    for (const std::string text : {"Lily had a red ball.", "猫坐在垫子上", "नमस्ते", "👩‍👩‍👧 a", "مرحبا abc"}) {
+    for (const std::string text :
+         {"Lily had a red ball.", "猫坐在垫子上", "नमस्ते", "👩‍👩‍👧 a", "مرحبا abc"}) {
         CAPTURE(text);
         const auto pieces = text_pieces(text, 15, Face::sans);
         REQUIRE(!pieces.empty());
@@ -220,7 +228,8 @@ TEST_CASE("a long Chinese text is cut to its room without drawing its prefixes")
     painter.set_page(&canvas);
     const auto begin = std::chrono::steady_clock::now();
     const std::string cut = painter.fitted({Face::sans, 15}, text, 300);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));  // by prefixes it takes minutes
+    CHECK(std::chrono::steady_clock::now() - begin <
+          std::chrono::seconds(10));  // by prefixes it takes minutes
     CHECK(painter.width({Face::sans, 15}, cut) <= 300);
     CHECK(painter.width({Face::sans, 15}, cut) > 260);
     CHECK(cut.substr(cut.size() - 3) == "…");
@@ -247,7 +256,8 @@ TEST_CASE("lines are broken at blanks, and within a word that is too wide") {
 
 TEST_CASE("a file is saved where the window says, beside what is there") {
     namespace fs = std::filesystem;
-    const fs::path folder = fs::temp_directory_path() / ("headlight-save-" + std::to_string(std::random_device()()));
+    const fs::path folder =
+        fs::temp_directory_path() / ("headlight-save-" + std::to_string(std::random_device()()));
     fs::create_directories(folder);
     const auto touch = [&](const char* name) { std::ofstream(folder / name) << "x"; };
     CHECK(next_free(folder / "a.png") == folder / "a.png");
@@ -263,15 +273,18 @@ TEST_CASE("a file is saved where the window says, beside what is there") {
     CHECK(full_path("", "/x/y").empty());
     const char* home = std::getenv("HOME");
     if (home && *home) CHECK(full_path("~/a.png", "/x") == (fs::path(home) / "a.png").lexically_normal());
-    const std::string dirs = "# a comment\nXDG_DESKTOP_DIR=\"$HOME/Desk\"\nXDG_PICTURES_DIR=\"$HOME/Bilder\"\n"
-                             "XDG_DOCUMENTS_DIR=\"/data/doc s\"\nXDG_MUSIC_DIR=\"relative\"\nXDG_VIDEOS_DIR=\"\n";
+    const std::string dirs =
+        "# a comment\nXDG_DESKTOP_DIR=\"$HOME/Desk\"\nXDG_PICTURES_DIR=\"$HOME/Bilder\"\n"
+        "XDG_DOCUMENTS_DIR=\"/data/doc s\"\nXDG_MUSIC_DIR=\"relative\"\nXDG_VIDEOS_DIR=\"\n";
     CHECK(named_folder(dirs, "PICTURES", "/home/p") == "/home/p/Bilder");
     CHECK(named_folder(dirs, "DOCUMENTS", "/home/p") == "/data/doc s");
-    for (const char* none : {"MUSIC", "VIDEOS", "PUBLICSHARE"}) CHECK(named_folder(dirs, none, "/home/p").empty());
+    for (const char* none : {"MUSIC", "VIDEOS", "PUBLICSHARE"})
+        CHECK(named_folder(dirs, none, "/home/p").empty());
 }
 
 TEST_CASE("the dialog is given its arguments one by one, never through a shell") {
-    CHECK(dialog_arguments("kdialog", "Save", "/a b/$(x).png") == std::vector<std::string>{"kdialog", "--title", "Save", "--getsavefilename", "/a b/$(x).png"});
+    CHECK(dialog_arguments("kdialog", "Save", "/a b/$(x).png") ==
+          std::vector<std::string>{"kdialog", "--title", "Save", "--getsavefilename", "/a b/$(x).png"});
     const auto zenity = dialog_arguments("zenity", "Save", "/a b/$(x).png");
     CHECK(zenity.front() == "zenity");
     CHECK(zenity.back() == "--filename=/a b/$(x).png");

@@ -1,4 +1,5 @@
-// What models write: decoding against an exhaustive search, rules, and the window's worker; alignments and positions by hand.
+// What models write: decoding against an exhaustive search, rules, and the window's worker; alignments and
+// positions by hand.
 #include <cmath>
 #include <limits>
 
@@ -23,7 +24,8 @@ ForwardRequest source_of(const Model& model, std::vector<int> ids) {
     return r;
 }
 
-double log_probability(const std::shared_ptr<const Model>& model, ForwardRequest request, const std::vector<int>& ids, ThreadPool& pool) {
+double log_probability(const std::shared_ptr<const Model>& model, ForwardRequest request,
+                       const std::vector<int>& ids, ThreadPool& pool) {
     double sum = 0;
     for (const int id : ids) {
         const auto trace = *run_trace(model, request, pool);
@@ -60,7 +62,8 @@ TEST_CASE("writing: greedy takes the most probable token at each step and keeps 
     CHECK(w.trace->output().size() == static_cast<int>(w.tokens.size()));  // it has read all but the last
 }
 
-TEST_CASE("writing: with as many drafts as there are choices, beam search finds the best text of two tokens") {
+TEST_CASE(
+    "writing: with as many drafts as there are choices, beam search finds the best text of two tokens") {
     ThreadPool pool(2);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {7, 7, 31, 0});
@@ -88,7 +91,8 @@ TEST_CASE("writing: forced tokens come first, each with the probability that the
         REQUIRE(w.tokens.size() >= 2);
         CHECK(w.tokens[0].id == 33);
         CHECK(w.tokens[1].id == 44);
-        CHECK(std::log(w.tokens[0].probability) + std::log(w.tokens[1].probability) == doctest::Approx(log_probability(model, request, {33, 44}, pool)).epsilon(1e-3));
+        CHECK(std::log(w.tokens[0].probability) + std::log(w.tokens[1].probability) ==
+              doctest::Approx(log_probability(model, request, {33, 44}, pool)).epsilon(1e-3));
     }
 }
 
@@ -111,20 +115,26 @@ TEST_CASE("writing: draws follow the probabilities that temperature, top k and t
 
 TEST_CASE("writing rules: one id, a list, lists of one id; phrases are left alone, nonsense is refused") {
     WritingRules r;
-    REQUIRE(parse_writing_rules(Json::parse(R"({"eos_token_id": [2, 7], "bad_words_ids": [[5], [1, 2], [9]], "suppress_tokens": [3], "forced_bos_token_id": 4})"), "x", r));
+    REQUIRE(parse_writing_rules(
+        Json::parse(
+            R"({"eos_token_id": [2, 7], "bad_words_ids": [[5], [1, 2], [9]], "suppress_tokens": [3], "forced_bos_token_id": 4})"),
+        "x", r));
     CHECK(r.ends == std::vector<int>{2, 7});
     CHECK(r.banned == std::vector<int>{5, 9, 3});
     CHECK(r.first == 4);
     REQUIRE(parse_writing_rules(Json::parse(R"({"eos_token_id": 1})"), "x", r));
     CHECK(r.ends == std::vector<int>{1});
     CHECK(r.banned.size() == 3);  // what is missing stays
-    for (const char* bad : {R"({"eos_token_id": "x"})", R"({"bad_words_ids": [["a"]]})", R"({"eos_token_id": 99999999999})", "[]"}) CHECK(!parse_writing_rules(Json::parse(bad), "x", r));
+    for (const char* bad : {R"({"eos_token_id": "x"})", R"({"bad_words_ids": [["a"]]})",
+                            R"({"eos_token_id": 99999999999})", "[]"})
+        CHECK(!parse_writing_rules(Json::parse(bad), "x", r));
     CHECK(translator()->config.writing.banned == std::vector<int>{translator()->config.pad_id});
 }
 
 TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the mean is the heads' mean") {
     ThreadPool pool(2);
-    const auto input = *read_typed(*translator(), {"The cat sat on the mat.", "", "Die Katze saß auf der Matte.", {}, {}, {}, nullptr});
+    const auto input = *read_typed(
+        *translator(), {"The cat sat on the mat.", "", "Die Katze saß auf der Matte.", {}, {}, {}, nullptr});
     const auto trace = *run_trace(translator(), {input.sequences, {}}, pool);
     const int site = cross_site(translator()->config, 0) + 2, n = trace->query_count(site);
     const WordAlignment one = *find(*trace, WordAlignmentWanted{site, {3}}, pool);
@@ -132,7 +142,8 @@ TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the
     CHECK(one.rows[0] == "Die");
     CHECK(one.rows.back() == "</s>");  // the most probable last choice
     CHECK(find(*trace, WordAlignmentWanted{site, {3}, false, true}, pool)->rows[0] == "<pad>");
-    CHECK(find(*trace, WordAlignmentWanted{0, {}}, pool)->rows[0] == "The");  // an encoder's queries choose nothing (found by fuzz_model)
+    CHECK(find(*trace, WordAlignmentWanted{0, {}}, pool)->rows[0] ==
+          "The");  // an encoder's queries choose nothing (found by fuzz_model)
     Matrix mean = Matrix::Zero(n, trace->key_count(site));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(site, h) / 8;
     const WordAlignment all = *find(*trace, WordAlignmentWanted{site, {}}, pool);
@@ -153,16 +164,16 @@ TEST_CASE("word alignment: crossings are pairs of links in the other order") {
     CHECK(count_crossings({3, 2, 1, 0}) == 6);
     CHECK(count_crossings({1, 1, 1}) == 0);
     CHECK(cross_site(reference_model("gpt2")->config, 0) == -1);
-    CHECK(cross_site(translator()->config, 1) == 7);   // encoder 1
-    CHECK(cross_site(translator()->config, 5) == 8);   // decoder 2
+    CHECK(cross_site(translator()->config, 1) == 7);  // encoder 1
+    CHECK(cross_site(translator()->config, 5) == 8);  // decoder 2
 }
 
 TEST_CASE("word alignment: bits are the rows' mutual information with the columns") {
-    CHECK(alignment_bits(Matrix::Identity(4, 4)) == doctest::Approx(2));      // four rows, four places
+    CHECK(alignment_bits(Matrix::Identity(4, 4)) == doctest::Approx(2));  // four rows, four places
     CHECK(alignment_bits(Matrix::Constant(4, 4, 0.25f)) == doctest::Approx(0));
     Matrix same = Matrix::Zero(4, 4);
     same.col(2).setOnes();
-    CHECK(alignment_bits(same) == doctest::Approx(0));                        // sharp, but all look at one word
+    CHECK(alignment_bits(same) == doctest::Approx(0));  // sharp, but all look at one word
     Matrix two(2, 2);
     two << 0.75f, 0.25f, 0.25f, 0.75f;
     CHECK(alignment_bits(two) == doctest::Approx(1 - 0.8112781).epsilon(1e-4));
@@ -181,7 +192,8 @@ TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the
     CHECK(kinds[1].weights(0, 1) == -1);  // what comes later is masked
     Matrix mean = Matrix::Zero(trace->query_count(7), trace->key_count(7));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(7, h) / 8;
-    CHECK(((*find(*trace, LayerPatternsWanted{1, -1}, pool))[2].weights - mean).cwiseAbs().maxCoeff() < 1e-6f);
+    CHECK(((*find(*trace, LayerPatternsWanted{1, -1}, pool))[2].weights - mean).cwiseAbs().maxCoeff() <
+          1e-6f);
 }
 
 TEST_CASE("positions: the sinusoidal table by its formula; dot products depend on the distance alone") {
@@ -196,7 +208,8 @@ TEST_CASE("positions: the sinusoidal table by its formula; dot products depend o
 }
 
 TEST_CASE("positions: rotations, slopes and buckets as their papers give them") {
-    const auto llama = reference_model("llama"), bloom = reference_model("bloom"), t5 = reference_model("t5"), gpt2 = reference_model("gpt2");
+    const auto llama = reference_model("llama"), bloom = reference_model("bloom"), t5 = reference_model("t5"),
+               gpt2 = reference_model("gpt2");
     const Positions turns = positions_of(*llama, {0, 0, 0, 16});
     CHECK(turns.kind == PositionKind::rotary);
     CHECK(turns.table(5, 0) == doctest::Approx(std::cos(5.0)));  // the first pair turns by one a position
@@ -205,7 +218,7 @@ TEST_CASE("positions: rotations, slopes and buckets as their papers give them") 
     const Positions slopes = positions_of(*bloom, {0, 0, 1, 16});
     CHECK(slopes.kind == PositionKind::slopes);
     REQUIRE(slopes.slopes.size() == 4);
-    CHECK(slopes.slopes[0] == doctest::Approx(0.25));        // 2^(−8/4)
+    CHECK(slopes.slopes[0] == doctest::Approx(0.25));  // 2^(−8/4)
     CHECK(slopes.slopes[3] == doctest::Approx(1.0 / 256));
     CHECK(slopes.between(9, 4) == doctest::Approx(-5 * 0.0625));
     CHECK(std::isnan(slopes.between(4, 9)));
@@ -213,21 +226,27 @@ TEST_CASE("positions: rotations, slopes and buckets as their papers give them") 
     CHECK(both_ways.kind == PositionKind::buckets);
     CHECK(both_ways.distances.front() == -15);
     CHECK(both_ways.distances.back() == 15);
-    CHECK(both_ways.buckets[15] == 0);                                   // distance 0
-    CHECK(both_ways.buckets[14] == 1);                                   // one back
-    CHECK(both_ways.buckets[16] == t5->config.buckets.count / 2 + 1);    // one ahead: the other half
+    CHECK(both_ways.buckets[15] == 0);                                 // distance 0
+    CHECK(both_ways.buckets[14] == 1);                                 // one back
+    CHECK(both_ways.buckets[16] == t5->config.buckets.count / 2 + 1);  // one ahead: the other half
     CHECK(back.distances.back() == 0);
     CHECK(both_ways.between(3, 3) == both_ways.table(1, 15));
     CHECK(positions_of(*gpt2, {0, 0, 0, 8}).kind == PositionKind::learned);
-    CHECK(positions_of(*gpt2, {0, 0, 0, 8}).between(2, 2) == doctest::Approx(positions_of(*gpt2, {0, 0, 0, 8}).table.row(2).squaredNorm()).epsilon(1e-4));
+    CHECK(positions_of(*gpt2, {0, 0, 0, 8}).between(2, 2) ==
+          doctest::Approx(positions_of(*gpt2, {0, 0, 0, 8}).table.row(2).squaredNorm()).epsilon(1e-4));
 }
 
-TEST_CASE("worker: the translator writes its target; a step reads a part of it; what is forced stands first; a typed target is read as it is") {
+TEST_CASE(
+    "worker: the translator writes its target; a step reads a part of it; what is forced stands first; a "
+    "typed target is read as it is") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto&& fits) {
         worker.ask(r);
         for (int i = 0; i < 2000; ++i) {
-            if (const auto a = worker.poll(); a && a->sentence && a->sentence->trace && a->sentence->asked == r.writing && a->sentence->second == r.second && fits(*a)) return a;
+            if (const auto a = worker.poll(); a && a->sentence && a->sentence->trace &&
+                                              a->sentence->asked == r.writing &&
+                                              a->sentence->second == r.second && fits(*a))
+                return a;
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         FAIL("no such answer");
@@ -256,7 +275,8 @@ TEST_CASE("worker: the translator writes its target; a step reads a part of it; 
     r.writing = {};
     r.second = "Die Katze";
     const auto typed = answer(r, any);
-    CHECK(typed->sentence->written->labels == std::vector<std::string>{"Die", "Katze"});  // made to write it: each token has its probability
+    CHECK(typed->sentence->written->labels ==
+          std::vector<std::string>{"Die", "Katze"});  // made to write it: each token has its probability
     CHECK(typed->sentence->written->writing.tokens[1].probability > 0.5f);
     CHECK(typed->sentence->trace->output().size() == 3);
     r.second.clear();
@@ -265,7 +285,8 @@ TEST_CASE("worker: the translator writes its target; a step reads a part of it; 
     ablate.head = 0;
     r.intervention.changes = {ablate};
     const auto changed = answer(r, [](const WorkAnswer& a) { return a.sentence->unchanged != nullptr; });
-    CHECK(changed->sentence->unchanged->output().ids == changed->sentence->trace->output().ids);  // both read what the changed one wrote
+    CHECK(changed->sentence->unchanged->output().ids ==
+          changed->sentence->trace->output().ids);  // both read what the changed one wrote
 }
 
 TEST_CASE("worker: a decoder writes on only where it was asked to") {
@@ -288,7 +309,8 @@ TEST_CASE("worker: a decoder writes on only where it was asked to") {
     r.writing.continues = false;
     worker.ask(r);
     for (int i = 0; i < 2000 && a->sentence->written; ++i) {
-        if (auto fresh = worker.poll(); fresh && fresh->sentence && fresh->sentence->asked == r.writing) a = fresh;
+        if (auto fresh = worker.poll(); fresh && fresh->sentence && fresh->sentence->asked == r.writing)
+            a = fresh;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     CHECK(!a->sentence->written);

@@ -248,6 +248,8 @@ def main():
         print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
         return 0
     print(f"seed {SEED}", flush=True)
+    for ending in (signal.SIGINT, signal.SIGHUP):  # a shell that starts us in the background ignores them, and the program would too
+        signal.signal(ending, signal.default_int_handler)
     display, failed, others = Display(), 0, (two_windows, full_disk, read_only_home)
     home = Path(tempfile.mkdtemp())
     for i in range(COUNT):

@@ -25,7 +25,9 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.embed_norm = c.learned_positions = c.masked_head = c.embed_project = true;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu_new");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    if (r.integer({"inner_group_num"}, 1, 1, 1000) != 1) r.fail(file + ": inner_group_num other than 1 is not supported; use one of the published ALBERT models.");
+    if (r.integer({"inner_group_num"}, 1, 1, 1000) != 1)
+        r.fail(file +
+               ": inner_group_num other than 1 is not supported; use one of the published ALBERT models.");
     return r.finish(c);
 }
 
@@ -51,8 +53,11 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     const int layers = c.stacks[0].layers, groups = c.stacks[0].shared_layers;
     std::vector<LayerWeights> kinds;
     for (int g = 0; g < groups; ++g) kinds.push_back(bind_group(b, c, g));
-    for (int l = 0; l < layers; ++l) s.layers.push_back(kinds[static_cast<size_t>(int64_t{l} * groups / layers)]);
-    return b.finish(std::move(s), {"predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"}, b.has("predictions.dense.weight"));
+    for (int l = 0; l < layers; ++l)
+        s.layers.push_back(kinds[static_cast<size_t>(int64_t{l} * groups / layers)]);
+    return b.finish(std::move(s),
+                    {"predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"},
+                    b.has("predictions.dense.weight"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Marian (Junczys-Dowmunt et al. 2018), the architecture of "Attention Is All You Need" (Vaswani et al. 2017), and BART
-// (Lewis et al. 2020): post-norm encoder and decoder, the one with sinusoidal positions, the other with learned ones.
+// Marian (Junczys-Dowmunt et al. 2018), the architecture of "Attention Is All You Need" (Vaswani et al.
+// 2017), and BART (Lewis et al. 2020): post-norm encoder and decoder, the one with sinusoidal positions, the
+// other with learned ones.
 #include <cmath>
 
 #include "model/families.h"
@@ -63,7 +64,8 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& 
     const std::string in = stack.name + ".";
     StackWeights s;
     s.token_embedding = b.table(shared.empty() ? in + "embed_tokens" : shared, stack.vocab, c.d_model);
-    if (!c.sinusoidal) s.position_embedding = b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
+    if (!c.sinusoidal)
+        s.position_embedding = b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
     if (c.embed_norm) s.embed_norm = b.norm(in + "layernorm_embedding");
     for (int l = 0; l < stack.layers; ++l) {
         const std::string at = in + "layers." + std::to_string(l) + ".";
@@ -84,11 +86,15 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& 
 Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
-    const std::string shared = !c.shared_embedding ? "" : b.has("shared.weight") || !b.has("encoder.embed_tokens.weight") ? "shared" : "encoder.embed_tokens";
+    const std::string shared = !c.shared_embedding ? ""
+                               : b.has("shared.weight") || !b.has("encoder.embed_tokens.weight")
+                                   ? "shared"
+                                   : "encoder.embed_tokens";
     ModelWeights w;
     for (const auto& stack : c.stacks) w.stacks.push_back(bind_stack(b, stack, shared));
     w.unembedding = b.unembedding(w.stacks[1].token_embedding, "lm_head", c.d_model);
-    if (w.unembedding && b.has("final_logits_bias")) w.unembedding.bias = b.vector("final_logits_bias", {1, c.vocab});
+    if (w.unembedding && b.has("final_logits_bias"))
+        w.unembedding.bias = b.vector("final_logits_bias", {1, c.vocab});
     return b.finish(std::move(w));
 }
 

@@ -1,8 +1,7 @@
-// BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past the padding
-// id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
-#include "model/families.h"
-
+// BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past
+// the padding id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
 #include "base/quoted.h"
+#include "model/families.h"
 
 namespace headlight {
 
@@ -26,7 +25,9 @@ ModelConfig read_common(ConfigReader& r) {
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     const std::string kind = r.text({"position_embedding_type"}, "absolute");
-    if (kind != "absolute") r.fail(r.file() + ": positions of the type " + in_quotes(kind) + " are not supported; use a model with absolute positions.");
+    if (kind != "absolute")
+        r.fail(r.file() + ": positions of the type " + in_quotes(kind) +
+               " are not supported; use a model with absolute positions.");
     return c;
 }
 
@@ -42,7 +43,10 @@ Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
     c.position_pad = r.integer({"pad_token_id"}, 1, 0, 1 << 23);
     c.position_offset = c.position_pad + 1;
     c.context -= c.position_offset;
-    if (c.context < 1) r.fail(file + ": max_position_embeddings leaves no position after the padding id; correct the file or download it again.");
+    if (c.context < 1)
+        r.fail(file +
+               ": max_position_embeddings leaves no position after the padding id; correct the file or "
+               "download it again.");
     c.head_activation = Activation::gelu;
     return r.finish(c);
 }
@@ -57,19 +61,22 @@ Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix, const MaskedHeadNames& head) {
+Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix,
+                                 const MaskedHeadNames& head) {
     store.set_prefixes({prefix, ""});
     Binder b(store, c);
     StackWeights s;
     s.token_embedding = b.table("embeddings.word_embeddings", c.vocab, c.d_embed);
-    s.position_embedding = b.table("embeddings.position_embeddings", c.context + c.position_offset, c.d_embed);
+    s.position_embedding =
+        b.table("embeddings.position_embeddings", c.context + c.position_offset, c.d_embed);
     s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
     s.embed_norm = b.norm("embeddings.LayerNorm", c.d_embed, true);
     if (c.d_embed != c.d_model) s.embed_project = b.linear("embeddings_project", c.d_embed, c.d_model, true);
     for (int l = 0; l < c.stacks[0].layers; ++l) {
         const std::string at = "encoder.layer." + std::to_string(l) + ".";
         LayerWeights w;
-        b.attention(w.self, c.stacks[0], at + "attention.", "self.query", "self.key", "self.value", "output.dense");
+        b.attention(w.self, c.stacks[0], at + "attention.", "self.query", "self.key", "self.value",
+                    "output.dense");
         w.self.norm = b.norm(at + "attention.output.LayerNorm");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         w.mlp_norm = b.norm(at + "output.LayerNorm");
@@ -79,13 +86,18 @@ Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const
 }
 
 Result<ModelWeights> bind_bert(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "bert.", {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.decoder", "cls.predictions.bias"});
+    return bind_layers(store, c, "bert.",
+                       {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+                        "cls.predictions.decoder", "cls.predictions.bias"});
 }
 Result<ModelWeights> bind_roberta(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "roberta.", {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
+    return bind_layers(store, c, "roberta.",
+                       {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
 }
 Result<ModelWeights> bind_electra(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "electra.", {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head", "generator_lm_head.bias"});
+    return bind_layers(store, c, "electra.",
+                       {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head",
+                        "generator_lm_head.bias"});
 }
 
 }  // namespace

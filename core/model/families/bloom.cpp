@@ -1,4 +1,5 @@
-// BLOOM (Le Scao et al. 2022): ALiBi in place of position embeddings (Press et al. 2022), a norm on the embeddings.
+// BLOOM (Le Scao et al. 2022): ALiBi in place of position embeddings (Press et al. 2022), a norm on the
+// embeddings.
 #include "model/families.h"
 
 namespace headlight {
@@ -20,7 +21,9 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (r.boolean({"apply_residual_connection_post_layernorm"}, false))
-        r.fail(file + ": apply_residual_connection_post_layernorm is not supported; use a checkpoint of BLOOM itself.");
+        r.fail(
+            file +
+            ": apply_residual_connection_post_layernorm is not supported; use a checkpoint of BLOOM itself.");
     return r.finish(c);
 }
 
@@ -34,7 +37,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "h." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "input_layernorm");
-        b.split_qkv(w.self, b.linear(at + "self_attention.query_key_value", c.d_model, 3 * b.inner(), true), true);
+        b.split_qkv(w.self, b.linear(at + "self_attention.query_key_value", c.d_model, 3 * b.inner(), true),
+                    true);
         w.self.o = b.linear(at + "self_attention.dense", b.inner(), c.d_model, true);
         w.mlp_norm = b.norm(at + "post_attention_layernorm");
         b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");

@@ -41,7 +41,9 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         w.mlp_norm = b.norm(at + "output_layer_norm");
         s.layers.push_back(w);
     }
-    return b.finish(std::move(s), {"vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"}, b.has("vocab_transform.weight"));
+    return b.finish(std::move(s),
+                    {"vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"},
+                    b.has("vocab_transform.weight"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// GPT-2 (Radford et al. 2019): pre-norm, learned positions, one matrix for q, k and v; Conv1D weights are [in, out].
+// GPT-2 (Radford et al. 2019): pre-norm, learned positions, one matrix for q, k and v; Conv1D weights are
+// [in, out].
 #include "model/families.h"
 
 namespace headlight {

@@ -1,4 +1,5 @@
-// GPT-NeoX and Pythia (Black et al. 2022): attention and MLP side by side, q, k and v in turn for each head, partly rotary.
+// GPT-NeoX and Pythia (Black et al. 2022): attention and MLP side by side, q, k and v in turn for each head,
+// partly rotary.
 #include "model/families.h"
 
 namespace headlight {
@@ -32,7 +33,9 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "input_layernorm");
-        b.split_qkv(w.self, b.linear(at + "attention.query_key_value", c.d_model, 3 * b.inner(), c.attention_bias), true);
+        b.split_qkv(w.self,
+                    b.linear(at + "attention.query_key_value", c.d_model, 3 * b.inner(), c.attention_bias),
+                    true);
         w.self.o = b.linear(at + "attention.dense", b.inner(), c.d_model, c.output_bias);
         w.mlp_norm = b.norm(at + "post_attention_layernorm");
         b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");

@@ -1,6 +1,6 @@
-// Llama and its relatives (Touvron et al. 2023): RMSNorm, rotary positions, gated MLP, shared key/value heads.
-// Mistral adds a sliding window, Qwen2 biases on q, k and v, Qwen3 a norm on q and k, Gemma scaled embeddings, Gemma 2
-// also norms on what the blocks add, a window in every other layer, and soft caps.
+// Llama and its relatives (Touvron et al. 2023): RMSNorm, rotary positions, gated MLP, shared key/value
+// heads. Mistral adds a sliding window, Qwen2 biases on q, k and v, Qwen3 a norm on q and k, Gemma scaled
+// embeddings, Gemma 2 also norms on what the blocks add, a window in every other layer, and soft caps.
 #include <cmath>
 
 #include "model/families.h"
@@ -51,7 +51,9 @@ Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
     ModelConfig c = read_common(r, {.kv_heads = "num_key_value_heads", .usual_kv_heads = 8});
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 14336);
     c.context = r.context({"max_position_embeddings"}, 4096 * 32);
-    if (!r.is_null("sliding_window")) c.stacks[0].windows.assign(static_cast<size_t>(c.stacks[0].layers), r.integer({"sliding_window"}, 4096, 1, 1 << 24));
+    if (!r.is_null("sliding_window"))
+        c.stacks[0].windows.assign(static_cast<size_t>(c.stacks[0].layers),
+                                   r.integer({"sliding_window"}, 4096, 1, 1 << 24));
     c.rope = r.rope(c);
     return r.finish(c);
 }
@@ -59,7 +61,8 @@ Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
 /// Qwen's window is in force only where use_sliding_window says so, in the layers from max_window_layers on.
 void read_qwen_window(ConfigReader& r, StackConfig& s) {
     if (!r.boolean({"use_sliding_window"}, false) || r.is_null("sliding_window")) return;
-    const int window = r.integer({"sliding_window"}, 4096, 1, 1 << 24), first = r.integer({"max_window_layers"}, 28, 0, 1000);
+    const int window = r.integer({"sliding_window"}, 4096, 1, 1 << 24),
+              first = r.integer({"max_window_layers"}, 28, 0, 1000);
     s.windows = r.windows(s.layers, window, [](int) { return false; });
     if (r.has("layer_types")) return;
     for (int l = first; l < s.layers; ++l) s.windows[static_cast<size_t>(l)] = window;
@@ -90,7 +93,9 @@ Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-ClassKeys gemma_keys(int64_t kv_heads, JsonKey activation) { return {"num_key_value_heads", kv_heads, {"head_dim", 256}, activation, "gelu_pytorch_tanh"}; }
+ClassKeys gemma_keys(int64_t kv_heads, JsonKey activation) {
+    return {"num_key_value_heads", kv_heads, {"head_dim", 256}, activation, "gelu_pytorch_tanh"};
+}
 
 /// What both generations of Gemma share: gains stored less 1, embeddings scaled by the root of the width.
 void make_gemma(ConfigReader& r, ModelConfig& c) {
@@ -118,10 +123,13 @@ Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
     c.branch_norm = true;
     c.scale = 1 / std::sqrt(static_cast<float>(r.positive(root, "query_pre_attn_scalar", 256)));
-    const auto cap = [&](const char* key, double usual) { return r.is_null(key) ? 0.0f : static_cast<float>(r.positive(root, key, usual)); };
+    const auto cap = [&](const char* key, double usual) {
+        return r.is_null(key) ? 0.0f : static_cast<float>(r.positive(root, key, usual));
+    };
     c.score_cap = cap("attn_logit_softcapping", 50);
     c.logit_cap = cap("final_logit_softcapping", 30);
-    c.stacks[0].windows = r.windows(c.stacks[0].layers, r.integer({"sliding_window"}, 4096, 1, 1 << 24), [](int layer) { return layer % 2 == 0; });
+    c.stacks[0].windows = r.windows(c.stacks[0].layers, r.integer({"sliding_window"}, 4096, 1, 1 << 24),
+                                    [](int layer) { return layer % 2 == 0; });
     c.rope = r.rope(c);
     return r.finish(c);
 }

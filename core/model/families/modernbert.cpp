@@ -1,4 +1,5 @@
-// ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global and the others local.
+// ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global and the
+// others local.
 #include "model/families.h"
 
 namespace headlight {
@@ -15,7 +16,8 @@ void read_ropes(ConfigReader& r, ModelConfig& c) {
         return r.rope_from(Json::object(), c, 1, r.positive(root, old_key, usual));
     };
     c.rope = rope("full_attention", "global_rope_theta", 160000);
-    c.local_rope = rope("sliding_attention", or_null("local_rope_theta"), r.is_null("local_rope_theta") ? c.rope.theta : 10000);
+    c.local_rope = rope("sliding_attention", or_null("local_rope_theta"),
+                        r.is_null("local_rope_theta") ? c.rope.theta : 10000);
 }
 
 Result<ModelConfig> read(const Json& root, const std::string& file) {
@@ -40,7 +42,8 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.head_dense_bias = r.boolean({"classifier_bias"}, false);
     c.head_bias = r.boolean({"decoder_bias"}, true);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    const int window = r.integer({"local_attention"}, 128, 1, 1 << 24) / 2 + 1, every = r.integer({"global_attn_every_n_layers"}, 3, 1, 1000);
+    const int window = r.integer({"local_attention"}, 128, 1, 1 << 24) / 2 + 1,
+              every = r.integer({"global_attn_every_n_layers"}, 3, 1, 1000);
     s.windows = r.windows(s.layers, window, [](int) { return true; });
     if (!r.has("layer_types"))
         for (int l = 0; l < s.layers; l += every) s.windows[static_cast<size_t>(l)] = 0;
@@ -71,7 +74,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         s.layers.push_back(w);
     }
     s.final_norm = b.norm("final_norm");
-    const bool has_head = b.has(c.head_bias ? "decoder.bias" : "head.dense.weight") && !b.has("classifier.weight");
+    const bool has_head =
+        b.has(c.head_bias ? "decoder.bias" : "head.dense.weight") && !b.has("classifier.weight");
     return b.finish(std::move(s), {"head.dense", "head.norm", "decoder", "decoder.bias"}, has_head);
 }
 

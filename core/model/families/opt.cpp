@@ -1,4 +1,5 @@
-// OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU; the 350M model is post-norm with narrow embeddings.
+// OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU; the 350M model is post-norm with narrow
+// embeddings.
 #include "model/families.h"
 
 namespace headlight {
@@ -25,7 +26,10 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.activation = r.activation({"activation_function"}, "relu");
     c.attention_bias = c.output_bias = c.mlp_bias = r.boolean({"enable_bias"}, true);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    if (!r.boolean({"layer_norm_elementwise_affine"}, true)) r.fail(file + ": norms without gains (layer_norm_elementwise_affine false) are not supported; use another OPT checkpoint.");
+    if (!r.boolean({"layer_norm_elementwise_affine"}, true))
+        r.fail(file +
+               ": norms without gains (layer_norm_elementwise_affine false) are not supported; use another "
+               "OPT checkpoint.");
     return r.finish(c);
 }
 

@@ -1,4 +1,5 @@
-// Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP side by side, partly rotary, biases everywhere.
+// Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP side by side, partly rotary, biases
+// everywhere.
 #include "model/families.h"
 
 namespace headlight {
@@ -43,7 +44,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         s.layers.push_back(w);
     }
     s.final_norm = b.norm("final_layernorm");
-    const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model, b.has("lm_head.bias") ? "lm_head.bias" : "");
+    const Linear unembedding =
+        b.unembedding(s.token_embedding, "lm_head", c.d_model, b.has("lm_head.bias") ? "lm_head.bias" : "");
     return b.finish(std::move(s), unembedding);
 }
 

@@ -1,5 +1,5 @@
-// T5 (Raffel et al. 2020): pre-norm encoder and decoder with RMSNorm, no biases, scores without scaling, and a bias by
-// distance that layer 0 of each stack owns and the others share.
+// T5 (Raffel et al. 2020): pre-norm encoder and decoder with RMSNorm, no biases, scores without scaling, and
+// a bias by distance that layer 0 of each stack owns and the others share.
 #include <cmath>
 
 #include "model/families.h"
@@ -41,7 +41,8 @@ Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_
     const std::string name = c.gated ? mlp.substr(6) : mlp;
     c.activation = mlp == "gated-gelu" ? Activation::gelu_tanh : r.activation_named(name);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    if (r.boolean({"scale_decoder_outputs"}, scales_logits && c.tied_unembedding)) c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
+    if (r.boolean({"scale_decoder_outputs"}, scales_logits && c.tied_unembedding))
+        c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
     c.start_id = r.integer({or_null("decoder_start_token_id"), or_null("pad_token_id")}, 0, 0, 1 << 23);
     c.end_id = 1;
     return r.finish(c);
@@ -53,9 +54,11 @@ Result<ModelConfig> read_mt5(const Json& root, const std::string& file) { return
 StackWeights bind_stack(Binder& b, const StackConfig& stack) {
     const ModelConfig& c = b.config();
     StackWeights s;
-    s.token_embedding = b.table(b.has("shared.weight") ? "shared" : stack.name + ".embed_tokens", c.vocab, c.d_model);
+    s.token_embedding =
+        b.table(b.has("shared.weight") ? "shared" : stack.name + ".embed_tokens", c.vocab, c.d_model);
     for (int l = 0; l < stack.layers; ++l) {
-        const std::string at = stack.name + ".block." + std::to_string(l) + ".layer.", mlp = at + (stack.cross ? "2." : "1.");
+        const std::string at = stack.name + ".block." + std::to_string(l) + ".layer.",
+                          mlp = at + (stack.cross ? "2." : "1.");
         LayerWeights w;
         w.self.norm = b.norm(at + "0.layer_norm");
         b.attention(w.self, stack, at + "0.SelfAttention.", "q", "k", "v", "o");
@@ -65,11 +68,14 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack) {
         }
         w.mlp_norm = b.norm(mlp + "layer_norm");
         const std::string dense = mlp + "DenseReluDense.";
-        if (c.gated) b.mlp(w, stack, dense + "wi_1", dense + "wo", dense + "wi_0");
-        else b.mlp(w, stack, dense + "wi", dense + "wo");
+        if (c.gated)
+            b.mlp(w, stack, dense + "wi_1", dense + "wo", dense + "wi_0");
+        else
+            b.mlp(w, stack, dense + "wi", dense + "wo");
         s.layers.push_back(w);
     }
-    s.relative_bias = b.vector(stack.name + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", {c.buckets.count, stack.heads});
+    s.relative_bias = b.vector(stack.name + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+                               {c.buckets.count, stack.heads});
     s.final_norm = b.norm(stack.name + ".final_layer_norm");
     return s;
 }

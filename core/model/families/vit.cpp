@@ -28,8 +28,10 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.vocab = static_cast<int>(labels.empty() ? 2 : std::min<size_t>(labels.size(), 1 << 20));
     for (int i = 0; i < c.vocab; ++i) {
         const auto it = labels.find(std::to_string(i));
-        if (it != labels.end() && !it->is_string()) r.fail(wrong_type(file, "id2label", "the names of the classes", *it).message);
-        c.vision.labels.push_back(it != labels.end() && it->is_string() ? it->get<std::string>() : "class " + std::to_string(i));
+        if (it != labels.end() && !it->is_string())
+            r.fail(wrong_type(file, "id2label", "the names of the classes", *it).message);
+        c.vision.labels.push_back(it != labels.end() && it->is_string() ? it->get<std::string>()
+                                                                        : "class " + std::to_string(i));
     }
     return r.finish(c);
 }
@@ -45,7 +47,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
         const std::string at = "encoder.layer." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = b.norm(at + "layernorm_before");
-        b.attention(w.self, c.stacks[0], at + "attention.", "attention.query", "attention.key", "attention.value", "output.dense");
+        b.attention(w.self, c.stacks[0], at + "attention.", "attention.query", "attention.key",
+                    "attention.value", "output.dense");
         w.mlp_norm = b.norm(at + "layernorm_after");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         s.layers.push_back(w);
@@ -53,7 +56,8 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     s.final_norm = b.norm("layernorm");
     ModelWeights w;
     w.class_token = b.vector("embeddings.cls_token", {1, 1, d});
-    const float* projection = b.vector("embeddings.patch_embeddings.projection.weight", {d, c.vision.channels, p, p});
+    const float* projection =
+        b.vector("embeddings.patch_embeddings.projection.weight", {d, c.vision.channels, p, p});
     const float* bias = b.vector("embeddings.patch_embeddings.projection.bias", {d});
     w.patch = Linear::of_floats(projection, bias, c.vision.channels * p * p, d, WeightLayout::out_in);
     if (b.has("classifier.weight")) w.unembedding = b.linear("classifier", d, c.vocab, true);
