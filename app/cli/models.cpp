@@ -4,7 +4,7 @@
 #include "cli/verbs.h"
 #include "io/json.h"
 #include "model/library.h"
-#include "window/state.h"
+#include "session/state.h"
 
 namespace headlight {
 

@@ -7,8 +7,8 @@
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "io/output_file.h"
+#include "session/presets.h"
 #include "views/views.h"
-#include "window/presets.h"
 
 namespace headlight {
 

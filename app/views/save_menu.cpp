@@ -3,11 +3,11 @@
 #include <cstdio>
 
 #include "session/file_dialog.h"
+#include "session/presets.h"
 #include "session/save_path.h"
+#include "session/workspace.h"
 #include "views/parts.h"
 #include "views/sheet.h"
-#include "window/presets.h"
-#include "window/workspace.h"
 
 namespace headlight {
 

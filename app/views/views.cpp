@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "session/workspace.h"
 #include "views/numbers.h"
-#include "window/workspace.h"
 
 namespace headlight {
 

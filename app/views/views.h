@@ -5,8 +5,8 @@
 #include <string>
 
 #include "io/numbers.h"
-#include "window/ui.h"
-#include "window/worker.h"
+#include "paint/ui.h"
+#include "session/worker.h"
 
 namespace headlight {
 

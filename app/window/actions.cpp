@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "session/save_path.h"
+#include "session/workspace.h"
 #include "views/all_heads.h"
 #include "views/changes.h"
 #include "views/numbers.h"
@@ -13,7 +14,6 @@
 #include "views/writing.h"
 #include "window/application.h"
 #include "window/beside.h"
-#include "window/workspace.h"
 
 namespace headlight {
 

@@ -7,8 +7,8 @@
 
 #include "base/quoted.h"
 #include "io/output_file.h"
+#include "session/workspace.h"
 #include "window/application.h"
-#include "window/workspace.h"
 
 namespace headlight {
 

@@ -5,10 +5,10 @@
 
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "session/workspace.h"
 #include "views/changes.h"
 #include "window/application.h"
 #include "window/beside.h"
-#include "window/workspace.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "window/workspace.h"
+#include "session/workspace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -13,9 +13,9 @@
 #include "analysis/questions.h"
 #include "base/check.h"
 #include "cli/render.h"
+#include "session/worker.h"
 #include "trace/trace_file.h"
 #include "views/views.h"
-#include "window/worker.h"
 
 namespace headlight::fuzz {
 

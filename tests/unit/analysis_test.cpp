@@ -9,10 +9,10 @@
 #include "base/check.h"
 #include "figure/figure.h"
 #include "helpers.h"
-#include "window/mailbox.h"
-#include "window/state.h"
-#include "window/worker.h"
-#include "window/workspace.h"
+#include "session/mailbox.h"
+#include "session/state.h"
+#include "session/worker.h"
+#include "session/workspace.h"
 
 using namespace headlight;
 

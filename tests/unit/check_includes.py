@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Includes go one way: base <- io <- tokenizer <- model <- trace <- analysis <- figure <- app."""
+"""Includes go one way: base <- io <- tokenizer <- model <- trace <- analysis <- figure <- session <- gpu <- paint <- views <- window, cli."""
 import re
 import sys
 from pathlib import Path
 
 ROOMS = ["base", "io", "tokenizer", "model", "trace", "analysis", "figure"]
-APP = ["session", "gpu", "window", "views", "cli"]
+APP = ["session", "gpu", "paint", "views", "window", "cli"]
 root, bad, seen = Path(sys.argv[1]), [], 0
 for file in sorted((root / "core").rglob("*.[ch]*")):
     room = file.relative_to(root / "core").parts[0]
@@ -14,12 +14,17 @@ for file in sorted((root / "core").rglob("*.[ch]*")):
         if target not in ROOMS or ROOMS.index(target) > ROOMS.index(room):
             bad.append(f"{file.relative_to(root)} includes {target}/, which comes after {room}/")
 for file in sorted((root / "app").rglob("*.[ch]*")):
+    room = file.relative_to(root / "app").parts[0]
     for target in re.findall(r'#include "(\w+)/', file.read_text(encoding="utf-8")):
         seen += 1
         if target not in ROOMS + APP:
             bad.append(f"{file.relative_to(root)} includes the unknown {target}/")
-        elif file.relative_to(root / "app").parts[0] == "session" and target in APP[1:]:
-            bad.append(f"{file.relative_to(root)} includes {target}/, which comes after session/")
+        elif target in APP and room in APP and APP.index(target) > APP.index(room):
+            bad.append(f"{file.relative_to(root)} includes {target}/, which comes after {room}/")
+        elif room == "cli" and target == "window" and file.name != "command_line.cpp":
+            bad.append(f"{file.relative_to(root)} includes {target}/, which only the table of verbs opens")
+    if room == "session" and re.search(r"#include <(imgui|GLFW|epoxy|GL/)", file.read_text(encoding="utf-8")):
+        bad.append(f"{file.relative_to(root)} includes what needs a display")
 print(*bad, sep="\n")
 print(f"{seen} includes, {len(bad)} against the order")
 sys.exit(bool(bad) or seen < 50)

@@ -13,7 +13,7 @@
 #include "session/end_signals.h"
 #include "session/recovery.h"
 #include "session/saver.h"
-#include "window/workspace.h"
+#include "session/workspace.h"
 
 namespace headlight {
 

@@ -10,12 +10,12 @@
 #include "base/lru_cache.h"
 #include "base/serial.h"
 #include "figure/text_pieces.h"
+#include "paint/input.h"
+#include "paint/text.h"
 #include "session/file_dialog.h"
 #include "session/history.h"
 #include "session/keys.h"
 #include "session/save_path.h"
-#include "window/input.h"
-#include "window/text.h"
 
 using namespace headlight;
 

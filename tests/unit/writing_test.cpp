@@ -9,7 +9,7 @@
 #include "analysis/word_alignment.h"
 #include "helpers.h"
 #include "model/input.h"
-#include "window/worker.h"
+#include "session/worker.h"
 
 using namespace headlight;
 

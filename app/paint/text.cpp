@@ -1,4 +1,4 @@
-#include "window/text.h"
+#include "paint/text.h"
 
 #include <fontconfig/fontconfig.h>
 #include <ft2build.h>

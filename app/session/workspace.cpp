@@ -1,9 +1,9 @@
-#include "window/workspace.h"
+#include "session/workspace.h"
 
 #include "base/utf8.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
-#include "window/remembered.h"
+#include "session/remembered.h"
 
 namespace headlight {
 

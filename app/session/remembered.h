@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "io/json.h"
-#include "window/state.h"
+#include "session/state.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "window/theme.h"
+#include "paint/theme.h"
 
 namespace headlight {
 

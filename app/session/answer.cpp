@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
-#include "window/worker.h"
+#include "session/worker.h"
 
 namespace headlight {
 

@@ -1,7 +1,7 @@
 // The worker's other run: another text, or another model, beside the one that is shown.
 #include "base/check.h"
+#include "session/worker.h"
 #include "trace/trace_file.h"
-#include "window/worker.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "window/text_field.h"
+#include "paint/text_field.h"
 
 #include <GLFW/glfw3.h>
 #include <utf8proc.h>

@@ -1,4 +1,4 @@
-#include "window/state.h"
+#include "session/state.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/mapped_file.h"
-#include "window/remembered.h"
+#include "session/remembered.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "window/worker.h"
+#include "session/worker.h"
 
 #include <algorithm>
 #include <chrono>

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "gpu/heatmap.h"
-#include "window/input.h"
-#include "window/state.h"
-#include "window/text.h"
-#include "window/text_field.h"
-#include "window/theme.h"
+#include "paint/input.h"
+#include "paint/text.h"
+#include "paint/text_field.h"
+#include "paint/theme.h"
+#include "session/state.h"
 
 namespace headlight {
 

@@ -1,7 +1,7 @@
 // What is looked at, as a small file: model, sentences, view, masks, changes, comparison.
 #pragma once
 
-#include "window/state.h"
+#include "session/state.h"
 
 namespace headlight {
 

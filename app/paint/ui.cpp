@@ -1,4 +1,4 @@
-#include "window/ui.h"
+#include "paint/ui.h"
 
 #include <GLFW/glfw3.h>
 #include <imgui_stdlib.h>

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "gpu/texture.h"
+#include "paint/input.h"
+#include "paint/theme.h"
 #include "session/history.h"
-#include "window/input.h"
-#include "window/theme.h"
 
 typedef struct _PangoLayout PangoLayout;
 

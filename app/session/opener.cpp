@@ -1,4 +1,4 @@
-#include "window/opener.h"
+#include "session/opener.h"
 
 #include <algorithm>
 

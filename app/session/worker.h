@@ -15,10 +15,10 @@
 #include "base/serial.h"
 #include "model/input.h"
 #include "model/model.h"
+#include "session/mailbox.h"
+#include "session/opener.h"
+#include "session/sweep.h"
 #include "trace/large_pattern.h"
-#include "window/mailbox.h"
-#include "window/opener.h"
-#include "window/sweep.h"
 
 namespace headlight {
 

@@ -1,9 +1,9 @@
-#include "window/presets.h"
+#include "session/presets.h"
 
 #include <algorithm>
 
 #include "base/quoted.h"
-#include "window/state.h"
+#include "session/state.h"
 
 namespace headlight {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "window/ui.h"
+#include "paint/ui.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "window/sweep.h"
+#include "session/sweep.h"
 
 #include "base/check.h"
 

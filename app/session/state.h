@@ -13,7 +13,7 @@
 #include "model/library.h"
 #include "session/history.h"
 #include "session/remembering.h"
-#include "window/worker.h"
+#include "session/worker.h"
 
 namespace headlight {
 
