@@ -9,13 +9,13 @@
 
 namespace headlight {
 
-inline constexpr size_t kMostRecent = 8, kLongestText = 4 << 20, kMostChanges = 50'000;
+inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000;
 
 /// What belongs to the person, whatever is looked at.
 template <class Visitor>
 Status visit_preferences(ViewState& s, Visitor&& v) {
-    TRY_STATUS(v.list("recent_models", s.recent_models, kMostRecent));
-    TRY_STATUS(v.list("recent_texts", s.recent_texts, kMostRecent));
+    TRY_STATUS(v.list("recent_models", s.recent_models, kMaxRecent));
+    TRY_STATUS(v.list("recent_texts", s.recent_texts, kMaxRecent));
     TRY_STATUS(v.flag("dark", s.dark));
     TRY_STATUS(v.number("text_size", s.text_size, 0.75f, 2));
     TRY_STATUS(v.flag("hints_seen", s.hints_seen));
@@ -36,7 +36,7 @@ Status visit_workspace(ViewState& s, Visitor&& v) {
     TRY_STATUS(v.integer("queries", s.queries, 0, 1));
     TRY_STATUS(v.integer("marks", s.marks, 0, 1));
     TRY_STATUS(v.integer("rank", s.rank, kRankBySweep, static_cast<int>(kStatistics) - 1));
-    TRY_STATUS(v.integer("layer", s.site, 0, 100000));
+    TRY_STATUS(v.integer("layer", s.block, 0, 100000));
     TRY_STATUS(v.integer("head", s.head, 0, 100000));
     TRY_STATUS(v.number("link_share", s.link_share, 0.01f, 1));
     TRY_STATUS(v.integer("delta_show", s.delta_show, 0, 2));
@@ -53,7 +53,7 @@ Status visit_workspace(ViewState& s, Visitor&& v) {
     TRY_STATUS(v.text("view", s.view_name));
     TRY_STATUS(v.cell("locked", s.locked));
     TRY_STATUS(v.text("mask", s.mask));
-    TRY_STATUS(v.list("changes", s.changes, kMostChanges));
+    TRY_STATUS(v.list("changes", s.changes, kMaxChanges));
     TRY_STATUS(v.flag("drop_sink", s.drop_sink));
     TRY_STATUS(v.integer("compare", s.compared_what, 0, 3));
     TRY_STATUS(v.integer("compare_show", s.compared_show, 0, 2));
@@ -65,9 +65,9 @@ Status visit_workspace(ViewState& s, Visitor&& v) {
     TRY_STATUS(v.integer("top_k", s.decoding.top_k, 0, 1 << 20));
     TRY_STATUS(v.number("top_p", s.decoding.top_p, 0, 1));
     TRY_STATUS(v.integer("seed", s.decoding.seed, 0, 1 << 30));
-    TRY_STATUS(v.integer("beams", s.decoding.beams, 1, kMostBeams));
+    TRY_STATUS(v.integer("beams", s.decoding.beams, 1, kMaxBeams));
     TRY_STATUS(v.number("length_penalty", s.decoding.length_penalty, -10, 10));
-    TRY_STATUS(v.integer("written_length", s.written_length, 1, kMostWritten));
+    TRY_STATUS(v.integer("written_length", s.written_length, 1, kMaxWritten));
     TRY_STATUS(v.flag("writing_bar", s.writing_bar));
     TRY_STATUS(v.integer("align_of", s.align_of, 0, 2));
     TRY_STATUS(v.integer("align_marks", s.align_marks, 0, 2));
@@ -107,12 +107,12 @@ struct Reader {
         out = static_cast<T>(std::clamp<int64_t>(value, low, high));
         return success();
     }
-    Status list(const char* key, std::vector<std::string>& out, size_t most) const {
+    Status list(const char* key, std::vector<std::string>& out, size_t max) const {
         const auto it = root.find(key);
         if (it == root.end() || !it->is_array()) return success();
         out.clear();
         for (const Json& s : *it)
-            if (s.is_string() && out.size() < most && s.get_ref<const std::string&>().size() <= kLongestText)
+            if (s.is_string() && out.size() < max && s.get_ref<const std::string&>().size() <= kLongestText)
                 out.push_back(s.get<std::string>());
         return success();
     }
@@ -129,7 +129,7 @@ struct Reader {
         const auto place = [](const Json& v) { return v.is_number_integer() && v >= -1 && v < 100'000; };
         for (const Json& pair : *it)
             if (pair.is_array() && pair.size() == 2 && place(pair[0]) && place(pair[1]) &&
-                out.size() < kMostChanges)
+                out.size() < kMaxChanges)
                 out.emplace_back(pair[0].get<int>(), pair[1].get<int>());
         return success();
     }
@@ -167,11 +167,10 @@ struct Writer {
         root[key] = static_cast<int>(value);
         return success();
     }
-    Status list(const char* key, const std::vector<std::string>& value, size_t most) {
-        if (value.size() > most)
+    Status list(const char* key, const std::vector<std::string>& value, size_t max) {
+        if (value.size() > max)
             return Error{"\"" + std::string(key) + "\" has " + std::to_string(value.size()) +
-                         " entries, and a workspace holds at most " + std::to_string(most) +
-                         "; remove some."};
+                         " entries, and a workspace holds at most " + std::to_string(max) + "; remove some."};
         root[key] = value;
         return success();
     }

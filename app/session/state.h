@@ -76,10 +76,10 @@ struct ViewState {
     bool drop_sink = false;   // heat maps leave the first key out
     Compared compared_what = Compared::heads;
     ComparedShow compared_show = ComparedShow::pattern;
-    std::pair<int, int> compared{0, 1};   // head B: site, head
+    std::pair<int, int> compared{0, 1};   // head B: block, head
     std::string other_text, other_model;  // of B
     Alignment alignment;                  // of two sentences
-    Decoding decoding;                    // how the model writes
+    SamplingParams decoding;              // how the model writes
     int written_length = 24;              // the most tokens that a decoder writes on
     bool writing_bar = false;             // the bar of writing is open; a decoder writes on then
     AlignOf align_of = AlignOf::head;
@@ -92,8 +92,8 @@ struct ViewState {
     int position_stack = 0, position_count = 64;
     bool hints_seen = false;
     int window_width = 1600, window_height = 1000;
-    int site = 0, head = 0;  // which attention block (ModelConfig::site), which head
-    HeadLabels head_labels;  // by hand; in a file of their own
+    int block = 0, head = 0;  // which attention block (ModelConfig::block), which head
+    HeadLabels head_labels;   // by hand; in a file of their own
 
     // of this run
     std::vector<LabelEdit> label_edits;  // not written yet
@@ -128,7 +128,7 @@ struct ViewState {
     float map_x = 0, map_y = 0;  // pixels of it that lie left of and above what is seen
     bool map_dragged = false;    // the button went down to move it, not to lock a cell
     std::pair<int, int> map_followed{-1, -1};
-    std::optional<std::pair<int, int>> hovered_head;  // site, head
+    std::optional<std::pair<int, int>> hovered_head;  // block, head
     Intervention intervention;                        // masks and changes in force
     History history;                                  // of texts and interventions
     Brush brush = Brush::off;                         // what dragging on the heat map does
@@ -149,12 +149,12 @@ struct ViewState {
     bool delta_paths = false;  // arrows through all layers
     float delta_scroll = 0;
     int delta_followed = -1;
-    std::optional<int> hovered_site;       // a layer pointed at in a map of layers
+    std::optional<int> hovered_block;      // a layer pointed at in a map of layers
     int lens_first = 0, lens_columns = 8;  // positions that the logit lens shows
     int lens_followed = -1;
     float lens_scroll = 0;
     std::optional<int> explained;  // a predicted token that is pointed at
-    Carriers carriers;             // the graph's heads
+    IncludedHeads included;        // the graph's heads
     float graph_share = 0.7f;      // of each row's mass, in the graph
     bool graph_flow = false;       // flow in place of rollout
     float graph_scroll = 0, graph_list_scroll = 0;
@@ -206,7 +206,7 @@ struct ViewState {
     }
 
     /// Puts a token in the place of the written one at a step and lets the model go on from there.
-    void force(const Writing& writing, int step, int id) {
+    void force(const Generation& writing, int step, int id) {
         forced.clear();
         for (int i = 0; i < step; ++i) forced.push_back(writing.tokens[static_cast<size_t>(i)].id);
         forced.push_back(id);
@@ -225,8 +225,8 @@ struct ViewState {
 
 /// Moves the chosen block and head to the nearest that the model has.
 inline void fit_head(ViewState& state, const ModelConfig& config) {
-    state.site = std::clamp(state.site, 0, config.sites() - 1);
-    state.head = std::clamp(state.head, 0, config.heads(state.site) - 1);
+    state.block = std::clamp(state.block, 0, config.blocks() - 1);
+    state.head = std::clamp(state.head, 0, config.heads(state.block) - 1);
 }
 
 /// Writes the mask and changes in force as text, to be remembered.

@@ -70,7 +70,7 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     }
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
-        if (b.site >= 0) s.state.site = b.site;
+        if (b.block >= 0) s.state.block = b.block;
         open_view(s.state, b.view);
     }
     return h.hovered;
@@ -134,7 +134,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
                  normed_first ? Rect{r.x, r.bottom() + gap, r.w, d.height(ui, blocks[i - 1])} : r,
                  {rail, r.y - gap / 2}});
         if (b.thin && b.in_layer && c.norm_place == NormPlace::after) on_rail.push_back(r);
-        if (b.adds && b.site >= 0 && offers_maps(s) && s.state.model_maps)
+        if (b.adds && b.block >= 0 && offers_maps(s) && s.state.model_maps)
             draw_kind_number(ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
         if (b.from_encoder) anchors.cross = {r.x, r.middle_y()};
         if (!b.in_layer) ui.stroke({rail, r.middle_y()}, {r.x, r.middle_y()}, ui.colors->l2, ui.px(1.3f));
@@ -229,13 +229,13 @@ void choose_maps(Scene& s, float x, float y) {
         s.state.model_maps = c == 0;
     if (!s.state.model_maps) return;
     const ModelConfig& c = s.model()->config;
-    const AttentionSite now = c.site(s.state.site);
+    const AttentionBlock now = c.block(s.state.block);
     std::vector<std::string> layers, heads{"mean"};
     for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l)
         layers.push_back(std::to_string(l));
-    for (int h = 0; h < c.heads(s.state.site); ++h) heads.push_back(std::to_string(h));
+    for (int h = 0; h < c.heads(s.state.block); ++h) heads.push_back(std::to_string(h));
     if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0)
-        s.state.site += l - now.layer;
+        s.state.block += l - now.layer;
     if (const int h = ui.choice(x, y, "Head", "model/head", heads, s.state.model_mean ? 0 : s.state.head + 1);
         h >= 0) {
         s.state.model_mean = h == 0;

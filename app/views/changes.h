@@ -17,7 +17,7 @@ void toggle_change(ViewState& state, const Change& change);
 
 /// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken
 /// away.
-void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head,
+void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int block, int head,
                      const std::optional<Change>& change);
 
 /// What the brush does to a cell while it is dragged over the heat map; Shift turns it round.

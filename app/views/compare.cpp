@@ -22,7 +22,7 @@ void draw_patch(Scene& s, float& x, float y) {
     if (s.state.compared_what != Compared::sentences || !possible) return;
     Change patch;
     patch.kind = ChangeKind::freeze;
-    std::tie(patch.site, patch.head) = std::pair{s.state.site, s.state.head};
+    std::tie(patch.block, patch.head) = std::pair{s.state.block, s.state.head};
     patch.from = s.fields.other.text();
     const auto& changes = s.state.intervention.changes;
     const bool on = std::find(changes.begin(), changes.end(), patch) != changes.end();
@@ -33,10 +33,10 @@ void draw_patch(Scene& s, float& x, float y) {
     ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     ui.text.draw_centred(r.middle_x(), y, kCaption, on ? ui.colors->accent_text : ui.colors->t1, label);
     ui.tooltip("compare/patch", h,
-               "Gives head " + head_name(s.model()->config, patch.site, patch.head) +
+               "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
                    " in A the pattern that it has in B, along the tokens that both have.");
     if (h.clicked)
-        replace_changes(s.state, {ChangeKind::freeze}, patch.site, patch.head,
+        replace_changes(s.state, {ChangeKind::freeze}, patch.block, patch.head,
                         on ? std::nullopt : std::optional(patch));
     x = r.right() + ui.px(18);
 }
@@ -141,7 +141,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
         const auto cell = s.shown_cell();
         draw_by_token(s, at, columns > 2 ? "Query by query" : "How far apart, query by query",
                       "Jensen–Shannon bits", found->answer.by_query, map.row_labels,
-                      cell ? place_of(map.rows, cell->first) : -1);
+                      cell ? index_of(map.rows, cell->first) : -1);
         at.x += w + gap;
     }
     if (!grid) return;
@@ -152,7 +152,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     if (const auto pressed =
             draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config,
                              found->answer.distances, false, "compare/head/"))
-        std::tie(s.state.site, s.state.head) = *pressed;
+        std::tie(s.state.block, s.state.head) = *pressed;
 }
 
 }  // namespace
@@ -166,10 +166,10 @@ RunPair compared_runs(const ViewState& state) {
 }
 
 std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
-    const std::string same = "Head " + head_name(s.model()->config, w.site, w.head);
+    const std::string same = "Head " + head_name(s.model()->config, w.block, w.head);
     switch (s.state.compared_what) {
         case Compared::heads:
-            return "Head " + head_name(s.model()->config, w.site_b, w.head_b);
+            return "Head " + head_name(s.model()->config, w.block_b, w.head_b);
         case Compared::changes:
             return same + " without changes";
         case Compared::sentences:
@@ -180,8 +180,8 @@ std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
     const auto& other = s.answer->other;
     if (!other || !other->model) return "";
     const ModelConfig& c = other->model->config;
-    const int site_b = std::min(w.site_b, c.sites() - 1);
-    return "Head " + head_name(c, site_b, std::min(w.head_b, c.heads(site_b) - 1)) + " of " +
+    const int block_b = std::min(w.block_b, c.blocks() - 1);
+    return "Head " + head_name(c, block_b, std::min(w.head_b, c.heads(block_b) - 1)) + " of " +
            other->model->name;
 }
 
@@ -191,10 +191,10 @@ std::vector<Question> ask_compare(const Scene& s) {
     const bool heads_apart = s.state.compared_what == Compared::heads ||
                              (s.state.compared_what == Compared::models && other && other->model &&
                               !same_heads(s.model()->config, other->model->config));
-    const auto [site_b, head_b] = heads_apart ? s.state.compared : std::pair{s.state.site, s.state.head};
-    std::vector<Question> out{HeadPairWanted{runs, s.state.site, s.state.head, site_b, head_b}};
+    const auto [block_b, head_b] = heads_apart ? s.state.compared : std::pair{s.state.block, s.state.head};
+    std::vector<Question> out{HeadPairWanted{runs, s.state.block, s.state.head, block_b, head_b}};
     if (s.state.compared_show == ComparedShow::delta)
-        out.push_back(DeltaPairWanted{runs, s.model()->config.site(s.state.site).stack});
+        out.push_back(DeltaPairWanted{runs, s.model()->config.block(s.state.block).stack});
     if (s.state.compared_show == ComparedShow::next)
         out.push_back(PredictionPairWanted{runs, s.state.locked ? s.state.locked->first : -1});
     return out;
@@ -230,7 +230,7 @@ void draw_compare(Scene& s, Rect area) {
         return;
     }
     const bool delta = s.state.compared_show == ComparedShow::delta;
-    const std::string a = "Head " + head_name(s.model()->config, pair->asked.site, pair->asked.head);
+    const std::string a = "Head " + head_name(s.model()->config, pair->asked.block, pair->asked.head);
     const std::string b = s.state.compared_what == Compared::changes     ? "without changes"
                           : s.state.compared_what == Compared::sentences ? "sentence B"
                           : s.state.compared_what == Compared::models && s.answer->other
@@ -254,7 +254,7 @@ void draw_compare_list(Scene& s, Rect area) {
     const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
     const auto& values = found->answer.distances;
     if (values.size() != static_cast<size_t>(c.head_count())) return;
-    const std::string of_a = head_name(s.model()->config, found->asked.site, found->asked.head);
+    const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
     const std::string title = s.state.compared_what == Compared::changes ? "Moved most by the changes"
                               : itself                                   ? "Heads that differ most"
                               : models                                   ? "Nearest to " + of_a + " in B"
@@ -262,16 +262,16 @@ void draw_compare_list(Scene& s, Rect area) {
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, title);
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t3, "distance");
     RankedHeads heads{"compare/row/", order_by(values, !itself), values,
-                      itself ? std::pair{s.state.site, s.state.head} : s.state.compared, itself};
+                      itself ? std::pair{s.state.block, s.state.head} : s.state.compared, itself};
     const auto skip = [&](size_t i) {
         return std::isnan(values[i]) || (s.state.compared_what == Compared::heads &&
-                                         i == c.head_index(found->asked.site, found->asked.head));
+                                         i == c.head_index(found->asked.block, found->asked.head));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
     if (!pressed) return;
     if (itself)
-        std::tie(s.state.site, s.state.head) = *pressed;
+        std::tie(s.state.block, s.state.head) = *pressed;
     else
         s.state.compared = *pressed;
 }

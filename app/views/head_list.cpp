@@ -15,15 +15,15 @@ struct GridLayout {
 };
 
 void select_head(ViewState& state, int layer, int head) {
-    state.site = layer;
+    state.block = layer;
     state.head = head;
     state.choose_head = false;
 }
 
 /// "3", or "enc 3", "dec 3", "cross 3".
-std::string row_label(const ModelConfig& c, int site) {
+std::string row_label(const ModelConfig& c, int block) {
     constexpr const char* kinds[] = {"", "enc ", "dec ", "cross "};
-    const AttentionSite s = c.site(site);
+    const AttentionBlock s = c.block(block);
     return kinds[static_cast<int>(s.kind)] + std::to_string(s.layer);
 }
 
@@ -62,7 +62,7 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     for (int l = 0; l < g.layers; ++l) {
         const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.state.grid_scroll;
         if (g.pitch < ui.px(16) && l % 2) continue;
-        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.site ? ui.colors->accent_text : ui.colors->t2,
+        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.block ? ui.colors->accent_text : ui.colors->t2,
                      row_label(s.model()->config, l));
     }
     ui.unclip();
@@ -83,7 +83,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.heads = d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
-            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.site, at.head)) : -1, 0,
+            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.block, at.head)) : -1, 0,
                                s.pictures.largest});
         }
         d.pitch = {g.pitch, g.pitch};
@@ -92,9 +92,9 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         ui.heat->draw(*ui.list, d);
     } else {
         for (int i = 0; i < c.head_count(); ++i) {
-            const auto [site, head] = c.head_at(static_cast<size_t>(i));
+            const auto [block, head] = c.head_at(static_cast<size_t>(i));
             const Rect cell{moved.x + g.pitch * static_cast<float>(head),
-                            moved.y + g.pitch * static_cast<float>(site), g.thumb, g.thumb};
+                            moved.y + g.pitch * static_cast<float>(block), g.thumb, g.thumb};
             ui.fill(cell, ui.colors->bg0);
             ui.frame(cell, ui.colors->l1);
         }
@@ -112,21 +112,21 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
     if (views()[view_for(s.state, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
-        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow,
-                  g.pitch * static_cast<float>(c.heads(s.state.site) - 1) + g.thumb + 2 * grow,
+        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.block) - grow,
+                  g.pitch * static_cast<float>(c.heads(s.state.block) - 1) + g.thumb + 2 * grow,
                   g.thumb + 2 * grow},
                  ui.colors->accent, 2);
     } else {
-        outline(s.state.site, s.state.head, ui.colors->accent, 2);
+        outline(s.state.block, s.state.head, ui.colors->accent, 2);
     }
     ui.unclip();
 }
 
 /// Scrolls a head that was chosen by key or from the list into view, once.
 void follow_selection(ViewState& state, const GridLayout& g) {
-    if (state.grid_followed == std::pair{state.site, state.head}) return;
-    state.grid_followed = {state.site, state.head};
-    const float x = g.pitch * static_cast<float>(state.head), y = g.pitch * static_cast<float>(state.site);
+    if (state.grid_followed == std::pair{state.block, state.head}) return;
+    state.grid_followed = {state.block, state.head};
+    const float x = g.pitch * static_cast<float>(state.head), y = g.pitch * static_cast<float>(state.block);
     state.grid_scroll_x = std::clamp(state.grid_scroll_x, x + g.pitch - g.shown_w, x);
     state.grid_scroll = std::clamp(state.grid_scroll, y + g.pitch - g.shown_h, y);
 }
@@ -239,7 +239,7 @@ void draw_ranked_heads(Scene& s, Rect area) {
     const int rank = rank_of(s);
     if (rank == kRankBySweep && !draw_sweep_state(s, area)) return;
     RankedHeads heads{
-        "ranked/",           {}, rank_values(s, rank), std::pair{s.state.site, s.state.head}, true,
+        "ranked/",           {}, rank_values(s, rank), std::pair{s.state.block, s.state.head}, true,
         rank == kRankBySweep};
     std::vector<float> strength = heads.values;
     if (rank == kRankBySweep)
@@ -259,7 +259,7 @@ void draw_head_list(Scene& s, Rect area) {
     const ModelConfig& c = s.model()->config;
     const float pad = ui.px(size::panel_pad), width = area.w - 2 * pad;
     GridLayout g{};
-    g.layers = c.sites();
+    g.layers = c.blocks();
     g.heads = c.max_heads();
     g.shared = c.heads(0) / c.kv_heads(0);
     float names = ui.px(24);
@@ -271,8 +271,8 @@ void draw_head_list(Scene& s, Rect area) {
     g.thumb = g.pitch - ui.px(3);
     g.left = area.x + pad + names;
     g.top = area.y + ui.px(60);
-    const float most = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
-    g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(most / g.pitch) * g.pitch);
+    const float max = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
+    g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(max / g.pitch) * g.pitch);
     const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads),
                     g.pitch * static_cast<float>(g.layers)};
     g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);

@@ -74,8 +74,8 @@ std::vector<Listed> listed_models(const ViewState& state) {
         });
         const std::string family = m.family.empty() ? "" : m.family + " · ";
         if (!known)
-            out.push_back({m.place == "built in" ? m.name : m.path.string(), m.name,
-                           m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.place
+            out.push_back({m.source == "built in" ? m.name : m.path.string(), m.name,
+                           m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.source
                                              : "cannot be opened: " + m.problem,
                            m.problem.empty()});
     }
@@ -109,9 +109,9 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
                  s.state.found_all ? "On this computer" : "On this computer (looking…)");
     y += ui.px(16);
     const Rect shown{x - ui.px(8), y, w + ui.px(16), bottom - y};
-    const float row = ui.px(32), most = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
+    const float row = ui.px(32), max = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
     s.state.model_scroll -= ui.take_wheel(shown) * row * 2;
-    s.state.model_scroll = std::clamp(s.state.model_scroll, 0.0f, most);
+    s.state.model_scroll = std::clamp(s.state.model_scroll, 0.0f, max);
     ui.clip(shown);
     size_t below = 0;
     for (size_t i = 0; i < models.size(); ++i) {
@@ -181,7 +181,7 @@ void draw_label_menu(Scene& s, Rect window) {
     const Rect r{window.middle_x() - ui.px(190), window.y + ui.px(180), ui.px(380), ui.px(132)};
     Sheet sheet(s, "label menu", r, s.state.labelling);
     ui.text.draw(r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1,
-                 "Label of head " + head_name(s.model()->config, s.state.site, s.state.head));
+                 "Label of head " + head_name(s.model()->config, s.state.block, s.state.head));
     ui.text_input("label", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)},
                   "induction, sink, …", s.state.label_typed);
     ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3,
@@ -191,7 +191,8 @@ void draw_label_menu(Scene& s, Rect window) {
         s.state.label_wanted = true;
     if (!std::exchange(s.state.label_wanted, false)) return;
     auto& labels = s.state.head_labels[s.model()->name];
-    const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
+    const std::string head =
+        block_path(s.model()->config, s.state.block) + "." + std::to_string(s.state.head);
     const std::string label = valid_utf8(s.state.label_typed.substr(0, 100));
     if (label.empty())
         labels.erase(head);

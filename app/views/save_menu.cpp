@@ -18,7 +18,7 @@ namespace {
 /// "head 2.0", "the view All heads": what Ctrl S saves.
 std::string saved_name(const Scene& s) {
     const View& view = views()[view_for(s.state, *s.model())];
-    return view.own_figure ? "head " + head_name(s.model()->config, s.state.site, s.state.head)
+    return view.own_figure ? "head " + head_name(s.model()->config, s.state.block, s.state.head)
                            : std::string("the view ") + view.name;
 }
 
@@ -65,9 +65,8 @@ void read_size(const std::string& text, FigureStyle& f) {
     if (!both) height = 0;
     if (!both && !text.empty() && std::sscanf(text.c_str(), " %lf %7s", &width, unit) < 1) return;
     const bool mm = std::string_view(unit) == "mm";
-    const double least = mm ? 10 : 16, most = mm ? 2000 : 30000;
-    if (!text.empty() &&
-        (width < least || width > most || (height != 0 && (height < least || height > most))))
+    const double min = mm ? 10 : 16, max = mm ? 2000 : 30000;
+    if (!text.empty() && (width < min || width > max || (height != 0 && (height < min || height > max))))
         return;
     f.width_mm = mm ? width : 0;
     f.height_mm = mm ? height : 0;

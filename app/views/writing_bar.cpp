@@ -34,7 +34,7 @@ std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 1
 /// The methods: the most probable token, the best of several drafts, a draw.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    Decoding& d = s.state.decoding;
+    SamplingParams& d = s.state.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
             ui.choice(x, y, "Choose", "writing/method", {"most probable", "best of drafts", "drawn"}, method);

@@ -24,7 +24,7 @@ void Application::move_head(int layers, int heads) {
     const ModelConfig& c = answer_->sentence->model->config;
     const bool aligned =
         views()[view_for(state_, *answer_->sentence->model)].lists_choices;  // stays within cross-attention
-    state_.site = std::clamp(state_.site + layers, aligned ? cross_site(c, 0) : 0, c.sites() - 1);
+    state_.block = std::clamp(state_.block + layers, aligned ? cross_block(c, 0) : 0, c.blocks() - 1);
     state_.head += heads;
     fit_head(state_, c);
     state_.choose_head = false;
@@ -107,7 +107,7 @@ Result<Drawing> draw_page(const ViewPage& page) {
     ThreadPool pool(1);
     FigureOptions options;
     static_cast<FigureStyle&>(options) = page.style;
-    options.site = page.state.site;
+    options.block = page.state.block;
     options.head = page.state.head;
     return find_figure(view.key)->make(page.answer->sentence->trace, options, pool);
 }
@@ -358,7 +358,7 @@ void Application::handle_outside_text() {
         if (input_.take(m.key, false, true)) move_cell(m.down, m.across);
     if (input_.take(GLFW_KEY_F2) && answer_ && answer_->sentence) {
         state_.labelling = true;
-        state_.label_typed = head_label(make_scene(), state_.site, state_.head);
+        state_.label_typed = head_label(make_scene(), state_.block, state_.head);
         open_view(state_, "heads");
     }
 }

@@ -308,11 +308,11 @@ void Application::draw_frame() {
     ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
     Scene scene = make_scene(dim());
-    const auto pointed = std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head,
+    const auto pointed = std::tuple(state_.hovered, state_.hovered_block, state_.hovered_head,
                                     state_.hovered_key, state_.explained);
     draw_parts(scene, {0, 0, size.x, size.y});
     if (!state_.hover_fresh) state_.hovered.reset();
-    if (pointed != std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head, state_.hovered_key,
+    if (pointed != std::tuple(state_.hovered, state_.hovered_block, state_.hovered_head, state_.hovered_key,
                               state_.explained))
         frames_wanted_ = std::max(frames_wanted_, 1);
     draw_hints(scene, {0, 0, size.x, size.y});
@@ -331,7 +331,7 @@ void Application::draw_frame() {
 
 /// A frame that throws is given up, and the notice says why; an error where frame after frame does.
 Status Application::draw_safely() {
-    constexpr int kMostFailures = 3;
+    constexpr int kMaxFailures = 3;
     const Status drawn = guarded([this] {
         draw_frame();
         return success();
@@ -344,7 +344,7 @@ Status Application::draw_safely() {
     ImGui::EndFrame();
     state_.notice = drawn.error().message;
     frames_wanted_ = std::max(frames_wanted_, 1);
-    return ++frames_failed_ < kMostFailures ? success() : drawn;
+    return ++frames_failed_ < kMaxFailures ? success() : drawn;
 }
 
 bool Application::settled() const {

@@ -38,7 +38,7 @@ private:
     std::string typed_text() const;
     std::string typed_second() const;
     void show_written();
-    WritingAsked writing_asked();
+    GenerationAsked writing_asked();
     bool aligns() const;
     void note_state();
     ViewState remembered_state();

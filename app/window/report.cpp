@@ -84,7 +84,7 @@ void Application::write_report() {
               {"text", fields_.sentence.text()},
               {"field_focused", fields_.sentence.focused},
               {"second", fields_.second.text()},
-              {"layer", state_.site},
+              {"layer", state_.block},
               {"head", state_.head},
               {"hovered", cell(state_.hovered)},
               {"locked", cell(state_.locked)},
@@ -114,7 +114,7 @@ void Application::write_report() {
               {"heads_sort", state_.heads_sort},
               {"heads_kept", state_.heads_kept},
               {"head_labels", state_.head_labels},
-              {"left_out", state_.carriers.left_out},
+              {"left_out", state_.included.left_out},
               {"compared", {state_.compared.first, state_.compared.second}},
               {"mask", state_.intervention.mask.name()},
               {"changes", state_.intervention.changes.size()},
@@ -131,7 +131,7 @@ void Application::write_report() {
         root["failure"] = answer_->failure;
         root["shown_text_b"] = answer_->other ? answer_->other->text : "";
         root["swept"] = answer_->sweep ? answer_->sweep->ended() ? "ended" : "going on" : "";
-        root["shown_head"] = {answer_->site, answer_->head};
+        root["shown_head"] = {answer_->block, answer_->head};
         if (answer_->sentence) {
             root["model"] = answer_->sentence->model->name;
             root["milliseconds"] = answer_->sentence->milliseconds;
@@ -155,7 +155,7 @@ void Application::write_report() {
                 root["alignment"] = {{"rows", found->answer.rows},
                                      {"columns", found->answer.columns},
                                      {"strongest", found->answer.strongest},
-                                     {"site", found->asked.site}};
+                                     {"site", found->asked.block}};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
                 root["next"] = s.predictions[0].tokens[0].label;

@@ -56,7 +56,7 @@ Status Application::apply_options() {
         state_.window_width = options_.width;
         state_.window_height = options_.height;
     }
-    if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.site, &state_.head) == 2)
+    if (std::sscanf(options_.head.c_str(), "%d.%d", &state_.block, &state_.head) == 2)
         state_.choose_head = false;
     int query = 0, key = 0;
     if (std::sscanf(options_.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
@@ -100,14 +100,14 @@ void Application::show_written() {
     fields_.second.show(text, fields_.second.focused);  // its beginning is seen
 }
 
-WritingAsked Application::writing_asked() {
+GenerationAsked Application::writing_asked() {
     const std::string now = state_.model_path + '\n' + fields_.sentence.text();
     if (state_.forced_for != now) {
         state_.forced_for = now;
         state_.unforce();
         state_.playing = false;
     }
-    WritingAsked asked{
+    GenerationAsked asked{
         {state_.decoding, state_.written_length, state_.forced}, state_.writing_bar, state_.step};
     asked.wanted.length = std::max(asked.wanted.length, static_cast<int>(state_.forced.size()));
     return asked;
@@ -146,7 +146,7 @@ bool Application::take_answer() {
     if (failed) state_.model_menu = true;
     if (newly_failed) state_.notice = answer_->failure;
     if (state_.choose_head && answer_->sentence && answer_->sentence->trace) {
-        state_.site = answer_->site;
+        state_.block = answer_->block;
         state_.head = answer_->head;
         state_.choose_head = false;
     }
@@ -168,7 +168,7 @@ void Application::ask_worker() {
                   fields_.sentence.text(),
                   second,
                   writing_asked(),
-                  state_.site,
+                  state_.block,
                   state_.head,
                   state_.focused(),
                   state_.choose_head,
@@ -185,7 +185,7 @@ void Application::ask_worker() {
         if (std::string_view(view.key) == "compare") r.other = other_run();
         if (state_.sweeping) r.sweep = state_.sweep_token;
     }
-    if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->site == r.site &&
+    if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->block == r.block &&
         answer_->picture->head == r.head)
         r.cell = make_scene().shown_cell();
     if (r == asked_ && asked_at_ > 0) return;

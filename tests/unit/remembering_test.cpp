@@ -33,18 +33,18 @@ TEST_CASE(
     ViewState s;
     s.text = "naïve 😀";
     s.dark = false;
-    s.site = 3;
+    s.block = 3;
     s.recent_models = {"/a b/c"};
     REQUIRE(remember_settings(path, fields_of({}), fields_of(s), workspace_fields()));
     const ViewState back = load_settings(path);
-    CHECK((back.text == s.text && !back.dark && back.site == 3 && !back.choose_head &&
+    CHECK((back.text == s.text && !back.dark && back.block == 3 && !back.choose_head &&
            back.recent_models == s.recent_models && back.notice.empty()));
     CHECK(json_at(path)["version"] == 1);
     write_bytes(
         path,
         R"({"width": -3, "text_size": 1e9, "layer": 123456789012, "dark": 5, "text": "kept", "scale": "big"})");
     const ViewState clamped = load_settings(path);
-    CHECK((clamped.window_width == 320 && clamped.text_size == 2 && clamped.site == 100000 && clamped.dark &&
+    CHECK((clamped.window_width == 320 && clamped.text_size == 2 && clamped.block == 100000 && clamped.dark &&
            clamped.text == "kept" && clamped.notice.empty()));
     CHECK(std::filesystem::exists(path));
     const char* const broken[] = {"", "{", "[]", "5"};
@@ -150,7 +150,7 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     const auto path = folder.path / "settings.json";
     std::filesystem::copy(kTests / "unit/old/settings.json", path);
     ViewState s = load_settings(path);
-    CHECK((s.notice.empty() && !s.dark && s.text == "naïve 😀" && s.colormap == "viridis" && s.site == 1 &&
+    CHECK((s.notice.empty() && !s.dark && s.text == "naïve 😀" && s.colormap == "viridis" && s.block == 1 &&
            s.locked == std::pair(3, 1) && s.window_width == 1280));
     CHECK((s.mask == "window:4" && s.changes == std::vector<std::string>{"forbid:2>1"} &&
            s.view_name == "links" && s.recent_models == std::vector<std::string>{"/models/gpt2"}));
@@ -165,7 +165,7 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
            json_at(kTests / "unit/old/settings.json").contains("head_labels")));
     const auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
     REQUIRE(workspace);
-    CHECK((workspace->text == "Lily had a red ball" && workspace->site == 2 && workspace->head == 3 &&
+    CHECK((workspace->text == "Lily had a red ball" && workspace->block == 2 && workspace->head == 3 &&
            workspace->other_text == "Tom had a blue ball" && workspace->changes.size() == 1));
     CHECK((workspace->alignment.by_hand == std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
            workspace->locked == std::pair(2, 0)));

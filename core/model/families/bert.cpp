@@ -21,7 +21,7 @@ ModelConfig read_common(ConfigReader& r) {
     c.norm_place = NormPlace::after;
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.masked_head = true;
+    c.embed_norm = c.learned_positions = c.mlm_head = true;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     const std::string kind = r.text({"position_embedding_type"}, "absolute");
@@ -62,7 +62,7 @@ Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
 }
 
 Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix,
-                                 const MaskedHeadNames& head) {
+                                 const MlmHeadNames& head) {
     store.set_prefixes({prefix, ""});
     Binder b(store, c);
     StackWeights s;
