@@ -38,8 +38,8 @@ Status Application::apply_options() {
         state_.choose_head = true;
         state_.changes_wait = false;
     }
-    if (options_.text_option->count()) {
-        state_.text = options_.text;
+    if (options_.text) {
+        state_.text = *options_.text;
         state_.choose_head = true;
         state_.changes_wait = false;
     } else if (state_.text.empty() && !state_.hints_seen) {
@@ -48,7 +48,7 @@ Status Application::apply_options() {
     if (!options_.second.empty()) state_.second = options_.second;
     if (!options_.view.empty()) state_.view_name = options_.view;
     open_named_view(state_, state_.view_name);
-    if (options_.text_option->count() || !options_.model.empty()) state_.locked.reset();
+    if (options_.text || !options_.model.empty()) state_.locked.reset();
     if (for_picture) state_.hints_seen = true;
     if (options_.hints) state_.hints_seen = false;
     if (!options_.theme.empty()) state_.dark = options_.theme == "dark";
