@@ -121,7 +121,7 @@ TEST_CASE("writing rules: one id, a list, lists of one id; phrases are left alon
         "x", r));
     CHECK(r.eos_token_ids == std::vector<int>{2, 7});
     CHECK(r.suppress_tokens == std::vector<int>{5, 9, 3});
-    CHECK(r.first == 4);
+    CHECK(r.forced_bos_token_id == 4);
     REQUIRE(parse_generation_config(Json::parse(R"({"eos_token_id": 1})"), "x", r));
     CHECK(r.eos_token_ids == std::vector<int>{1});
     CHECK(r.suppress_tokens.size() == 3);  // what is missing stays
