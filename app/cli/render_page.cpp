@@ -55,9 +55,9 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
 /// For --view alignment without a target: the pass that has read the model's own translation.
 Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace,
                                                  ThreadPool& pool) {
-    const bool writes = o.view == "alignment" && trace->has_weights() &&
-                        trace->config().kind == ModelKind::encoder_decoder && trace->model->has_logits() &&
-                        o.input.typed.target.empty() && o.input.typed.target_ids.empty();
+    const bool writes = o.view == "alignment" && trace->has_weights() && trace->config().can.write_target &&
+                        trace->model->has_logits() && o.input.typed.target.empty() &&
+                        o.input.typed.target_ids.empty();
     if (!writes) return trace;
     ForwardRequest request = trace->request;
     TRY(const Generation writing, generate(trace->model, request, {}, pool, nullptr, trace.get()));

@@ -151,35 +151,28 @@ void Worker::update_model(const WorkRequest& r) {
 Result<ModelInput> Worker::read_input(const Model& model, const std::string& text,
                                       const std::string& second) {
     TextInput typed;
-    switch (model.config.kind) {
-        case ModelKind::vision:
-            if (text.empty()) return ModelInput{};
-            if (!image_ || image_path_ != text) {
-                TRY(RgbImage image, open_image(text));
-                image_ = std::make_shared<const RgbImage>(std::move(image));
-                image_path_ = text;
-            }
-            typed.image = image_;
-            break;
-        case ModelKind::encoder:
-            typed.pair = second;
-            [[fallthrough]];
-        case ModelKind::decoder:
-            typed.text = text;
-            break;
-        case ModelKind::encoder_decoder:
-            typed.text = text;
-            typed.target = second;
-            break;
+    const Capabilities& can = model.config.can;
+    if (!can.read_image) {
+        typed.text = text;
+        if (can.read_pair) typed.pair = second;
+        if (can.write_target) typed.target = second;
+        return encode_input(model, typed);
     }
+    if (text.empty()) return ModelInput{};
+    if (!image_ || image_path_ != text) {
+        TRY(RgbImage image, open_image(text));
+        image_ = std::make_shared<const RgbImage>(std::move(image));
+        image_path_ = text;
+    }
+    typed.image = image_;
     return encode_input(model, typed);
 }
 
 /// Whether the model writes behind what was typed.
 bool Worker::writes(const WorkRequest& r) const {
     if (recorded_ || !model_->has_logits() || !model_->tokenizer) return false;
-    const ModelKind kind = model_->config.kind;
-    return kind == ModelKind::encoder_decoder || (kind == ModelKind::decoder && r.writing.continues);
+    const Capabilities& can = model_->config.can;
+    return can.write_target || (can.continue_text && r.writing.continues);
 }
 
 /// What it writes, with what the person changed; what was written last where nothing that matters is new. A
@@ -189,7 +182,7 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
                                                             std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
     GenerationWanted wanted = r.writing.wanted;
-    if (model_->config.kind == ModelKind::encoder_decoder) wanted.length = kLongestTarget;
+    if (model_->config.can.write_target) wanted.length = kLongestTarget;
     if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
         wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
         target.ids.resize(1);

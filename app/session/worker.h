@@ -114,12 +114,12 @@ struct SentenceResult {
     std::shared_ptr<const Trace> unchanged;  // the model's own pass, where something is changed; else null
     std::vector<ProbabilityChange> effects;  // on the prediction, largest first
     std::vector<std::vector<std::string>> labels;  // one per token, for each stack
-    std::vector<HeadSummary> heads;                // by ModelConfig::head_index
-    std::string mask;                              // how the model spells its mask token, if it has one
-    std::vector<PredictedTokens> predictions;      // one for each place where the model predicts
-    size_t tokens_in_all = 0;                      // before the context's cut
-    size_t bytes_read = 0, second_read = 0;        // of both texts, up to the last token kept
-    double milliseconds = 0;                       // tokenizing, forward pass, summaries
+    PerHead<HeadSummary> heads;
+    std::string mask;                          // how the model spells its mask token, if it has one
+    std::vector<PredictedTokens> predictions;  // one for each place where the model predicts
+    size_t tokens_in_all = 0;                  // before the context's cut
+    size_t bytes_read = 0, second_read = 0;    // of both texts, up to the last token kept
+    double milliseconds = 0;                   // tokenizing, forward pass, summaries
 
     const std::vector<std::string>& query_labels(int block) const {
         return labels[static_cast<size_t>(model->config.block(block).stack)];

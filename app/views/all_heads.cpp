@@ -221,7 +221,7 @@ std::vector<Question> ask_all_heads(const Scene& s) {
 void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
     Ui& ui = s.ui;
     if (ui.on_page()) return;
-    const auto& stats = s.sentence()->heads[s.model()->config.head_index(block, head)].statistics;
+    const auto& stats = s.sentence()->heads[{block, head}].statistics;
     const std::string label = head_label(s, block, head);
     const float w = ui.px(320), row = ui.px(26),
                 h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/embedded.h"
+#include "model/config.h"
 #include "model/parameters.h"
 
 namespace headlight {
@@ -101,7 +102,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     const float rail = area.x + ui.px(22), left = area.x + ui.px(44), gap = d.unit(ui, kGap);
     const Rect column{left, area.y, std::min(area.w - ui.px(60), ui.px(kWide)), area.h};
     float y = area.bottom() - d.unit(ui, 40);
-    const bool vision = c.kind == ModelKind::vision;
+    const bool vision = c.can.read_image;
     const std::string reads = vision ? std::to_string(c.vision.patches()) + " patches and a class token"
                                      : (c.stacks.size() > 1 ? index ? "target " : "source " : "") +
                                            std::string("tokens, at most ") + std::to_string(c.context);
@@ -167,8 +168,8 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     anchors.top = {rail, rail_top};
     const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder"
                              : vision                                      ? "a class"
-                             : c.kind == ModelKind::encoder ? "each token, read in both directions"
-                                                            : "the next token";
+                             : c.can.fill_masks ? "each token, read in both directions"
+                                                : "the next token";
     ui.text.draw(column.x, y - d.unit(ui, 6), kCaption, ui.colors->t2, says);
     return anchors;
 }

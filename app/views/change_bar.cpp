@@ -144,7 +144,7 @@ float draw_change_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.state.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     Flow flow(ui, area);
-    if (s.model()->config.kind != ModelKind::vision) choose_mask(s, flow);
+    if (!s.model()->config.can.read_image) choose_mask(s, flow);
     if (const int c =
             flow.choose("Brush", "brush", {"off", "block", "allow", "block rectangle", "allow rectangle"},
                         static_cast<int>(s.state.brush));

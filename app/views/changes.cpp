@@ -6,47 +6,7 @@
 namespace headlight {
 
 std::string change_text(const Scene& s, const Change& c) {
-    const ModelConfig& config = s.model()->config;
-    constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross",
-                                       " everywhere"};  // in the order of Blocks
-    const std::string kind = kBlocks[static_cast<int>(c.blocks)];
-    const std::string head = c.block < 0  ? kind
-                             : c.head < 0 ? " in " + block_name(config, c.block)
-                                          : " in " + head_name(config, c.block, c.head);
-    const auto token = [&](const std::vector<std::string>& labels, int i) {
-        return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i);
-    };
-    const auto span = [&](const std::vector<std::string>& labels, int first, int count) {
-        if (count == 1) return token(labels, first);
-        if (count == kToEnd) return first == 0 ? std::string("all") : std::to_string(first) + "–";
-        return std::to_string(first) + "–" + std::to_string(first + count - 1);
-    };
-    const std::string pair =
-        span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
-    switch (c.kind) {
-        case ChangeKind::forbid:
-            return pair + head;
-        case ChangeKind::allow:
-            return "+ " + pair + head;
-        case ChangeKind::score:
-            return pair + head + " = " + decimals(c.value, 2);
-        case ChangeKind::temperature:
-            return "temperature " + decimals(c.value, 2) + head;
-        case ChangeKind::skip_attention:
-            return "no attention " + block_name(config, c.block);
-        case ChangeKind::skip_mlp:
-            return "no MLP " + block_name(config, c.block);
-        case ChangeKind::freeze:
-            return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) +
-                   "”";
-        case ChangeKind::keep:
-            return "only" + head.substr(head.find(' ', 1)) + " in its layer";
-        default:
-            break;
-    }
-    for (const ChangeRow& row : ablations())
-        if (row.kind == c.kind) return head_name(config, c.block, c.head) + " " + row.name;
-    return "";
+    return change_label(s.model()->config, c, {s.query_labels(), s.key_labels()});
 }
 
 namespace {
@@ -160,7 +120,7 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
     const bool forbid =
         (s.state.brush == Brush::forbid || s.state.brush == Brush::forbid_block) != s.ui.shift;
     Change change;
-    change.kind = forbid ? ChangeKind::forbid : ChangeKind::allow;
+    change.kind = forbid ? ChangeKind::mask : ChangeKind::unmask;
     const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
     change.block = s.state.brush_all && !cross ? -1 : s.state.block;
     change.head = s.state.brush_all ? -1 : s.state.head;
@@ -175,10 +135,10 @@ void paint_cell(Scene& s, std::pair<int, int> cell) {
     s.state.same_step = s.state.painted.first >= 0;
     s.state.painted = cell;
     const Change change = painted_change(s, cell);
-    const bool forbid = change.kind == ChangeKind::forbid;
+    const bool forbid = change.kind == ChangeKind::mask;
     Intervention next = s.state.intervention;
     Change opposite = change;
-    opposite.kind = forbid ? ChangeKind::allow : ChangeKind::forbid;
+    opposite.kind = forbid ? ChangeKind::unmask : ChangeKind::mask;
     const auto same = std::find(next.changes.begin(), next.changes.end(), change),
                other = std::find(next.changes.begin(), next.changes.end(), opposite);
     if (other != next.changes.end())
@@ -260,7 +220,7 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     Change ablate, forbid;
     ablate.block = forbid.block = s.state.block;
     ablate.head = forbid.head = s.state.head;
-    forbid.kind = ChangeKind::forbid;
+    forbid.kind = ChangeKind::mask;
     std::tie(forbid.query, forbid.key) = cell;
     const auto& changes = s.state.intervention.changes;
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),

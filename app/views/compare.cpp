@@ -265,7 +265,7 @@ void draw_compare_list(Scene& s, Rect area) {
                       itself ? std::pair{s.state.block, s.state.head} : s.state.compared, itself};
     const auto skip = [&](size_t i) {
         return std::isnan(values[i]) || (s.state.compared_what == Compared::heads &&
-                                         i == c.head_index(found->asked.block, found->asked.head));
+                                         i == c.head_index({found->asked.block, found->asked.head}));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);

@@ -33,7 +33,7 @@ void draw_toolbar(Scene& s, Rect area) {
                                 s.state.delta_paths ? 1 : 0);
         c >= 0)
         s.state.delta_paths = c == 1;
-    if (s.model()->config.kind == ModelKind::vision || x + ui.px(90) > area.right()) return;
+    if (s.model()->config.can.read_image || x + ui.px(90) > area.right()) return;
     const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it,

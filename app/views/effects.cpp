@@ -68,11 +68,11 @@ bool shows_effects(const Scene& s) {
 void draw_effects_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const float pad = ui.px(size::inspector_pad);
-    const bool vision = s.model()->config.kind == ModelKind::vision;
+    const bool vision = s.model()->config.can.read_image;
     ui.text.draw(area.x + pad, area.y + ui.px(26), kTitle, ui.colors->t1,
-                 vision                                         ? "Class"
-                 : s.model()->config.kind == ModelKind::encoder ? "Masked token"
-                                                                : "Next token");
+                 vision                             ? "Class"
+                 : s.model()->config.can.fill_masks ? "Masked token"
+                                                    : "Next token");
     ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text, "changed");
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},

@@ -83,7 +83,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.heads = d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
-            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.block, at.head)) : -1, 0,
+            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index({at.block, at.head})) : -1, 0,
                                s.pictures.largest});
         }
         d.pitch = {g.pitch, g.pitch};
@@ -159,7 +159,7 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
         s.fields.leave();
     }
     if (s.sentence()) {
-        const auto& stats = s.sentence()->heads[s.model()->config.head_index(layer, head)].statistics;
+        const auto& stats = s.sentence()->heads[{layer, head}].statistics;
         std::string tip = "Head " + head_name(s.model()->config, layer, head);
         for (size_t i = 0; i < 4; ++i)
             tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);

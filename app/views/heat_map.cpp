@@ -220,7 +220,7 @@ void draw_painted(Scene& s, const MapLayout& l) {
         const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
                         l.cell * (rows ? keys : queries) - ui.line(),
                         l.cell * (rows ? queries : keys) - ui.line()};
-        if (c.kind == ChangeKind::forbid) {
+        if (c.kind == ChangeKind::mask) {
             ui.fill(cell, ui.colors->accent_fill);
             if (l.cell >= ui.px(8)) ui.hatch(cell, ui.colors->accent);
         }

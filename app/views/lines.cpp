@@ -270,7 +270,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
     for (const int h : drawn_heads(s)) {
         y += ui.px(30);
         if (y + ui.px(80) > area.bottom()) return;
-        const size_t summary = s.model()->config.head_index(s.block(), h);
+        const size_t summary = s.model()->config.head_index({s.block(), h});
         ui.disc({left + ui.px(4), y}, ui.px(4), head_ink(s, h));
         ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1,
                      head_name(s.model()->config, s.block(), h));

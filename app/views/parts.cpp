@@ -121,7 +121,7 @@ const char* why_shown(const Scene& s, int query) {
     if (s.state.hovered) return "hover";
     if (s.state.locked) return "locked";
     if (query + 1 == s.queries()) return "last token";
-    return s.model()->config.kind == ModelKind::vision ? "class token" : "masked token";
+    return s.model()->config.can.read_image ? "class token" : "masked token";
 }
 
 float draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {

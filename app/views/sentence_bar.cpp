@@ -86,7 +86,7 @@ void draw_model_button(Scene& s, Rect r) {
 /// One field, or two where the model reads two texts.
 void draw_fields(Scene& s, Rect r) {
     Ui& ui = s.ui;
-    const ModelKind kind = s.model() ? s.model()->config.kind : ModelKind::decoder;
+    const Capabilities can = s.model() ? s.model()->config.can : Capabilities{};
     const float gap = ui.px(8);
     if (s.sentence() && !s.sentence()->trace->has_weights()) {
         ui.fill(r, ui.colors->bg2, size::corner);
@@ -97,12 +97,12 @@ void draw_fields(Scene& s, Rect r) {
                                     "Recorded elsewhere: " + s.model()->name +
                                         ". A trace cannot be typed into; open its model for that.",
                                     r.w - ui.px(28)));
-    } else if (kind == ModelKind::encoder) {
+    } else if (can.read_pair) {
         const float first = std::floor((r.w - gap) * 0.6f);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
         draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h},
                         "Second sentence");
-    } else if (kind == ModelKind::encoder_decoder) {
+    } else if (can.write_target) {
         const bool typed = s.sentence() && !s.sentence()->second.empty(),
                    writes = s.sentence() && s.sentence()->written;
         const float between = ui.px(30), write = typed ? ui.px(72) : 0,
@@ -120,9 +120,8 @@ void draw_fields(Scene& s, Rect r) {
             s.fields.focus(s.fields.sentence);
         }
     } else {
-        draw_text_field(
-            s, s.fields.sentence, "sentence", r,
-            kind == ModelKind::vision ? "Path of a picture, or drop one on the window" : "Type a sentence");
+        draw_text_field(s, s.fields.sentence, "sentence", r,
+                        can.read_image ? "Path of a picture, or drop one on the window" : "Type a sentence");
     }
 }
 
@@ -163,7 +162,7 @@ float next_room(Scene& s) {
     float width = s.ui.px(30);
     for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i)
         width += next_width(s.ui, p->tokens[i]) + s.ui.px(18);
-    if (s.model()->config.kind == ModelKind::encoder) width += s.ui.px(40);
+    if (s.model()->config.can.fill_masks) width += s.ui.px(40);
     return p ? width : s.ui.px(200);
 }
 
@@ -171,12 +170,12 @@ void draw_next(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     const PredictedTokens* p = shown_predictions(s);
     if (!p) {
-        const bool could = s.model()->config.kind == ModelKind::encoder && s.model()->has_logits();
+        const bool could = s.model()->config.can.fill_masks && s.model()->has_logits();
         if (could)
             ui.text.draw(x, y, kCaption, ui.colors->t3, "type " + s.sentence()->mask + " for a prediction");
         return;
     }
-    if (s.model()->config.kind == ModelKind::encoder)
+    if (s.model()->config.can.fill_masks)
         x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + ui.px(8);
     ui.text.draw(x, y, kBody, ui.colors->t3, "→");
     x += ui.px(30);
@@ -197,12 +196,11 @@ void draw_next(Scene& s, float x, float y) {
 }
 
 std::string count_text(const Scene& s) {
-    if (!s.sentence())
-        return s.model() && s.model()->config.kind == ModelKind::vision ? "no picture" : "0 tokens";
+    if (!s.sentence()) return s.model() && s.model()->config.can.read_image ? "no picture" : "0 tokens";
     const auto count = [](size_t n) { return std::to_string(n) + (n == 1 ? " token" : " tokens"); };
     const auto& labels = s.sentence()->labels;
     if (labels.size() > 1) return std::to_string(labels[0].size()) + " and " + count(labels[1].size());
-    if (s.model()->config.kind == ModelKind::vision) return std::to_string(labels[0].size() - 1) + " patches";
+    if (s.model()->config.can.read_image) return std::to_string(labels[0].size() - 1) + " patches";
     return count(labels[0].size());
 }
 
@@ -227,7 +225,7 @@ void draw_sentence_bar(Scene& s, Rect area) {
         const float end = draw_tokens(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
         if (!writes) draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
     } else {
-        const bool picture = s.model() && s.model()->config.kind == ModelKind::vision;
+        const bool picture = s.model() && s.model()->config.can.read_image;
         if (!picture)
             ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2,
                          s.answer && !s.answer->text_error.empty()

@@ -22,7 +22,7 @@ std::vector<Sample> read_samples(bool to_translate) {
 
 const std::vector<Sample>& samples(const Scene& scene) {
     static const std::vector<Sample> to_read = read_samples(false), to_translate = read_samples(true);
-    return scene.model() && scene.model()->config.kind == ModelKind::encoder_decoder ? to_translate : to_read;
+    return scene.model() && scene.model()->config.can.write_target ? to_translate : to_read;
 }
 
 bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample) {
@@ -79,7 +79,7 @@ void draw_start_picture(Scene& s, Rect area) {
 
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (s.model() && s.model()->config.kind == ModelKind::vision) return draw_start_picture(s, area);
+    if (s.model() && s.model()->config.can.read_image) return draw_start_picture(s, area);
     const float width = std::min(ui.px(680), area.w - ui.px(48)),
                 left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
     float y = area.y + ui.px(54);

@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-bool is_vision(const Model& m) { return m.config.kind == ModelKind::vision; }
+bool is_vision(const Model& m) { return m.config.can.read_image; }
 bool reads_text(const Model& m) { return !is_vision(m); }
 const char* no_weights(const Model& m) {
     return m.weights.stacks.empty() ? "A trace holds no weights, which this view computes with." : nullptr;
@@ -185,12 +185,10 @@ std::optional<std::pair<int, int>> Scene::shown_cell() const {
     if (!sentence() || !answer->picture) return std::nullopt;
     const auto cell = state.focused();
     if (cell && holds(*cell)) return cell;
-    const ModelKind kind = model()->config.kind;
-    const bool predicts =
-        kind == ModelKind::vision ||
-        (kind == ModelKind::encoder && !sentence()->predictions.empty());  // the class token, a mask
+    const Capabilities& can = model()->config.can;
+    const bool predicts = can.read_image || can.fill_masks;  // the class token, a mask
     const int query = predicts && !sentence()->predictions.empty() ? sentence()->predictions[0].position
-                      : kind == ModelKind::vision                  ? 0
+                      : can.read_image                             ? 0
                                                                    : queries() - 1;
     return std::pair{query, heaviest_key(query)};
 }

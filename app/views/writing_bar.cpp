@@ -57,7 +57,7 @@ void choose_decoding(Scene& s, float x, float y) {
         choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
-    if (s.model()->config.kind == ModelKind::decoder)
+    if (s.model()->config.can.continue_text)
         choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192},
                            s.state.written_length, as_count);
 }
@@ -83,7 +83,7 @@ void draw_play(Scene& s, float right, float y) {
         s.state.playing = !s.state.playing;
         s.state.step_at = ImGui::GetTime();
     }
-    if (s.model()->config.kind != ModelKind::decoder) return;
+    if (!s.model()->config.can.continue_text) return;
     if (ui.button("writing/keep", {r.x - ui.px(80), r.y, ui.px(72), r.h}, "Keep")) keep_written(s);
 }
 
@@ -165,8 +165,7 @@ bool offers_writing(const Scene& s) {
     if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer ||
         !s.sentence()->trace->has_weights())
         return false;
-    return s.model()->config.kind == ModelKind::decoder ||
-           s.model()->config.kind == ModelKind::encoder_decoder;
+    return s.model()->config.can.continue_text || s.model()->config.can.write_target;
 }
 
 std::vector<Prediction> choices_at(const Scene& s, int step) {
@@ -201,7 +200,7 @@ void take_writing_step(Scene& s, int by) { go_to_writing_step(s, shown_step(s) +
 void keep_written(Scene& s) {
     const WrittenText& w = *s.sentence()->written;
     std::vector<int> ids = s.sentence()->trace->request.inputs.back().ids;
-    if (s.model()->config.kind != ModelKind::decoder || w.labels.empty()) return;
+    if (!s.model()->config.can.continue_text || w.labels.empty()) return;
     std::string text;
     for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i)
         text += (*s.model()->target_tokenizer()).bytes(ids[i]);
@@ -222,7 +221,7 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     play(s);
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const bool decoder = s.model()->config.kind == ModelKind::decoder;
+    const bool decoder = s.model()->config.can.continue_text;
     const float pad = ui.px(24), y = area.y + ui.px(28), buttons = ui.px(decoder ? 176 : 96);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);

@@ -267,7 +267,7 @@ void Application::open_dropped(const std::string& path) {
     const bool picture =
         end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
     if (!picture) return choose_model(state_, path);
-    if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision)
+    if (answer_ && answer_->sentence && answer_->sentence->model->config.can.read_image)
         fields_.sentence.replace(path, state_.history);
     else
         state_.notice = "A picture needs a vision model: open a ViT first, then drop the picture again.";

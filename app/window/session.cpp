@@ -90,8 +90,7 @@ std::string Application::typed_second() const { return fields_.second.typed(); }
 void Application::show_written() {
     const SentenceResult* s = answer_->sentence.get();
     if (!s || !typed_second().empty()) return;
-    const bool target =
-        s->model->config.kind == ModelKind::encoder_decoder && s->written && s->second.empty();
+    const bool target = s->model->config.can.write_target && s->written && s->second.empty();
     const std::string text = target ? s->written->text : "";
     const bool stands = text == written_target_ && (text.empty() || fields_.second.shows());
     const bool emptying = fields_.second.focused && fields_.second.text().empty();  // to type something else
@@ -156,9 +155,7 @@ bool Application::take_answer() {
     return true;
 }
 
-bool reads_two_texts(const ModelConfig& config) {
-    return config.kind == ModelKind::encoder || config.kind == ModelKind::encoder_decoder;
-}
+bool reads_two_texts(const ModelConfig& config) { return config.can.read_pair || config.can.write_target; }
 
 void Application::ask_worker() {
     const SentenceResult* shown = answer_ ? answer_->sentence.get() : nullptr;

@@ -105,7 +105,7 @@ private:
         const GenerationConfig& rules = model_->config.generation;
         Vector out = next.log_probability;
         const bool begins = hypothesis.tokens.empty() && request_.inputs.back().size() == 1 &&
-                            model_->config.kind == ModelKind::encoder_decoder;
+                            model_->config.can.write_target;
         if (begins && rules.forced_bos_token_id >= 0 && rules.forced_bos_token_id < out.size()) {
             out.setConstant(never);
             out[rules.forced_bos_token_id] = 0;
@@ -241,8 +241,7 @@ void append_token(const Model& model, Sequence& sequence, int id) {
 }
 
 const char* why_cannot_generate(const Model& model) {
-    if (model.config.kind == ModelKind::vision)
-        return "reads pictures and writes no text; use a model of text.";
+    if (model.config.can.read_image) return "reads pictures and writes no text; use a model of text.";
     if (!model.has_logits())
         return "has no language-model head, so it predicts no tokens; use a checkpoint that was saved with "
                "its head.";
@@ -253,7 +252,7 @@ Result<Generation> generate(const std::shared_ptr<const Model>& model, const For
                             const GenerationWanted& wanted, ThreadPool& pool, const CancelFlag* cancel,
                             const Trace* past) {
     TRY_STATUS(check_writes(*model));
-    if (model->config.kind == ModelKind::encoder)
+    if (model->config.can.fill_masks)
         return Error{model->name +
                      " fills masks and does not write on; use a decoder or an encoder–decoder."};
     TRY(Generation writing, Generator(model, request, wanted, pool, cancel, past).run());
@@ -265,7 +264,7 @@ Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model
                                        const ForwardRequest& request, const GenerationWanted& wanted,
                                        ThreadPool& pool) {
     TRY_STATUS(check_writes(*model));
-    if (model->config.kind == ModelKind::encoder) return fill_masks(model, request, wanted.sampling, pool);
+    if (model->config.can.fill_masks) return fill_masks(model, request, wanted.sampling, pool);
     TRY(const Generation writing, generate(model, request, wanted, pool));
     return writing.ids();
 }
