@@ -1,6 +1,7 @@
 #include "window/window.h"
 
 #include "base/quoted.h"
+#include "views/views.h"
 #include "window/application.h"
 
 namespace headlight {
