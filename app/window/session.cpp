@@ -42,8 +42,8 @@ Status Application::apply_options() {
         session_.selection.choose_head = true;
         session_.document.changes_wait = false;
     }
-    if (options_.text_option->count()) {
-        session_.document.text = options_.text;
+    if (options_.text) {
+        session_.document.text = *options_.text;
         session_.selection.choose_head = true;
         session_.document.changes_wait = false;
     } else if (session_.document.text.empty() && !session_.preferences.hints_seen) {
@@ -52,7 +52,7 @@ Status Application::apply_options() {
     if (!options_.second.empty()) session_.document.second = options_.second;
     if (!options_.view.empty()) session_.selection.view_name = options_.view;
     open_named_view(session_, session_.selection.view_name);
-    if (options_.text_option->count() || !options_.model.empty()) session_.selection.locked.reset();
+    if (options_.text || !options_.model.empty()) session_.selection.locked.reset();
     if (for_picture) session_.preferences.hints_seen = true;
     if (options_.hints) session_.preferences.hints_seen = false;
     if (!options_.theme.empty()) session_.preferences.dark = options_.theme == "dark";
