@@ -5,7 +5,7 @@
 #include "cli/verbs.h"
 #include "io/json.h"
 #include "model/library.h"
-#include "session/state.h"
+#include "session/settings.h"
 
 namespace headlight {
 

@@ -1,9 +1,12 @@
+
 // The three kinds of attention of one layer, side by side, beside the diagram that they are numbered in.
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/utf8.h"
 #include "views/architecture.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -50,7 +53,7 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const BlockPatt
 
 void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const BlockPattern& p) {
     Ui& ui = s.ui;
-    const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
+    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
     const float largest = std::max(p.weights.maxCoeff(), 1e-6f),
                 gap = std::min(cell_w, cell_h) >= ui.px(8) ? ui.line() : 0;
     for (Index r = 0; r < p.weights.rows(); ++r)
@@ -96,8 +99,8 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
                        ". Click opens the heat map.");
     }
     if (hit.clicked) {
-        s.state.block = p.block;
-        open_view(s.state, "head");
+        s.session.selection.block = p.block;
+        open_view(s.session, "head");
     }
     const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,
                                              ui.colors->t2, explained_kind(kind));
@@ -127,9 +130,9 @@ void draw_layer_maps(Scene& s, Rect area) {
 }
 
 std::vector<Question> ask_architecture(const Scene& s) {
-    if (s.model()->config.stacks.size() < 2 || !s.state.model_maps) return {};
-    return {LayerPatternsWanted{s.model()->config.block(s.state.block).layer,
-                                s.state.model_mean ? -1 : s.state.head}};
+    if (s.model()->config.stacks.size() < 2 || !s.of<ArchitectureState>().maps) return {};
+    return {LayerPatternsWanted{s.model()->config.block(s.session.selection.block).layer,
+                                s.of<ArchitectureState>().mean ? -1 : s.session.selection.head}};
 }
 
 }  // namespace headlight

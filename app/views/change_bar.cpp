@@ -1,8 +1,11 @@
+
 // The row of masks, brush, temperature and ablations: everything that can be changed, in every view.
+
 #include <algorithm>
 #include <cmath>
 
 #include "views/changes.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -36,21 +39,22 @@ private:
 
 void choose_mask(Scene& s, Flow& flow) {
     std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
-    auto current = std::find(names.begin(), names.end(), s.state.intervention.mask.name());
-    if (current == names.end()) current = names.insert(names.end(), s.state.intervention.mask.name());
+    auto current = std::find(names.begin(), names.end(), s.session.document.intervention.mask.name());
+    if (current == names.end())
+        current = names.insert(names.end(), s.session.document.intervention.mask.name());
     const int chosen = flow.choose("Mask", "mask", names, static_cast<int>(current - names.begin()));
     if (chosen < 0) return;
     if (auto mask = Mask::parse(names[static_cast<size_t>(chosen)])) {
-        Intervention next = s.state.intervention;
+        Intervention next = s.session.document.intervention;
         next.mask = *std::move(mask);
-        s.state.intervene(std::move(next));
+        s.session.document.intervene(std::move(next));
     }
 }
 
 /// The change of some kinds with exactly this place, or null.
-const Change* change_at(const ViewState& state, std::initializer_list<ChangeKind> kinds, int block,
+const Change* change_at(const Session& session, std::initializer_list<ChangeKind> kinds, int block,
                         int head) {
-    for (const Change& c : state.intervention.changes)
+    for (const Change& c : session.document.intervention.changes)
         if (c.block == block && c.head == head && c.blocks == Blocks::usual &&
             std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end())
             return &c;
@@ -58,8 +62,9 @@ const Change* change_at(const ViewState& state, std::initializer_list<ChangeKind
 }
 
 void choose_temperature(Scene& s, Flow& flow) {
-    const int block = s.state.brush_all ? -1 : s.state.block, head = s.state.brush_all ? -1 : s.state.head;
-    const Change* set = change_at(s.state, {ChangeKind::temperature}, block, head);
+    const int block = s.of<Painting>().all_heads ? -1 : s.session.selection.block,
+              head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
+    const Change* set = change_at(s.session, {ChangeKind::temperature}, block, head);
     const float now = set ? set->value : 1;
     std::vector<std::string> items;
     int current = -1;
@@ -78,17 +83,17 @@ void choose_temperature(Scene& s, Flow& flow) {
     change.block = block;
     change.head = head;
     change.value = kTemperatures[chosen].first;
-    replace_changes(s.state, {ChangeKind::temperature}, block, head,
+    replace_changes(s.session, {ChangeKind::temperature}, block, head,
                     change.value == 1 ? std::nullopt : std::optional(change));
 }
 
 void choose_ablation(Scene& s, Flow& flow) {
     const std::vector<ChangeKind> kinds{ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform,
                                         ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze};
-    const Change* set = change_at(s.state,
+    const Change* set = change_at(s.session,
                                   {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
                                    ChangeKind::keep, ChangeKind::freeze},
-                                  s.state.block, s.state.head);
+                                  s.session.selection.block, s.session.selection.head);
     std::vector<std::string> items{"as it is"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
@@ -99,22 +104,24 @@ void choose_ablation(Scene& s, Flow& flow) {
         current = static_cast<int>(items.size());
         items.push_back("frozen");
     }
-    const std::string label = "Head " + head_name(s.model()->config, s.state.block, s.state.head);
+    const std::string label =
+        "Head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
     const int chosen = flow.choose(label.c_str(), "ablation", items, current);
     if (chosen < 0 || chosen == current) return;
     std::optional<Change> change;
     if (chosen > 0) {
         change.emplace();
         change->kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
-        std::tie(change->block, change->head) = std::pair{s.state.block, s.state.head};
+        std::tie(change->block, change->head) =
+            std::pair{s.session.selection.block, s.session.selection.head};
     }
-    replace_changes(s.state, kinds, s.state.block, s.state.head, change);
+    replace_changes(s.session, kinds, s.session.selection.block, s.session.selection.head, change);
 }
 
 void choose_skips(Scene& s, Flow& flow) {
-    const int block = s.state.block;
-    const bool attention = change_at(s.state, {ChangeKind::skip_attention}, block, -1),
-               mlp = change_at(s.state, {ChangeKind::skip_mlp}, block, -1);
+    const int block = s.session.selection.block;
+    const bool attention = change_at(s.session, {ChangeKind::skip_attention}, block, -1),
+               mlp = change_at(s.session, {ChangeKind::skip_mlp}, block, -1);
     const bool cross = s.model()->config.block(block).kind ==
                        AttentionKind::cross;  // the MLP belongs to self-attention's layer
     const std::string label = "Layer " + block_name(s.model()->config, block);
@@ -122,7 +129,7 @@ void choose_skips(Scene& s, Flow& flow) {
     if (!cross) items.insert(items.end(), {"no MLP", "neither"});
     const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
-    Intervention next = s.state.intervention;
+    Intervention next = s.session.document.intervention;
     const auto skips = [&](const Change& c) {
         return c.block == block && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp);
     };
@@ -135,26 +142,27 @@ void choose_skips(Scene& s, Flow& flow) {
         change.block = block;
         next.changes.push_back(std::move(change));
     }
-    s.state.intervene(std::move(next));
+    s.session.document.intervene(std::move(next));
 }
 
 }  // namespace
 
 float draw_change_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (!s.state.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
+    if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     Flow flow(ui, area);
     if (!s.model()->config.can.read_image) choose_mask(s, flow);
     if (const int c =
             flow.choose("Brush", "brush", {"off", "block", "allow", "block rectangle", "allow rectangle"},
-                        static_cast<int>(s.state.brush));
+                        static_cast<int>(s.of<Painting>().brush));
         c >= 0) {
-        s.state.brush = static_cast<Brush>(c);
-        if (c > 0) open_view(s.state, "head");
+        s.of<Painting>().brush = static_cast<Brush>(c);
+        if (c > 0) open_view(s.session, "head");
     }
-    if (const int c = flow.choose("on", "scope", {"all heads", "this head"}, s.state.brush_all ? 0 : 1);
+    if (const int c =
+            flow.choose("on", "scope", {"all heads", "this head"}, s.of<Painting>().all_heads ? 0 : 1);
         c >= 0)
-        s.state.brush_all = c == 0;
+        s.of<Painting>().all_heads = c == 0;
     choose_temperature(s, flow);
     choose_ablation(s, flow);
     choose_skips(s, flow);

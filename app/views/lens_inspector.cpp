@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "views/lens.h"
+#include "views/save_menu.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -16,13 +17,13 @@ void accept(Scene& s, int position, int id) {
     if (s.sentence()->written) return go_on_from(s, s.sentence()->step, id);
     std::string bytes = (*m.target_tokenizer()).bytes(id);
     if (!is_valid_utf8(bytes)) {
-        s.state.notice = "This token is part of a character and cannot stand in the text alone.";
+        s.session.notice = "This token is part of a character and cannot stand in the text alone.";
         return;
     }
     TextField& field = m.config.stacks.size() > 1 ? s.fields.second : s.fields.sentence;
     if (!m.config.can.fill_masks) {
         if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
-        return field.replace(field.text() + bytes, s.state.history);
+        return field.replace(field.text() + bytes, s.session.document.history);
     }
     size_t at = std::string::npos;
     for (const PredictedTokens& p : s.sentence()->predictions) {
@@ -32,7 +33,7 @@ void accept(Scene& s, int position, int id) {
     if (at == std::string::npos || s.sentence()->mask.empty()) return;
     while (!bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
     std::string text = field.text();
-    field.replace(text.replace(at, s.sentence()->mask.size(), bytes), s.state.history);
+    field.replace(text.replace(at, s.sentence()->mask.size(), bytes), s.session.document.history);
 }
 
 /// Whether a click on a prediction can change the text.
@@ -65,7 +66,7 @@ float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWa
         if (h.hovered) pointed = p.id;
         if (h.clicked && clickable) accept(s, found.asked.position, p.id);
     }
-    s.state.explained = pointed;
+    s.session.selection.hovered.token = pointed;
     return y;
 }
 
@@ -109,7 +110,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
 }
 
 }  // namespace headlight

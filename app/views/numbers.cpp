@@ -1,3 +1,4 @@
+
 #include "views/numbers.h"
 
 #include <algorithm>
@@ -6,8 +7,17 @@
 #include <thread>
 
 #include "base/memory.h"
+#include "views/align.h"
 #include "views/all_heads.h"
 #include "views/compare.h"
+#include "views/delta.h"
+#include "views/graph.h"
+#include "views/heat_map.h"
+#include "views/lens.h"
+#include "views/lines.h"
+#include "views/positions.h"
+#include "views/steps.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -20,7 +30,7 @@ Matrix shown_only(const Matrix& values) {
     return (values.array() < 0).select(Matrix::Constant(values.rows(), values.cols(), kNothing), values);
 }
 
-Matrix column_of(const std::vector<std::vector<float>>& columns) {
+Matrix column_of(const std::vector<std::vector<float> >& columns) {
     Matrix out(columns.empty() ? 0 : static_cast<Index>(columns[0].size()),
                static_cast<Index>(columns.size()));
     for (size_t c = 0; c < columns.size(); ++c)
@@ -47,7 +57,7 @@ std::vector<NumberTable> layer_numbers(const Scene& s) {
     const Trace& trace = *s.sentence()->trace;
     check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.block()) * 4);
     for (int head = 0; head < trace.config().heads(s.block()); ++head)
-        if (!s.state.hidden_heads.count(head))
+        if (!s.of<LinesState>().hidden_heads.count(head))
             out.push_back({"pattern of head " + head_name(trace.config(), s.block(), head), "query", "key",
                            s.query_labels(), s.key_labels(),
                            shown_only(masked_pattern(trace, s.block(), head))});
@@ -92,7 +102,7 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
     if (!found) return {};
     const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);
     std::vector<std::string> names;
-    std::vector<std::vector<float>> columns;
+    std::vector<std::vector<float> > columns;
     const auto add = [&](const char* name, bool there,
                          float (*value)(const KeyStep&)) {  // only the steps that the model takes
         if (!there) return;
@@ -169,7 +179,7 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
 }
 
 std::vector<NumberTable> compare_numbers(const Scene& s) {
-    if (s.state.compared_show == ComparedShow::next) {
+    if (s.of<CompareState>().show == ComparedShow::next) {
         const auto* found = s.found<PredictionPairWanted>();
         if (!found) return {};
         std::vector<std::string> labels;
@@ -189,7 +199,7 @@ std::vector<NumberTable> compare_numbers(const Scene& s) {
                            column_of({found->answer.divergence})});
         return out;
     }
-    const bool delta = s.state.compared_show == ComparedShow::delta;
+    const bool delta = s.of<CompareState>().show == ComparedShow::delta;
     const auto* pair = s.found<HeadPairWanted>();
     const auto* lengths = s.found<DeltaPairWanted>();
     const PairedMap* m = delta  ? lengths ? &lengths->answer.map : nullptr
@@ -206,7 +216,7 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
     const HeadChoice choice = choose_heads(s);
     const ModelConfig& c = s.model()->config;
     NumberTable out{"statistics", "head", "statistic", {}, {}, {}};
-    std::vector<std::vector<float>> columns;
+    std::vector<std::vector<float> > columns;
     for (const HeadColumn& column : choice.columns) {
         if (column.values.empty()) continue;
         out.columns.push_back(column.label);
@@ -225,7 +235,7 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
 
 std::vector<NumberTable> shown_numbers(const Scene& s) {
     if (!s.sentence()) return {};
-    const View& view = views()[view_for(s.state, *s.model())];
+    const View& view = views()[view_for(s.session, *s.model())];
     return view.numbers ? view.numbers(s) : std::vector<NumberTable>();
 }
 

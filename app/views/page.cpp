@@ -1,9 +1,11 @@
+
 #include "views/page.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "figure/canvas.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -11,10 +13,11 @@ std::string view_title(const Scene& s, const View& view) {
     const ModelConfig& c = s.model()->config;
     switch (view.shows) {
         case View::Shows::head:
-            if (view.of_layer && view.of_layer(s.state)) return "Layer " + block_name(c, s.state.block);
-            return "Head " + head_name(c, s.state.block, s.state.head);
+            if (view.of_layer && view.of_layer(s.session))
+                return "Layer " + block_name(c, s.session.selection.block);
+            return "Head " + head_name(c, s.session.selection.block, s.session.selection.head);
         case View::Shows::layer:
-            return "Layer " + block_name(c, s.state.block);
+            return "Layer " + block_name(c, s.session.selection.block);
         case View::Shows::model:
             break;
     }
@@ -42,7 +45,7 @@ void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)
     ui.begin_page(page_theme(), canvas);
     const Pictures none;
     Fields fields;
-    Scene scene{ui, page.state, page.answer.get(), none, fields, nullptr, 0, 0};
+    Scene scene{ui, page.session, page.answer.get(), none, fields, nullptr, 0, 0};
     use(scene);
 }
 
@@ -50,7 +53,7 @@ void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)
 
 Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
     const View& view = views()[page.view];
-    page.state.dark = false;
+    page.session.preferences.dark = false;
     page.answer = std::make_shared<const WorkAnswer>(answer);
     if (!view.ask) return success();
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
@@ -95,8 +98,8 @@ void size_page(ViewPage& page, float width, float height) {
 }
 
 Drawing draw_view_page(ViewPage page) {
-    page.state.dark = false;
-    page.state.hovered.reset();
+    page.session.preferences.dark = false;
+    page.session.selection.hovered.cell.reset();
     const float zoom = page.zoom,
                 caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28,
                 title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;

@@ -1,5 +1,10 @@
+
 // How the open model knows where a token stands: its table of positions, what two positions have in common,
+
 // one column as a curve.
+
+#include "views/positions.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -91,7 +96,7 @@ struct Map {
     std::string rows, columns, caption;
     std::function<std::string(int)> row_name, column_name;
     std::function<std::string(int, int)> tip;
-    std::optional<std::pair<int, int>> pointed = std::nullopt;
+    std::optional<std::pair<int, int> > pointed = std::nullopt;
 };
 
 void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
@@ -212,26 +217,27 @@ void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
     const float y = area.y + ui.px(26);
     x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, "of " + s.model()->name) + ui.px(32);
     const auto counted =
-        std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.state.position_count) -
+        std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.of<PositionsState>().count) -
         std::begin(kPositionCounts);
     if (const int i = ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"},
                                 static_cast<int>(counted));
         i >= 0)
-        s.state.position_count = kPositionCounts[i];
+        s.of<PositionsState>().count = kPositionCounts[i];
     if (c.stacks.size() > 1)
-        if (const int i =
-                ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"}, s.state.position_stack);
+        if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"},
+                                    s.of<PositionsState>().stack);
             i >= 0)
-            s.state.position_stack = i;
+            s.of<PositionsState>().stack = i;
     if (kind == PositionScheme::alibi || kind == PositionScheme::relative) {
         std::vector<std::string> heads;
-        for (int h = 0; h < c.stacks[static_cast<size_t>(std::min<int>(
-                                         s.state.position_stack, static_cast<int>(c.stacks.size()) - 1))]
-                                .heads;
+        for (int h = 0;
+             h < c.stacks[static_cast<size_t>(std::min<int>(s.of<PositionsState>().stack,
+                                                            static_cast<int>(c.stacks.size()) - 1))]
+                     .heads;
              ++h)
             heads.push_back(std::to_string(h));
-        if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.state.head); h >= 0)
-            s.state.head = h;
+        if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.session.selection.head); h >= 0)
+            s.session.selection.head = h;
     }
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
@@ -271,9 +277,9 @@ Map table_map(const ModelConfig& c, const Positions& p) {
 }  // namespace
 
 std::vector<Question> ask_positions(const Scene& s) {
-    const AttentionBlock block = s.model()->config.block(s.state.block);
-    const int stack = s.model()->config.stacks.size() > 1 ? s.state.position_stack : 0;
-    return {PositionsWanted{stack, block.layer, s.state.head, s.state.position_count}};
+    const AttentionBlock block = s.model()->config.block(s.session.selection.block);
+    const int stack = s.model()->config.stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
+    return {PositionsWanted{stack, block.layer, s.session.selection.head, s.of<PositionsState>().count}};
 }
 
 void draw_positions(Scene& s, Rect area) {

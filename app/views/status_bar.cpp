@@ -1,13 +1,16 @@
+
 // The lowest line: what is open, which mask is in force, and what the person should know.
+
 #include <algorithm>
 
 #include "model/parameters.h"
+#include "views/panels.h"
 #include "views/views.h"
 
 namespace headlight {
 
 std::string shown_notice(const Scene& s) {
-    if (!s.state.notice.empty()) return s.state.notice;
+    if (!s.session.notice.empty()) return s.session.notice;
     if (s.answer && !s.answer->failure.empty()) return s.answer->failure;
     if (!s.sentence()) return "";
     const SentenceResult& sentence = *s.sentence();
@@ -29,8 +32,9 @@ float draw_left_workspace(Scene& s, float x, float y) {
         x = right + ui.px(16);
         return ui.link(path, right, y, label);
     };
-    if (link("left/open", "Open its workspace")) s.state.workspace_wanted = s.state.left_workspace;
-    if (link("left/dismiss", "Dismiss")) s.state.left_unwanted = true;
+    if (link("left/open", "Open its workspace"))
+        s.session.document.workspace_wanted = s.session.document.left_workspace;
+    if (link("left/dismiss", "Dismiss")) s.session.document.left_unwanted = true;
     return x + ui.px(16);
 }
 
@@ -55,17 +59,18 @@ void draw_status_bar(Scene& s, Rect area) {
                                        : " · " + short_count(parameter_count(c)) + " parameters");
         const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
         const Hit h = ui.control("tab/Model", model);
-        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.state, "model");
+        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.session, "model");
         if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
         x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) +
              ui.px(32);
         float right = area.right() - pad;
         right -= ui.text.width(kCaption, "float32");
         ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
-        const AttentionBlock block = c.block(std::clamp(s.state.block, 0, c.blocks() - 1));
+        const AttentionBlock block = c.block(std::clamp(s.session.selection.block, 0, c.blocks() - 1));
         const StackConfig& stack = c.stacks[static_cast<size_t>(block.stack)];
         const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
-        const Intervention& changed = s.sentence() ? s.sentence()->intervention : s.state.intervention;
+        const Intervention& changed =
+            s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
         const std::string changes = changed.changes.empty()
                                         ? ""
                                         : ", " + std::to_string(changed.changes.size()) +
@@ -78,7 +83,7 @@ void draw_status_bar(Scene& s, Rect area) {
                       (window ? ", window " + std::to_string(window) : "") + changes;
         ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
     }
-    if (!s.state.left_workspace.empty()) x = draw_left_workspace(s, x, y);
+    if (!s.session.document.left_workspace.empty()) x = draw_left_workspace(s, x, y);
     if (const std::string notice = shown_notice(s); !notice.empty()) {
         ui.name("notice", {x, area.y, ui.px(400), area.h});
         ui.text.draw(x, y, kCaption, ui.colors->accent_text,

@@ -1,5 +1,8 @@
+
 // The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
+
 // choice.
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +37,7 @@ std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 1
 /// The methods: the most probable token, the best of several drafts, a draw.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    SamplingParams& d = s.state.decoding;
+    SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
             ui.choice(x, y, "Choose", "writing/method", {"most probable", "best of drafts", "drawn"}, method);
@@ -59,18 +62,19 @@ void choose_decoding(Scene& s, float x, float y) {
     }
     if (s.model()->config.can.continue_text)
         choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192},
-                           s.state.written_length, as_count);
+                           s.session.document.generation.length, as_count);
 }
 
 /// Lets the step go on by itself until the end.
 void play(Scene& s) {
     const double now = ImGui::GetTime();
-    if (shown_step(s) >= last_step(s) && s.state.step < 0) s.state.playing = false;
-    if (!s.state.playing) return;
-    const double rest = kStepSeconds - (now - s.state.step_at);
+    if (shown_step(s) >= last_step(s) && s.session.document.generation.step < 0)
+        s.session.document.generation.playing = false;
+    if (!s.session.document.generation.playing) return;
+    const double rest = kStepSeconds - (now - s.session.document.generation.step_at);
     if (rest <= 0) {
         take_writing_step(s, 1);
-        s.state.step_at = now;
+        s.session.document.generation.step_at = now;
     }
     s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
@@ -78,10 +82,11 @@ void play(Scene& s) {
 void draw_play(Scene& s, float right, float y) {
     Ui& ui = s.ui;
     const Rect r{right - ui.px(72), y - ui.px(16), ui.px(72), ui.px(32)};
-    if (ui.button("writing/play", r, s.state.playing ? "Pause" : "Play")) {
-        if (!s.state.playing && shown_step(s) >= last_step(s)) s.state.step = 0;
-        s.state.playing = !s.state.playing;
-        s.state.step_at = ImGui::GetTime();
+    if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play")) {
+        if (!s.session.document.generation.playing && shown_step(s) >= last_step(s))
+            s.session.document.generation.step = 0;
+        s.session.document.generation.playing = !s.session.document.generation.playing;
+        s.session.document.generation.step_at = ImGui::GetTime();
     }
     if (!s.model()->config.can.continue_text) return;
     if (ui.button("writing/keep", {r.x - ui.px(80), r.y, ui.px(72), r.h}, "Keep")) keep_written(s);
@@ -123,7 +128,7 @@ void draw_slider(Scene& s, Rect track) {
     if (h.pressed && n > 0) {
         go_to_writing_step(
             s, static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))));
-        s.state.playing = false;
+        s.session.document.generation.playing = false;
     }
     if (const int by = ui.take_step("writing/slider")) take_writing_step(s, by);
     const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
@@ -183,16 +188,16 @@ bool is_written(const Scene& s, int step, int id) {
 }
 
 void go_on_from(Scene& s, int step, int id) {
-    s.state.force(s.sentence()->written->writing, step, id);
+    s.session.document.generation.force(s.sentence()->written->writing, step, id);
     if (s.sentence()->second.empty()) return;
-    s.fields.second.replace("", s.state.history);
+    s.fields.second.replace("", s.session.document.history);
     s.fields.leave();
 }
 
 void go_to_writing_step(Scene& s, int step) {
     const int n = last_step(s);
-    s.state.step = step >= n ? -1 : std::max(step, 0);
-    s.state.locked.reset();
+    s.session.document.generation.step = step >= n ? -1 : std::max(step, 0);
+    s.session.selection.locked.reset();
 }
 
 void take_writing_step(Scene& s, int by) { go_to_writing_step(s, shown_step(s) + by); }
@@ -205,14 +210,15 @@ void keep_written(Scene& s) {
     for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i)
         text += (*s.model()->target_tokenizer()).bytes(ids[i]);
     if (!is_valid_utf8(text)) {
-        s.state.notice = "What is written ends within a character; take one step more or less.";
+        s.session.notice = "What is written ends within a character; take one step more or less.";
         return;
     }
-    s.fields.sentence.replace(s.fields.sentence.text() + text, s.state.history);
+    s.fields.sentence.replace(s.fields.sentence.text() + text, s.session.document.history);
 }
 
 float writing_bar_height(const Scene& s, bool shows_others) {
-    if (!offers_writing(s) || !s.sentence()->written || (!s.state.writing_bar && shows_others)) return 0;
+    if (!offers_writing(s) || !s.sentence()->written || (!s.session.document.generation.bar && shows_others))
+        return 0;
     return s.ui.px(shows_others ? 150 : 112);
 }
 
@@ -238,12 +244,14 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
                                     area.w - 2 * pad));
     else
         choose_decoding(s, area.x + pad, below);
-    if (!s.state.forced.empty()) {
-        const std::string many = std::to_string(s.state.forced.size()) +
-                                 (s.state.forced.size() == 1 ? " token" : " tokens") + " held";
+    if (!s.session.document.generation.forced.empty()) {
+        const std::string many = std::to_string(s.session.document.generation.forced.size()) +
+                                 (s.session.document.generation.forced.size() == 1 ? " token" : " tokens") +
+                                 " held";
         const float w = ui.text.width(kCaption, "Let it choose");
         ui.text.draw_right(area.right() - pad - w - ui.px(12), below, kCaption, ui.colors->t3, many);
-        if (ui.link("writing/release", area.right() - pad, below, "Let it choose")) s.state.unforce();
+        if (ui.link("writing/release", area.right() - pad, below, "Let it choose"))
+            s.session.document.generation.unforce();
     }
     if (shows_others) draw_others(s, {area.x + pad, area.y + ui.px(112), area.w - 2 * pad, ui.px(28)});
 }

@@ -1,3 +1,4 @@
+
 #include "analysis/effects.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace headlight {
 
 namespace {
-constexpr int kTogether = 16, kMaxStages = 5;
+constexpr int kHeadsTogether = 16, kMaxStages = 5;
 }  // namespace
 
 Result<PerHead<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
@@ -18,7 +19,7 @@ Result<PerHead<float>> head_effects(const Trace& trace, int position, int token,
     const float before = own[token];
     const int heads = c.head_count();
     PerHead<float> out(c);
-    Matrix rows(kTogether, c.d_model);  // the unembedding is read once for many
+    Matrix rows(kHeadsTogether, c.d_model);  // the unembedding is read once for many
     for (int i = 0; i < heads; ++i) {
         ForwardRequest request = trace.request;
         Change ablation;
@@ -27,10 +28,10 @@ Result<PerHead<float>> head_effects(const Trace& trace, int position, int token,
         ablation.head = head.head;
         request.intervention.changes.push_back(std::move(ablation));
         TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
-        rows.row(i % kTogether) = ablated->normalized().row(position);
+        rows.row(i % kHeadsTogether) = ablated->normalized().row(position);
         if (done) *done = i + 1;
-        if ((i + 1) % kTogether && i + 1 < heads) continue;
-        const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
+        if ((i + 1) % kHeadsTogether && i + 1 < heads) continue;
+        const Matrix logits = unembed(*trace.model, rows.topRows(i % kHeadsTogether + 1), pool);
         const int first = i + 1 - static_cast<int>(logits.rows());
         for (int r = 0; r < logits.rows(); ++r)
             out[static_cast<size_t>(first + r)] = probabilities(logits.row(r).transpose())[token] - before;

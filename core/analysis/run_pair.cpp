@@ -1,3 +1,4 @@
+
 #include "analysis/run_pair.h"
 
 #include <algorithm>

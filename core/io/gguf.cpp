@@ -1,4 +1,6 @@
+
 // Every count is bounded by the bytes that are left before anything is read or allocated for it.
+
 #include "io/gguf.h"
 
 #include <cmath>
@@ -119,7 +121,7 @@ struct Entry {
     uint64_t offset = 0;
 };
 
-Entry read_entry(GgufReader& r) {
+Entry read_tensor_entry(GgufReader& r) {
     Entry e;
     e.name = r.text(kLongestName);
     const auto dimensions = r.number<uint32_t>();
@@ -187,7 +189,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
         if (!r.failed()) out.metadata[key] = std::move(value);
     }
     std::vector<Entry> table;
-    for (uint64_t i = 0; i < tensors && !r.failed(); ++i) table.push_back(read_entry(r));
+    for (uint64_t i = 0; i < tensors && !r.failed(); ++i) table.push_back(read_tensor_entry(r));
     if (r.failed()) return r.error();
     const Json& wanted = out.value("general.alignment");
     const uint64_t alignment = wanted.is_null()              ? 32

@@ -185,7 +185,7 @@ using Kind = ChangeKind;
 using Target = ChangeTarget;
 
 // In the order of ChangeKind; those that ablate a head stand first.
-constexpr ChangeRow kRows[] = {
+constexpr ChangeRow kChanges[] = {
     {Kind::zero, Target::head, "zero", nullptr, "its z is 0", true, parse_ablated<Kind::zero>, spell_ablated,
      label_ablated<Kind::zero>, make_zero, false},
     {Kind::mean, Target::head, "mean", nullptr, "its z is the mean over the positions", true,
@@ -214,13 +214,13 @@ constexpr ChangeRow kRows[] = {
 
 }  // namespace
 
-std::span<const ChangeRow> change_rows() { return kRows; }
-const ChangeRow& change_row(ChangeKind kind) { return kRows[static_cast<size_t>(kind)]; }
+std::span<const ChangeRow> change_rows() { return kChanges; }
+const ChangeRow& change_row(ChangeKind kind) { return kChanges[static_cast<size_t>(kind)]; }
 
 std::span<const ChangeRow> ablations() {
     size_t count = 0;
-    while (kRows[count].ablates) ++count;
-    return std::span(kRows).first(count);
+    while (kChanges[count].ablates) ++count;
+    return std::span(kChanges).first(count);
 }
 
 bool Change::paints() const { return change_row(kind).target == ChangeTarget::cells; }
@@ -259,7 +259,7 @@ Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
     const std::string name = text.substr(0, colon),
                       rest = colon == std::string::npos ? "" : text.substr(colon + 1);
     if (name == "ablate") return parse_ablation(c, rest);
-    for (const ChangeRow& row : kRows)
+    for (const ChangeRow& row : kChanges)
         if (!row.ablates && (name == row.name || (row.alias && name == row.alias)))
             return row.parse(c, text, rest);
     return unusable(text, kEveryKind);

@@ -1,4 +1,6 @@
+
 // Wire format: https://protobuf.dev/programming-guides/encoding; field numbers: sentencepiece_model.proto.
+
 #include "tokenizer/sentence_piece.h"
 
 #include <algorithm>
@@ -14,7 +16,6 @@ namespace headlight {
 
 namespace {
 
-constexpr std::string_view kBlank = "▁";
 constexpr size_t kMaxPieces = 4'000'000;
 
 /// One field of a message: a number, or bytes.
@@ -194,7 +195,7 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
         if (add) mapped.prepend(" ");
         for (size_t i = 0; i < mapped.bytes.size(); ++i) {
             if (escape && mapped.bytes[i] == ' ')
-                out.bytes += kBlank;
+                out.bytes += kMetaspace;
             else
                 out.bytes += mapped.bytes[i];
             out.origin.resize(out.bytes.size(), mapped.origin[i]);
@@ -204,8 +205,8 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
     };
 }
 
-Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file,
-                                                               const std::string& name) {
+Result<std::shared_ptr<const TokenModel> > sentence_piece_model(const SentencePieceFile& file,
+                                                                const std::string& name) {
     const int unknown = file.id_of(PieceKind::unknown);
     TRY(Vocabulary vocabulary, Vocabulary::from_list(file.pieces, name));
     if (!file.unigram) {
