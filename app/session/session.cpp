@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-void Generation::force(const Writing& writing, int at, int id) {
+void GenerationWishes::force(const Writing& writing, int at, int id) {
     forced.clear();
     for (int i = 0; i < at; ++i) forced.push_back(writing.tokens[static_cast<size_t>(i)].id);
     forced.push_back(id);
@@ -15,7 +15,7 @@ void Generation::force(const Writing& writing, int at, int id) {
     playing = false;
 }
 
-void Generation::unforce() {
+void GenerationWishes::unforce() {
     forced.clear();
     step = -1;
 }
@@ -73,7 +73,7 @@ void visit(Comparison& c, FieldVisitor& v) {
     v.pairs("tied", c.alignment.by_hand);
 }
 
-void visit(Generation& g, FieldVisitor& v) {
+void visit(GenerationWishes& g, FieldVisitor& v) {
     v.number("temperature", g.decoding.temperature, 0, 10);
     v.integer("top_k", g.decoding.top_k, 0, 1 << 20);
     v.number("top_p", g.decoding.top_p, 0, 1);

@@ -37,7 +37,7 @@ struct Comparison {
 };
 
 /// How the model writes on, and how much of that is read.
-struct Generation {
+struct GenerationWishes {
     Decoding decoding;
     int length = 24;          // the most tokens that a decoder writes on
     bool bar = false;         // the bar of writing is open; a decoder writes on then
@@ -66,12 +66,13 @@ struct Document {
     History history;                   // of texts and interventions
     bool same_step = false;            // further changes belong to the last step of undo
     Comparison comparison;
-    Generation generation;
+    GenerationWishes generation;
     bool sweeping = false;               // each head is ablated in turn
     int sweep_token = -1;                // whose probability is watched; −1: the predicted one
     HeadLabels head_labels;              // by hand; in a file of their own
     std::vector<LabelEdit> label_edits;  // not written yet
     std::string workspace;               // the file that was opened or saved last
+    std::string unknown_fields;          // what it holds that this version does not know, as JSON
     std::string workspace_wanted;        // a file that shall be opened
     std::string left_workspace;  // what a window left that did not end as it should; offered until it is
                                  // opened or not wanted
