@@ -26,8 +26,8 @@ struct WorkRequest {
     uint64_t model_attempt = 0;  // grows when the same path shall be tried again
     std::string text;            // or the path of a picture, for vision models
     std::string second;          // the second sentence, or the target
-    WritingAsked writing;
-    int site = 0, head = 0;
+    GenerationAsked writing;
+    int block = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;                 // pick the most telling head for this text
     Intervention intervention;                // masks and changes in force

@@ -72,14 +72,14 @@ void Worker::see_to_sweep(const WorkRequest& r) {
 
 void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
-    const Cell cell{state_.site, state_.head, std::min(r.cell->first, trace.query_count(state_.site) - 1),
-                    std::min(r.cell->second, trace.key_count(state_.site) - 1)};
+    const Cell cell{state_.block, state_.head, std::min(r.cell->first, trace.query_count(state_.block) - 1),
+                    std::min(r.cell->second, trace.key_count(state_.block) - 1)};
     if (!state_.cell || state_.cell->cell != cell)
         state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
 
 Status Worker::handle(const WorkRequest& r) {
-    see_to_model(r);
+    update_model(r);
     if (!model_) {
         if (!opener_.opening()) publish();
         return success();
@@ -95,15 +95,16 @@ Status Worker::handle(const WorkRequest& r) {
         return success();
     }
     const ModelConfig& c = model_->config;
-    const int site = std::clamp(r.site, 0, c.sites() - 1);
-    const AttentionHead head = r.choose_head ? most_telling_head(s, pool_)
-                                             : AttentionHead{site, std::clamp(r.head, 0, c.heads(site) - 1)};
-    state_.site = head.site;
+    const int block = std::clamp(r.block, 0, c.blocks() - 1);
+    const AttentionHead head = r.choose_head
+                                   ? most_telling_head(s, pool_)
+                                   : AttentionHead{block, std::clamp(r.head, 0, c.heads(block) - 1)};
+    state_.block = head.block;
     state_.head = head.head;
-    if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head ||
+    if (!state_.picture || state_.picture->block != state_.block || state_.picture->head != state_.head ||
         state_.picture->sink_dropped != r.drop_sink) {
         state_.picture = std::make_shared<const HeadPicture>(
-            make_picture(*s.trace, state_.site, state_.head, pool_, r.drop_sink, map_side_));
+            make_picture(*s.trace, state_.block, state_.head, pool_, r.drop_sink, map_side_));
         state_.cell = nullptr;
         if (r.questions.empty())
             publish();  // a view with questions keeps its old picture until they are answered

@@ -18,7 +18,7 @@ class Worker {
 public:
     /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: the longest
     /// side of a map that it can show.
-    Worker(int threads, std::function<void()> done, int map_side = kMostMapSide);
+    Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide);
     ~Worker();
 
     void ask(WorkRequest request);
@@ -36,7 +36,7 @@ private:
     Status see_to_sentence(const WorkRequest& request);
     void tell(const Error& error);
     void show(std::shared_ptr<const SentenceResult> sentence);
-    void see_to_model(const WorkRequest& request);
+    void update_model(const WorkRequest& request);
     void finish_opening();
     Result<ModelInput> recorded_input(const Model& model) const;
     Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);

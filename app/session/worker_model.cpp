@@ -24,7 +24,7 @@ void Worker::finish_opening() {
 }
 
 /// Opens what the request names, while the model that is open goes on.
-void Worker::see_to_model(const WorkRequest& r) {
+void Worker::update_model(const WorkRequest& r) {
     const bool is_open = r.model_path == state_.model_path && r.model_attempt == state_.model_attempt;
     if (is_open) return opener_.give_up();
     opener_.want(r.model_path, r.model_attempt);
@@ -33,7 +33,7 @@ void Worker::see_to_model(const WorkRequest& r) {
 
 Result<ModelInput> Worker::read_input(const Model& model, const std::string& text,
                                       const std::string& second) {
-    Typed typed;
+    TextInput typed;
     switch (model.config.kind) {
         case ModelKind::vision:
             if (text.empty()) return ModelInput{};
@@ -55,7 +55,7 @@ Result<ModelInput> Worker::read_input(const Model& model, const std::string& tex
             typed.target = second;
             break;
     }
-    return read_typed(model, typed);
+    return encode_input(model, typed);
 }
 
 }  // namespace headlight

@@ -59,7 +59,7 @@ bool Worker::writes(const WorkRequest& r) const {
 Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
                                                             std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
-    WritingWanted wanted = r.writing.wanted;
+    GenerationWanted wanted = r.writing.wanted;
     if (model_->config.kind == ModelKind::encoder_decoder) wanted.length = kLongestTarget;
     if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
         wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};

@@ -1,4 +1,6 @@
+
 // The table of views for the window's centre.
+
 #pragma once
 
 #include <span>
@@ -52,6 +54,7 @@ void open_named_view(Session& session, const std::string& name);
 void close_view(Session& session);
 
 /// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it
+
 /// is compared with. A workspace's path leads to the workspace.
 void choose_model(Session& session, const std::string& path);
 /// Goes back to the one that is open.

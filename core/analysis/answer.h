@@ -21,7 +21,7 @@ namespace headlight {
 /// weights.
 struct HeadPicture {
     Serial serial;
-    int site = 0, head = 0, step = 1;
+    int block = 0, head = 0, step = 1;
     bool sink_dropped = false;
     std::vector<Matrix> levels;
     Matrix row_largest;  // [1, queries]
@@ -36,11 +36,11 @@ struct HeadPicture {
 
 /// How the model writes on behind what it is given: an encoder–decoder its target where none was typed, a
 /// decoder where the person asked for it.
-struct WritingAsked {
-    WritingWanted wanted;    // its length is a decoder's
-    bool continues = false;  // a decoder writes on too
-    int step = -1;           // how many of its tokens the pass that is shown has read; −1: all
-    bool operator==(const WritingAsked&) const = default;
+struct GenerationAsked {
+    GenerationWanted wanted;  // its length is a decoder's
+    bool continues = false;   // a decoder writes on too
+    int step = -1;            // how many of its tokens the pass that is shown has read; −1: all
+    bool operator==(const GenerationAsked&) const = default;
 };
 
 struct NextToken {
@@ -58,8 +58,8 @@ struct PredictedTokens {
 /// What the model wrote, or was made to write, and how much of it was read by the pass that is shown: that
 /// pass chooses tokens[step].
 struct WrittenText {
-    WritingWanted wanted;  // as it was carried out
-    Writing writing;
+    GenerationWanted wanted;  // as it was carried out
+    Generation writing;
     std::vector<std::string> labels;  // of its tokens
     std::string text;                 // without an end token
     int given = 1;                    // tokens that stood before it
@@ -75,7 +75,7 @@ struct SentenceResult {
     std::shared_ptr<const Model> model;
     std::string text, second;
     Intervention intervention;                   // asked for with it
-    WritingAsked asked;                          // likewise
+    GenerationAsked asked;                       // likewise
     std::shared_ptr<const WrittenText> written;  // null where the model writes nothing
     int step = 0;                                // how many of its tokens were read
     std::shared_ptr<const Trace> trace;          // null for an empty sentence
@@ -89,11 +89,11 @@ struct SentenceResult {
     size_t bytes_read = 0, second_read = 0;        // of both texts, up to the last token kept
     double milliseconds = 0;                       // tokenizing, forward pass, summaries
 
-    const std::vector<std::string>& query_labels(int site) const {
-        return labels[static_cast<size_t>(model->config.site(site).stack)];
+    const std::vector<std::string>& query_labels(int block) const {
+        return labels[static_cast<size_t>(model->config.block(block).stack)];
     }
-    const std::vector<std::string>& key_labels(int site) const {
-        return labels[static_cast<size_t>(model->config.site(site).key_stack())];
+    const std::vector<std::string>& key_labels(int block) const {
+        return labels[static_cast<size_t>(model->config.block(block).key_stack())];
     }
 };
 
@@ -105,12 +105,12 @@ struct RunAnswer {
     std::shared_ptr<const CellReport> cell;
     Answers answers;                              // to the view's questions
     std::shared_ptr<const SentenceResult> other;  // the run that is compared
-    int site = 0, head = 0;
+    int block = 0, head = 0;
 
     /// The run and head that are shown: the picture's, which may for an instant be those of the request
     /// before.
     Shown shown() const {
-        return {sentence ? sentence->trace.get() : nullptr, picture ? picture->site : site,
+        return {sentence ? sentence->trace.get() : nullptr, picture ? picture->block : block,
                 picture ? picture->head : head};
     }
     template <class Q>
@@ -123,8 +123,8 @@ struct RunAnswer {
 Matrix halve(const Matrix& values);
 
 /// `side`: most entries along a side of levels[0].
-HeadPicture make_picture(const Trace& trace, int site, int head, ThreadPool& pool, bool drop_sink = false,
-                         int side = kMostMapSide);
+HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& pool, bool drop_sink = false,
+                         int side = kMaxMapSide);
 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the
 /// caller.
@@ -138,7 +138,7 @@ AttentionHead most_telling_head(const SentenceResult& sentence, const ThreadPool
 /// Lets the model write behind the request's last sequence.
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
                                                         const ForwardRequest& request,
-                                                        const WritingWanted& wanted, ThreadPool& pool,
+                                                        const GenerationWanted& wanted, ThreadPool& pool,
                                                         const CancelFlag* cancel = nullptr,
                                                         const Trace* past = nullptr);
 
@@ -153,7 +153,7 @@ struct ShownRuns {
 };
 
 /// Everything that a view shows of its runs, but for its questions: what the worker would answer.
-Result<RunAnswer> answer_for(const ShownRuns& runs, int site, int head,
+Result<RunAnswer> answer_for(const ShownRuns& runs, int block, int head,
                              std::optional<std::pair<int, int>> cell, ThreadPool& pool);
 /// Adds what is missing, questions fitted to the trace.
 Status answer_questions(RunAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool,

@@ -1,3 +1,4 @@
+
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -81,7 +82,7 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
 TEST_CASE("links: the heaviest keys that make up the share, and no more of them than asked") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9, 77, 300}, pool);
-    const auto links = find(*trace, LinksWanted{1, 0.7f}, pool);
+    const auto links = answer(*trace, LinksWanted{1, 0.7f}, pool);
     REQUIRE(links);
     for (int h = 0; h < 4; ++h) {
         const Matrix p = trace->pattern(1, h);
@@ -157,10 +158,10 @@ TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the firs
         if (i) CHECK(next[i - 1].probability >= next[i].probability);
     }
     CHECK(sum == doctest::Approx(1));
-    CHECK((*generate(model, request_of({5, 9, 200}), {{}, 3, {}}, pool))[0] == next[0].id);
-    CHECK(*generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool) ==
-          *generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool));
-    CHECK(generate(model, request_of(std::vector<int>(47, 1)), {{}, 9, {}}, pool)->size() ==
+    CHECK((*generated_ids(model, request_of({5, 9, 200}), {{}, 3, {}}, pool))[0] == next[0].id);
+    CHECK(*generated_ids(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool) ==
+          *generated_ids(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool));
+    CHECK(generated_ids(model, request_of(std::vector<int>(47, 1)), {{}, 9, {}}, pool)->size() ==
           1);  // the context holds 48
 }
 
@@ -225,7 +226,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     };
     WorkRequest r;
     r.model_path = good;
-    r.site = 1;
+    r.block = 1;
     r.head = 2;
     r.cell = std::pair{0, 0};
     for (const char* typed : {"T", "Th", "The"}) {
@@ -234,7 +235,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     }
     r.text = "The cat";
     const auto first = answer(r, has("The cat"));
-    CHECK(first->site == 1);
+    CHECK(first->block == 1);
     CHECK(first->picture->levels.back().rows() == 1);
     r.model_path = "/nowhere/at all";
     const auto failed = answer(r, [](const WorkAnswer& a) { return !a.model_error.empty(); });
@@ -408,7 +409,7 @@ TEST_CASE(
     }
     write_bytes(path,
                 "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"temperature\": 70}");
-    CHECK((open_workspace(path, {})->selection.site == 0 &&
+    CHECK((open_workspace(path, {})->selection.block == 0 &&
            open_workspace(path, {})->document.generation.decoding.temperature == 10));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");
