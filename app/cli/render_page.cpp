@@ -101,7 +101,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.of<AlignState>().lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
-    TRY(WorkAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
+    TRY(RunAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
     TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }

@@ -72,6 +72,7 @@ struct Document {
     HeadLabels head_labels;              // by hand; in a file of their own
     std::vector<LabelEdit> label_edits;  // not written yet
     std::string workspace;               // the file that was opened or saved last
+    std::string unknown_fields;          // what it holds that this version does not know, as JSON
     std::string workspace_wanted;        // a file that shall be opened
     std::string left_workspace;  // what a window left that did not end as it should; offered until it is
                                  // opened or not wanted

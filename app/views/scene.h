@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "paint/ui.h"
+#include "session/opener.h"
 #include "session/session.h"
-#include "session/worker.h"
+#include "session/work.h"
 
 namespace headlight {
 
