@@ -13,6 +13,18 @@ constexpr size_t kMostPredictions = 16;
 
 }  // namespace
 
+int HeadPicture::heaviest_key(int query) const {
+    Index key = 0;
+    levels[0].row(query / step).maxCoeff(&key);
+    return static_cast<int>(key) * step;
+}
+
+int HeadPicture::heaviest_query(int key) const {
+    Index query = 0;
+    levels[0].col(key / step).maxCoeff(&query);
+    return static_cast<int>(query) * step;
+}
+
 Matrix halve(const Matrix& v) {
     Matrix out((v.rows() + 1) / 2, (v.cols() + 1) / 2);
     for (Index i = 0; i < out.rows(); ++i)

@@ -73,6 +73,9 @@ struct HeadPicture {
 
     float at(int query, int key) const { return levels[0](query / step, key / step); }
     float largest_of_row(int query) const { return row_largest(0, query / step); }
+    /// The key that a query looks at most, and the other way round.
+    int heaviest_key(int query) const;
+    int heaviest_query(int key) const;
 };
 
 struct NextToken {

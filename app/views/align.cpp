@@ -298,8 +298,8 @@ void point_at_words(Scene& s, const WordAlignment& a, int row, int column) {
 }
 
 void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
-    s.session.selection.locked = std::pair{a.first_token(true, row), a.first_token(false, column)};
-    s.fields.leave();
+    s.lock(std::pair{a.first_token(true, row), a.first_token(false, column)});
+    s.leave_text();
 }
 
 std::vector<Question> ask_alignment(const Scene& s) {

@@ -72,7 +72,7 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
         if (b.site >= 0) s.session.selection.site = b.site;
-        open_view(s.session, b.view);
+        s.send(std::string("view ") + b.view);
     }
     return h.hovered;
 }

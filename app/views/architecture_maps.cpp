@@ -98,7 +98,7 @@ void draw_kind(Scene& s, Rect area, const SitePattern& p, int number) {
     }
     if (hit.clicked) {
         s.session.selection.site = p.site;
-        open_view(s.session, "head");
+        s.send("view head");
     }
     const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,
                                              ui.colors->t2, explained_kind(kind));

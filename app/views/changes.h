@@ -1,6 +1,7 @@
 // Masks and changes: how views show and make them.
 #pragma once
 
+#include "session/commands.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -23,13 +24,6 @@ float draw_changes(Scene& scene, Rect area);
 
 /// "red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
-
-/// Takes the last thing back that the person did, to a text or to the model, or does it again.
-void undo(Session& session, Fields& fields);
-void redo(Session& session, Fields& fields);
-
-/// Puts a change in force, or takes it away again.
-void toggle_change(Session& session, const Change& change);
 
 /// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken
 /// away.

@@ -234,8 +234,7 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             ui.frame(cell, ui.colors->hover, 2);
             if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.sites[r], column};
             if (hit.clicked && column < parts.heads) {
-                s.session.selection.site = parts.sites[r];
-                s.session.selection.head = column;
+                s.select(parts.sites[r], column);
             }
         }
     }

@@ -96,8 +96,8 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.session.selection.hovered.key = i;
         if (h.clicked && queries) {
-            s.session.selection.locked = s.session.selection.hovered.cell;
-            s.fields.leave();
+            s.lock(s.session.selection.hovered.cell);
+            s.leave_text();
         }
     }
 }

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "paint/ui.h"
-#include "session/session.h"
-#include "session/worker.h"
+#include "session/command.h"
 
 namespace headlight {
 
@@ -33,6 +32,17 @@ struct Scene {
     float dim = 0;  // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it
                     // over the panels
 
+    std::vector<SentCommand>* sent = nullptr;  // carried out after the frame; null on a page
+
+    /// Asks for a command of the table by its whole name.
+    void send(std::string name, std::string words = "") const {
+        if (sent) sent->push_back({std::move(name), std::move(words)});
+    }
+    /// Chooses a head, or locks a cell (none: unlocks).
+    void select(int site, int head) const;
+    void lock(std::optional<std::pair<int, int>> cell) const;
+    /// The mouse chose something: arrows move there, not in a text.
+    void leave_text() const { send("leave text"); }
     /// A cell is under the mouse: every view lights it in the next frame.
     void point_at(std::optional<std::pair<int, int>> cell) {
         session.selection.hovered.cell = cell;
