@@ -33,8 +33,8 @@ void toggle_change(Document& document, const Change& change);
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer);
 
 /// A head as parse_head reads it.
-inline std::string head_words(const ModelConfig& config, int site, int head) {
-    return site_path(config, site) + "." + std::to_string(head);
+inline std::string head_words(const ModelConfig& config, int block, int head) {
+    return block_path(config, block) + "." + std::to_string(head);
 }
 
 void undo(Session& session, Host& host);

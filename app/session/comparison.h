@@ -16,7 +16,7 @@ enum class Compared { heads, changes, sentences, models };
 /// B, which is put beside the run and head that are shown.
 struct Comparison {
     Compared what = Compared::heads;
-    std::pair<int, int> head{0, 1};  // site, head
+    std::pair<int, int> head{0, 1};  // block, head
     std::string text, model;
     uint64_t attempt = 0;  // as Document::model_attempt, of B's model
     Alignment alignment;   // of two sentences

@@ -30,7 +30,7 @@ Status go_to_step(CommandContext& c, const std::string& words) {
 }
 
 Status play(CommandContext& c, const std::string&) {
-    Generation& g = c.session.document.generation;
+    GenerationState& g = c.session.document.generation;
     if (!g.playing && c.sentence()->step >= c.sentence()->written->steps()) g.step = 0;
     g.playing = !g.playing;
     g.step_at = -1;  // from now on
@@ -43,7 +43,7 @@ Status force(CommandContext& c, const std::string& words) {
     int step = 0, id = 0, used = 0;
     const bool read = std::sscanf(words.c_str(), "%d,%d%n", &step, &id, &used) == 2 &&
                       used == static_cast<int>(words.size());
-    const Writing& writing = c.sentence()->written->writing;
+    const Generation& writing = c.sentence()->written->writing;
     if (!read || step < 0 || step > static_cast<int>(writing.tokens.size()) || id < 0 ||
         id >= c.model()->config.vocab)
         return Error{"There is no token " + in_quotes(words) + "; write STEP,ID."};
@@ -71,7 +71,7 @@ Status insert_generated(CommandContext& c, const std::string&) {
 enum class Method { greedy, beams, sampling };
 
 Status choose_decoding(CommandContext& c, const std::string& words) {
-    Decoding& d = c.session.document.generation.decoding;
+    SamplingParams& d = c.session.document.generation.decoding;
     const Method now = d.temperature > 0 ? Method::sampling
                        : d.beams > 1     ? Method::beams
                                          : Method::greedy,

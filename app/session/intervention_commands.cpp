@@ -56,7 +56,7 @@ Status set_mask(CommandContext& c, const std::string& words) {
 Status ablate(CommandContext& c, const std::string& words) {
     const Selection& s = c.session.selection;
     Change change;
-    std::tie(change.site, change.head) = std::pair{s.site, s.head};
+    std::tie(change.block, change.head) = std::pair{s.block, s.head};
     if (!words.empty()) TRY(change, parse_ablation(c.model()->config, words));
     toggle_change(c.session.document, change);
     return success();

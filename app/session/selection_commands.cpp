@@ -27,22 +27,22 @@ Result<std::pair<int, int>> parse_head(const ModelConfig& config, const std::str
         const auto done = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         return done.ptr == digits.data() + digits.size() && !digits.empty() ? value : -1;
     };
-    int site = number(block);
-    for (int i = 0; i < config.sites(); ++i)
-        if (site_path(config, i) == block) site = i;
-    if (!config.has_head({site, number(head)}))
+    int block = number(block);
+    for (int i = 0; i < config.blocks(); ++i)
+        if (block_path(config, i) == block) block = i;
+    if (!config.has_head({block, number(head)}))
         return Error{"There is no head " + in_quotes(text) + ": they go from " + head_name(config, 0, 0) +
-                     " to " + head_name(config, config.sites() - 1, config.heads(config.sites() - 1) - 1) +
+                     " to " + head_name(config, config.blocks() - 1, config.heads(config.blocks() - 1) - 1) +
                      "."};
-    return std::pair{site, number(head)};
+    return std::pair{block, number(head)};
 }
 
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer) {
     const SentenceResult* s = answer ? answer->sentence.get() : nullptr;
     if (!s || !s->trace || !answer->picture) return std::nullopt;
-    const int site = answer->shown().site;
-    const auto queries = static_cast<int>(s->query_labels(site).size()),
-               keys = static_cast<int>(s->key_labels(site).size());
+    const int block = answer->shown().block;
+    const auto queries = static_cast<int>(s->query_labels(block).size()),
+               keys = static_cast<int>(s->key_labels(block).size());
     const auto cell = session.selection.focused();
     if (cell && cell->first < queries && cell->second < keys) return cell;
     const ModelKind kind = s->model->config.kind;
@@ -58,7 +58,7 @@ const char* kSelection = "Heads and cells";
 
 Status choose_head(CommandContext& c, const std::string& words) {
     TRY(const auto head, parse_head(c.model()->config, words));
-    std::tie(c.session.selection.site, c.session.selection.head) = head;
+    std::tie(c.session.selection.block, c.session.selection.head) = head;
     c.session.selection.choose_head = false;
     return success();
 }
@@ -66,9 +66,9 @@ Status choose_head(CommandContext& c, const std::string& words) {
 /// "16,10": a query and a key of the head that is chosen.
 Status lock_cell(CommandContext& c, const std::string& words) {
     int query = -1, key = -1, used = 0;
-    const int site = c.session.selection.site;
-    const int queries = static_cast<int>(c.sentence()->query_labels(site).size()),
-              keys = static_cast<int>(c.sentence()->key_labels(site).size());
+    const int block = c.session.selection.block;
+    const int queries = static_cast<int>(c.sentence()->query_labels(block).size()),
+              keys = static_cast<int>(c.sentence()->key_labels(block).size());
     const bool read = std::sscanf(words.c_str(), "%d,%d%n", &query, &key, &used) == 2 &&
                       used == static_cast<int>(words.size());
     if (!read || query < 0 || key < 0 || query >= queries || key >= keys)

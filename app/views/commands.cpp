@@ -46,8 +46,8 @@ Command view_row(const View& v) {
 void move_head(CommandContext& c, int layers, int heads) {
     Selection& s = c.session.selection;
     const ModelConfig& config = c.model()->config;
-    s.site = std::clamp(s.site + layers, shown_view(c).lists_choices ? cross_site(config, 0) : 0,
-                        config.sites() - 1);
+    s.block = std::clamp(s.block + layers, shown_view(c).lists_choices ? cross_block(config, 0) : 0,
+                        config.blocks() - 1);
     s.head += heads;
     fit_head(s, config);
     s.choose_head = false;
@@ -83,9 +83,9 @@ Command moves_cell(const char* name, const char* title, const char* keys, int do
                 [down, across](CommandContext& c, const std::string&) {
                     auto [query, key] = *shown_cell(c.session, c.answer);
                     const bool turned = c.session.preferences.queries == Axis::columns;
-                    const int site = c.answer->shown().site;
-                    const auto queries = static_cast<int>(c.sentence()->query_labels(site).size()),
-                               keys = static_cast<int>(c.sentence()->key_labels(site).size());
+                    const int block = c.answer->shown().block;
+                    const auto queries = static_cast<int>(c.sentence()->query_labels(block).size()),
+                               keys = static_cast<int>(c.sentence()->key_labels(block).size());
                     c.session.selection.locked =
                         std::pair{std::clamp(query + (turned ? across : down), 0, queries - 1),
                                   std::clamp(key + (turned ? down : across), 0, keys - 1)};
@@ -130,7 +130,7 @@ Command brush_row() {
 Status label_head(CommandContext& c, const std::string& words) {
     Session& s = c.session;
     const ModelConfig& config = c.model()->config;
-    const std::string head = site_path(config, s.selection.site) + "." + std::to_string(s.selection.head);
+    const std::string head = block_path(config, s.selection.block) + "." + std::to_string(s.selection.head);
     if (!words.empty()) {
         s.document.label(c.model()->name, head, valid_utf8(words.substr(0, 100)));
         return success();
@@ -146,7 +146,7 @@ Status label_head(CommandContext& c, const std::string& words) {
 Status remove_label(CommandContext& c, const std::string&) {
     const Selection& s = c.session.selection;
     c.session.document.label(c.model()->name,
-                             site_path(c.model()->config, s.site) + "." + std::to_string(s.head), "");
+                             block_path(c.model()->config, s.block) + "." + std::to_string(s.head), "");
     return success();
 }
 

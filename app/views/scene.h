@@ -39,7 +39,7 @@ struct Scene {
         if (sent) sent->push_back({std::move(name), std::move(words)});
     }
     /// Chooses a head, or locks a cell (none: unlocks).
-    void select(int site, int head) const;
+    void select(int block, int head) const;
     void lock(std::optional<std::pair<int, int>> cell) const;
     /// The mouse chose something: arrows move there, not in a text.
     void leave_text() const { send("leave text"); }
@@ -72,11 +72,11 @@ struct Scene {
                    : nullptr;
     }
     /// The attention block that is shown, and the tokens on its two sides.
-    int site() const { return answer->shown().site; }
+    int block() const { return answer->shown().block; }
     /// Its head that is shown; session.selection.head is the one that is wanted.
     int head() const { return answer->shown().head; }
-    const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
-    const std::vector<std::string>& key_labels() const { return sentence()->key_labels(site()); }
+    const std::vector<std::string>& query_labels() const { return sentence()->query_labels(block()); }
+    const std::vector<std::string>& key_labels() const { return sentence()->key_labels(block()); }
     int queries() const { return static_cast<int>(query_labels().size()); }
     int keys() const { return static_cast<int>(key_labels().size()); }
     /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.

@@ -1,4 +1,6 @@
+
 // The table of views for the window's centre.
+
 #pragma once
 
 #include <span>

@@ -1,5 +1,8 @@
+
 // The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
+
 // choice.
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +37,7 @@ std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 1
 /// The methods: the most probable token, the best of several drafts, a draw.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    Decoding& d = s.session.document.generation.decoding;
+    SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
             ui.choice(x, y, "Choose", "writing/method", {"most probable", "best of drafts", "drawn"}, method);

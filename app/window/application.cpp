@@ -91,7 +91,7 @@ Status Application::apply_options() {
     if (o.hints) p.hints_seen = false;
     if (!o.theme.empty()) p.dark = o.theme == "dark";
     if (o.width) std::tie(p.window_width, p.window_height) = std::pair{o.width, o.height};
-    if (std::sscanf(o.head.c_str(), "%d.%d", &s.site, &s.head) == 2) s.choose_head = false;
+    if (std::sscanf(o.head.c_str(), "%d.%d", &s.block, &s.head) == 2) s.choose_head = false;
     int query = 0, key = 0;
     if (std::sscanf(o.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
         s.locked = std::pair{query, key};

@@ -64,15 +64,15 @@ bool Conversation::awaits_text() const {
                  (reads_two_texts(s->model->config) && s->second != desk_.typed_second()));
 }
 
-WritingAsked Conversation::writing_wanted() {
-    Generation& g = desk_.session.document.generation;
+GenerationAsked Conversation::writing_wanted() {
+    GenerationState& g = desk_.session.document.generation;
     const std::string now = desk_.session.document.model_path + '\n' + desk_.fields.sentence.text();
     if (g.forced_for != now) {
         g.forced_for = now;
         g.unforce();
         g.playing = false;
     }
-    WritingAsked asked{{g.decoding, g.length, g.forced}, g.bar, g.step};
+    GenerationAsked asked{{g.decoding, g.length, g.forced}, g.bar, g.step};
     asked.wanted.length = std::max(asked.wanted.length, static_cast<int>(g.forced.size()));
     return asked;
 }
@@ -97,7 +97,7 @@ WorkRequest Conversation::wanted() {
                   desk_.fields.sentence.text(),
                   alone ? "" : desk_.typed_second(),
                   writing_wanted(),
-                  s.site,
+                  s.block,
                   s.head,
                   s.focused(),
                   s.choose_head,
@@ -114,7 +114,7 @@ WorkRequest Conversation::wanted() {
     if (view.second_run) r.other = other_run();
     if (d.sweeping) r.sweep = d.sweep_token;
     const auto& picture = *desk_.answer->picture;
-    if (!r.cell && picture.site == r.site && picture.head == r.head) r.cell = scene.shown_cell();
+    if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();
     return r;
 }
 
@@ -165,7 +165,7 @@ bool Conversation::take_answer() {
     if (failed) session.notice = fresh->failure;
     Selection& s = session.selection;
     if (s.choose_head && desk_.shown()) {
-        s.site = fresh->site;
+        s.block = fresh->block;
         s.head = fresh->head;
         s.choose_head = false;
     }

@@ -37,7 +37,7 @@ public:
 
 private:
     WorkRequest wanted();
-    WritingAsked writing_wanted();
+    GenerationAsked writing_wanted();
     std::optional<OtherRun> other_run() const;
     void take_model();
     void show_written();

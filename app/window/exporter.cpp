@@ -31,7 +31,7 @@ Result<Drawing> draw_page(const ViewPage& page) {
     ThreadPool pool(1);
     FigureOptions options;
     static_cast<FigureStyle&>(options) = page.style;
-    options.site = page.session.selection.site;
+    options.block = page.session.selection.block;
     options.head = page.session.selection.head;
     return find_figure(view.key)->make(page.answer->sentence->trace, options, pool);
 }

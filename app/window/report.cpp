@@ -21,7 +21,7 @@ Json window_report(Desk& desk) {
         {"text", desk.fields.sentence.text()},
         {"field_focused", desk.fields.sentence.focused},
         {"second", desk.fields.second.text()},
-        {"layer", desk.session.selection.site},
+        {"layer", desk.session.selection.block},
         {"head", desk.session.selection.head},
         {"hovered", cell(desk.session.selection.hovered.cell)},
         {"locked", cell(desk.session.selection.locked)},
@@ -60,7 +60,7 @@ Json window_report(Desk& desk) {
         root["failure"] = desk.answer->failure;
         root["shown_text_b"] = desk.answer->other ? desk.answer->other->text : "";
         root["swept"] = desk.answer->sweep ? desk.answer->sweep->ended() ? "ended" : "going on" : "";
-        root["shown_head"] = {desk.answer->site, desk.answer->head};
+        root["shown_head"] = {desk.answer->block, desk.answer->head};
         if (desk.answer->sentence) {
             root["model"] = desk.answer->sentence->model->name;
             root["milliseconds"] = desk.answer->sentence->milliseconds;
@@ -84,7 +84,7 @@ Json window_report(Desk& desk) {
                 root["alignment"] = {{"rows", found->answer.rows},
                                      {"columns", found->answer.columns},
                                      {"strongest", found->answer.strongest},
-                                     {"site", found->asked.site}};
+                                     {"site", found->asked.block}};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
                 root["next"] = s.predictions[0].tokens[0].label;

@@ -1,3 +1,4 @@
+
 #include "analysis/effects.h"
 
 #include <algorithm>
@@ -7,44 +8,44 @@
 namespace headlight {
 
 namespace {
-constexpr int kTogether = 16, kMostStages = 5;
+constexpr int kHeadsTogether = 16, kMaxStages = 5;
 }  // namespace
 
-Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
-                                        const CancelFlag* cancel, std::atomic<int>* done) {
+Result<std::vector<float> > head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
+                                         const CancelFlag* cancel, std::atomic<int>* done) {
     const ModelConfig& c = trace.config();
     const Vector own = probabilities_at(trace, position, pool);
     HEADLIGHT_CHECK(token >= 0 && token < own.size());
     const float before = own[token];
     const int heads = c.head_count();
     std::vector<float> out;
-    Matrix rows(kTogether, c.d_model);  // the unembedding is read once for many
+    Matrix rows(kHeadsTogether, c.d_model);  // the unembedding is read once for many
     for (int i = 0; i < heads; ++i) {
         ForwardRequest request = trace.request;
         Change ablation;
         const AttentionHead head = c.head_at(static_cast<size_t>(i));
-        ablation.site = head.site;
+        ablation.block = head.block;
         ablation.head = head.head;
         request.intervention.changes.push_back(std::move(ablation));
         TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
-        rows.row(i % kTogether) = ablated->normalized().row(position);
+        rows.row(i % kHeadsTogether) = ablated->normalized().row(position);
         if (done) *done = i + 1;
-        if ((i + 1) % kTogether && i + 1 < heads) continue;
-        const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
+        if ((i + 1) % kHeadsTogether && i + 1 < heads) continue;
+        const Matrix logits = unembed(*trace.model, rows.topRows(i % kHeadsTogether + 1), pool);
         for (Index r = 0; r < logits.rows(); ++r)
             out.push_back(probabilities(logits.row(r).transpose())[token] - before);
     }
     return out;
 }
 
-Result<Moved> find(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Moved> answer(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
     Moved out;
     if (!runs.own) return out;
     TRY(out.distances, head_distances(*runs.own, runs.shown, {}, pool, cancel));
     return out;
 }
 
-Result<Stages> find(const Runs& runs, const StagesWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Stages> answer(const Runs& runs, const StagesWanted&, ThreadPool& pool, const CancelFlag* cancel) {
     Stages out;
     if (!runs.own) return out;
     const auto positions = predicting_positions(*runs.own);
@@ -52,7 +53,7 @@ Result<Stages> find(const Runs& runs, const StagesWanted&, ThreadPool& pool, con
     const int position = positions[0];
     out.token = predictions(*runs.own, position, 1, pool)[0].id;
     const auto& changes = runs.shown.request.intervention.changes;
-    out.first = std::max(0, static_cast<int>(changes.size()) - kMostStages);
+    out.first = std::max(0, static_cast<int>(changes.size()) - kMaxStages);
     std::shared_ptr<const Trace> before;
     for (auto count = static_cast<size_t>(out.first); count < changes.size(); ++count) {
         ForwardRequest request = runs.shown.request;

@@ -62,22 +62,22 @@ Slot text_slot(int text, int type = 0) { return {text, {}, type}; }
 Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, std::move(tokens), type}; }
 
 /// Tokens that a template makes of texts, or more than `most`.
-size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t most) {
+size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t max) {
     size_t count = 0;
     for (const Slot& slot : slots) {
         if (slot.text >= 0 && static_cast<size_t>(slot.text) < texts.size())
             count += texts[static_cast<size_t>(slot.text)].size();
-        if ((count += slot.tokens.size()) > most) break;
+        if ((count += slot.tokens.size()) > max) break;
     }
     return count;
 }
 
 /// Fills one template for one text, another for two.
 PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
-    return [single, pair](std::vector<Encoding>& texts, bool special, size_t most) -> Status {
+    return [single, pair](std::vector<Encoding>& texts, bool special, size_t max) -> Status {
         if (!special) return success();
         const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
-        if (tokens_of(slots, texts, most) > most)
+        if (tokens_of(slots, texts, max) > max)
             return Error{
                 "The tokenizer's template makes more than 4 times as many tokens of this text; download the "
                 "tokenizer again."};
@@ -94,7 +94,7 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
     };
 }
 
-Result<PostProcessor> make_byte_level(const Json& d, const std::string& name) {
+Result<PostProcessor> make_byte_level_post_processor(const Json& d, const std::string& name) {
     TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
     TRY(const bool trim, json_boolean(d, "trim_offsets", true, name));
     return PostProcessor([prefix, trim](std::vector<Encoding>& texts, bool, size_t) {
@@ -122,14 +122,14 @@ Result<PostProcessor> make_roberta(const Json& d, const std::string& name) {
     const PostProcessor fill = fill_templates(
         {special_slot({cls}), text_slot(0), special_slot({sep})},
         {special_slot({cls}), text_slot(0), special_slot({sep, sep}), text_slot(1), special_slot({sep})});
-    return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special, size_t most) {
+    return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special, size_t max) {
         for (Encoding& e : texts)
             if (trim) trim_offsets(e, prefix);
-        return fill(texts, special, most);
+        return fill(texts, special, max);
     });
 }
 
-Result<PostProcessor> make_bert(const Json& d, const std::string& name) {
+Result<PostProcessor> make_bert_post_processor(const Json& d, const std::string& name) {
     TRY(const SpecialToken cls, read_pair(d, "cls", name));
     TRY(const SpecialToken sep, read_pair(d, "sep", name));
     return surround({cls}, {sep});
@@ -189,7 +189,7 @@ Result<PostProcessor> make_template(const Json& d, const std::string& name) {
     return fill_templates(std::move(single), std::move(pair));
 }
 
-Result<PostProcessor> make_sequence(const Json& d, const std::string& name) {
+Result<PostProcessor> make_post_processor_sequence(const Json& d, const std::string& name) {
     const auto list = d.find("processors");
     if (list == d.end() || !list->is_array())
         return Error{name + ": the post-processor sequence has no list; download it again."};
@@ -198,8 +198,8 @@ Result<PostProcessor> make_sequence(const Json& d, const std::string& name) {
         TRY(PostProcessor made, make_post_processor(step, name));
         steps.push_back(std::move(made));
     }
-    return PostProcessor([steps](std::vector<Encoding>& texts, bool special, size_t most) -> Status {
-        for (const auto& step : steps) TRY_STATUS(step(texts, special, most));
+    return PostProcessor([steps](std::vector<Encoding>& texts, bool special, size_t max) -> Status {
+        for (const auto& step : steps) TRY_STATUS(step(texts, special, max));
         return success();
     });
 }
@@ -210,8 +210,9 @@ struct PostProcessorRow {
 };
 
 constexpr PostProcessorRow kPostProcessors[] = {
-    {"ByteLevel", make_byte_level},        {"RobertaProcessing", make_roberta}, {"BertProcessing", make_bert},
-    {"TemplateProcessing", make_template}, {"Sequence", make_sequence},
+    {"ByteLevel", make_byte_level_post_processor}, {"RobertaProcessing", make_roberta},
+    {"BertProcessing", make_bert_post_processor},  {"TemplateProcessing", make_template},
+    {"Sequence", make_post_processor_sequence},
 };
 
 }  // namespace

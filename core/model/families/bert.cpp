@@ -1,5 +1,8 @@
+
 // BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past
+
 // the padding id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
+
 #include "base/quoted.h"
 #include "model/families.h"
 
@@ -7,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-ModelConfig read_common(ConfigReader& r) {
+ModelConfig read_bert_common(ConfigReader& r) {
     ModelConfig c;
     c.kind = ModelKind::encoder;
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
@@ -19,9 +22,9 @@ ModelConfig read_common(ConfigReader& r) {
     c.context = r.context({"max_position_embeddings"}, 512);
     c.token_types = r.integer({"type_vocab_size"}, 2, 1, 1 << 10);
     c.norm_place = NormPlace::after;
-    c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e - 12);
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.masked_head = true;
+    c.embed_norm = c.learned_positions = c.mlm_head = true;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     const std::string kind = r.text({"position_embedding_type"}, "absolute");
@@ -33,12 +36,12 @@ ModelConfig read_common(ConfigReader& r) {
 
 Result<ModelConfig> read_bert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    return r.finish(read_common(r));
+    return r.finish(read_bert_common(r));
 }
 
 Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r);
+    ModelConfig c = read_bert_common(r);
     c.stacks[0].vocab = c.vocab = r.vocabulary(50265);
     c.position_pad = r.integer({"pad_token_id"}, 1, 0, 1 << 23);
     c.position_offset = c.position_pad + 1;
@@ -53,7 +56,7 @@ Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r);
+    ModelConfig c = read_bert_common(r);
     r.widths(c, {"hidden_size"}, 256, {"num_attention_heads"}, 4);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 1024);
     c.d_embed = r.integer({"embedding_size"}, 128, 1, 1 << 17);
@@ -61,8 +64,8 @@ Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix,
-                                 const MaskedHeadNames& head) {
+Result<ModelWeights> bind_bert_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix,
+                                      const MlmHeadNames& head) {
     store.set_prefixes({prefix, ""});
     Binder b(store, c);
     StackWeights s;
@@ -86,18 +89,18 @@ Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const
 }
 
 Result<ModelWeights> bind_bert(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "bert.",
-                       {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                        "cls.predictions.decoder", "cls.predictions.bias"});
+    return bind_bert_layers(store, c, "bert.",
+                            {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+                             "cls.predictions.decoder", "cls.predictions.bias"});
 }
 Result<ModelWeights> bind_roberta(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "roberta.",
-                       {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
+    return bind_bert_layers(store, c, "roberta.",
+                            {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
 }
 Result<ModelWeights> bind_electra(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "electra.",
-                       {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head",
-                        "generator_lm_head.bias"});
+    return bind_bert_layers(store, c, "electra.",
+                            {"generator_predictions.dense", "generator_predictions.LayerNorm",
+                             "generator_lm_head", "generator_lm_head.bias"});
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_distilbert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder;
@@ -19,13 +19,13 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.norm_place = NormPlace::after;
     c.norm_eps = 1e-12f;
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.masked_head = true;
+    c.embed_norm = c.learned_positions = c.mlm_head = true;
     c.activation = c.head_activation = r.activation({"activation"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_distilbert(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"distilbert.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -48,6 +48,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kDistilBert{"distilbert", "DistilBERT", read, bind};
+const Family kDistilBert{"distilbert", "DistilBERT", read_distilbert, bind_distilbert};
 
 }  // namespace headlight

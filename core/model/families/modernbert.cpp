@@ -20,14 +20,14 @@ void read_ropes(ConfigReader& r, ModelConfig& c) {
                         r.is_null("local_rope_theta") ? c.rope.theta : 10000);
 }
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_modernbert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder;
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
     StackConfig& s = c.stacks[0];
     s.causal = false;
-    s.no_first_norm = true;
+    s.skip_first_attn_norm = true;
     s.layers = r.layers({"num_hidden_layers"}, 22);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 1152);
     s.vocab = c.vocab = r.vocabulary(50368);
@@ -36,7 +36,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     c.norm_bias = r.boolean({"norm_bias"}, false);
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.mlp_bias = r.boolean({"mlp_bias"}, false);
-    c.embed_norm = c.masked_head = c.gated = true;
+    c.embed_norm = c.mlm_head = c.gated = true;
     c.activation = r.activation({"hidden_activation"}, "gelu");
     c.head_activation = r.activation({"classifier_activation"}, "gelu");
     c.head_dense_bias = r.boolean({"classifier_bias"}, false);
@@ -51,7 +51,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_modernbert(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
     const int64_t d = c.d_model, m = c.stacks[0].d_mlp;
@@ -81,6 +81,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kModernBert{"modernbert", "ModernBERT", read, bind};
+const Family kModernBert{"modernbert", "ModernBERT", read_modernbert, bind_modernbert};
 
 }  // namespace headlight
