@@ -27,9 +27,9 @@ Result<std::pair<int, int>> parse_head(const ModelConfig& config, const std::str
         const auto done = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         return done.ptr == digits.data() + digits.size() && !digits.empty() ? value : -1;
     };
-    int block = number(block);
+    int block = number(path);
     for (int i = 0; i < config.blocks(); ++i)
-        if (block_path(config, i) == block) block = i;
+        if (block_path(config, i) == path) block = i;
     if (!config.has_head({block, number(head)}))
         return Error{"There is no head " + in_quotes(text) + ": they go from " + head_name(config, 0, 0) +
                      " to " + head_name(config, config.blocks() - 1, config.heads(config.blocks() - 1) - 1) +
