@@ -1,6 +1,4 @@
-
 // From what render is asked for to a drawing.
-
 #include <algorithm>
 
 #include "analysis/generate.h"
@@ -31,7 +29,6 @@ Result<std::optional<std::pair<int, int> > > parse_cell(const std::string& text,
 }
 
 /// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
-
 /// compared with.
 Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
                            ThreadPool& pool) {

@@ -1,8 +1,5 @@
-
 // The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens
-
 // its view.
-
 #include "views/architecture.h"
 
 #include <algorithm>
@@ -76,7 +73,7 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
         if (b.block >= 0) s.session.selection.block = b.block;
-        open_view(s.session, b.view);
+        s.send(std::string("view ") + b.view);
     }
     return h.hovered;
 }

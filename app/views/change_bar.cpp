@@ -1,6 +1,4 @@
-
 // The row of masks, brush, temperature and ablations: everything that can be changed, in every view.
-
 #include <algorithm>
 #include <cmath>
 
@@ -157,7 +155,7 @@ float draw_change_bar(Scene& s, Rect area) {
                         static_cast<int>(s.of<Painting>().brush));
         c >= 0) {
         s.of<Painting>().brush = static_cast<Brush>(c);
-        if (c > 0) open_view(s.session, "head");
+        if (c > 0) s.send("view head");
     }
     if (const int c =
             flow.choose("on", "scope", {"all heads", "this head"}, s.of<Painting>().all_heads ? 0 : 1);

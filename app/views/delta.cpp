@@ -1,6 +1,4 @@
-
 // ΔE: how far attention moves each token, layer by layer, and what one such step is made of.
-
 #include "views/delta.h"
 
 #include <algorithm>
@@ -41,7 +39,7 @@ void draw_toolbar(Scene& s, Rect area) {
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it,
                std::string("Try: ") + kMoles + " Attention moves the three words apart.");
-    if (try_it.clicked) s.fields.sentence.replace(kMoles, s.session.document.history);
+    if (try_it.clicked) s.send("text", kMoles);
 }
 
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {

@@ -89,10 +89,10 @@ void draw_effects_inspector(Scene& s, Rect area) {
     if (stages) draw_stages(s, column, y, compare.y - ui.px(8));
     ui.unclip();
     if (ui.button("effects/compare", compare, "Compare before and after")) {
-        s.session.document.comparison.what = Compared::changes;
-        open_view(s.session, "compare");
+        s.send("compare", "changes");
+        s.send("view compare");
     }
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save picture…")) s.send("save picture");
 }
 
 float draw_effects(Scene& s, Rect column, float y, float bottom) {

@@ -1,8 +1,5 @@
-
 // One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
-
 // enlarges.
-
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -182,9 +179,8 @@ void answer_map(Scene& s, const MapLayout& l) {
     s.point_at(cell_at(s, l, h.mouse));
     if (ImGui::IsMouseDoubleClicked(0)) s.of<HeatMapState>().zoom = 1;
     if (!h.clicked) return;
-    if (!std::exchange(s.of<HeatMapState>().dragged, false))
-        s.session.selection.locked = s.session.selection.hovered.cell;
-    s.fields.leave();
+    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.session.selection.hovered.cell);
+    s.leave_text();
 }
 
 void draw_cells(Scene& s, const MapLayout& l) {

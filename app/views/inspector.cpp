@@ -183,7 +183,7 @@ void draw_inspector(Scene& s, Rect area) {
         }
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save picture…")) s.send("save picture");
 }
 
 }  // namespace headlight

@@ -110,7 +110,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save picture…")) s.send("save picture");
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
-
 // Attention of a whole layer as lines between two columns of tokens, one colour a head.
-
 #include "views/lines.h"
 
 #include <algorithm>
@@ -98,8 +96,8 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.session.selection.hovered.key = i;
         if (h.clicked && queries) {
-            s.session.selection.locked = s.session.selection.hovered.cell;
-            s.fields.leave();
+            s.lock(s.session.selection.hovered.cell);
+            s.leave_text();
         }
     }
 }

@@ -1,4 +1,3 @@
-
 #include "views/page.h"
 
 #include <algorithm>

@@ -183,8 +183,8 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
 }
 
 void lock_token(Scene& s, int query) {
-    s.session.selection.locked = std::pair{query, s.heaviest_key(query)};
-    s.fields.leave();
+    s.lock(std::pair{query, s.heaviest_key(query)});
+    s.leave_text();
 }
 
 }  // namespace headlight

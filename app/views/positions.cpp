@@ -1,8 +1,5 @@
-
 // How the open model knows where a token stands: its table of positions, what two positions have in common,
-
 // one column as a curve.
-
 #include "views/positions.h"
 
 #include <algorithm>

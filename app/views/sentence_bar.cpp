@@ -44,15 +44,6 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
 
 namespace {
 
-/// Goes back to the model that is open; or, where it is the one to compare with, to none.
-void cancel_opening(Scene& s) {
-    if (s.opening->path == s.session.document.comparison.model &&
-        s.opening->attempt == s.session.document.comparison.attempt)
-        s.session.document.comparison.model.clear();
-    else
-        choose_model(s.session, s.answer->model_path, s.answer->model_attempt);
-}
-
 /// The model's name; while another one is being opened, that one's, with what is being done and a way out.
 void draw_model_button(Scene& s, Rect r) {
     Ui& ui = s.ui;
@@ -61,21 +52,25 @@ void draw_model_button(Scene& s, Rect r) {
     const Rect button = opening ? Rect{r.x, r.y, r.w - ui.px(64), r.h} : r;
     const Hit h = ui.hit("model", button);
     ui.fill(button, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(button, s.session.model_menu ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+    ui.frame(button, s.session.shows(Sheet::models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     const float x = r.x + ui.px(18);
     ui.disc({x, y}, ui.px(5), ui.colors->accent);
     ui.polygon(
         std::array<ImVec2, 3>{
             {{x + ui.px(7), y}, {x + ui.px(14), y - ui.px(6)}, {x + ui.px(14), y + ui.px(6)}}},
         (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
-    if (h.clicked) s.session.model_menu = !s.session.model_menu;
+    if (h.clicked) s.send("open");
     if (opening) {
         ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1,
                      ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - ui.px(52)));
         ui.text.draw(r.x + ui.px(44), y + ui.px(8), kCaption, ui.colors->t3,
                      ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - ui.px(52)));
         ui.name("opening", button);
-        if (ui.link("opening/cancel", r.right(), y, "Cancel")) cancel_opening(s);
+        if (ui.link("opening/cancel", r.right(), y, "Cancel")) {
+            const Comparison& compared = s.session.document.comparison;
+            const bool of_b = s.opening->path == compared.model && s.opening->attempt == compared.attempt;
+            s.send("cancel opening", of_b ? "b" : "");
+        }
         return;
     }
     const std::string name = s.model() ? s.model()->name : "opening…";
@@ -119,8 +114,7 @@ void draw_fields(Scene& s, Rect r) {
                        ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}),
                        "The model writes this. Type here to give the target yourself.");
         if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Write it")) {
-            s.fields.second.replace("", s.session.document.history);
-            s.fields.focus(s.fields.sentence);
+            s.send("second", "");
         }
     } else {
         draw_text_field(s, s.fields.sentence, "sentence", r,
@@ -220,8 +214,8 @@ void draw_sentence_bar(Scene& s, Rect area) {
     draw_fields(s, field);
     draw_live(s, field.right() + ui.px(32), area.right() - pad, field.middle_y());
     ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, count_text(s));
-    if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.session.settings_menu))
-        s.session.settings_menu = !s.session.settings_menu;
+    if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.session.shows(Sheet::settings)))
+        s.send("settings");
     if (s.sentence()) {
         const bool writes = shows_written(s);  // the next tokens stand in the inspector then
         const float next_left = area.right() - ui.px(92) - (writes ? 0 : next_room(s));

@@ -90,8 +90,7 @@ void draw_start_sentences(Scene& s, Rect area) {
     for (size_t i = 0; i < offered.size(); ++i) {
         if (y + high > area.bottom() - ui.px(40)) return;
         if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
-            s.fields.sentence.replace(offered[i].text, s.session.document.history);
-            s.fields.focus(s.fields.sentence);
+            s.send("text", offered[i].text);
         }
         y += high + gap;
     }
@@ -104,7 +103,7 @@ void draw_start_sentences(Scene& s, Rect area) {
          ++i, y += ui.px(42))
         if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)},
                         {s.session.preferences.recent_texts[i], ""}))
-            s.fields.sentence.replace(s.session.preferences.recent_texts[i], s.session.document.history);
+            s.send("text", s.session.preferences.recent_texts[i]);
 }
 
 void draw_hints(Scene& s, Rect window) {

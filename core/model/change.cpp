@@ -31,7 +31,6 @@ std::string short_number(float value) {
 }
 
 // ---- What is read behind the colon.
-
 template <ChangeKind kind>
 Result<Change> parse_ablated(const ModelConfig& c, const std::string&, const std::string& rest) {
     TRY(const AttentionHead head, parse_head(c, rest, "--ablate"));
@@ -98,7 +97,6 @@ Result<Change> parse_tempered(const ModelConfig& c, const std::string& text, con
 }
 
 // ---- How it is spelled.
-
 std::string spell_ablated(const ModelConfig& c, const Change& change) {
     return head_path(c, change.block, change.head);
 }
@@ -117,7 +115,6 @@ std::string spell_freeze(const ModelConfig& c, const Change& change) {
 }
 
 // ---- How people read it.
-
 std::string where(const ModelConfig& c, const Change& change) {
     constexpr const char* kPlaces[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};
     if (change.block < 0) return kPlaces[static_cast<int>(change.blocks)];
@@ -166,7 +163,6 @@ std::string label_skip_mlp(const ModelConfig& c, const Change& change, const Cha
 }
 
 // ---- What it does to a head's rule.
-
 void make_zero(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::zero; }
 void make_mean(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::mean; }
 void make_uniform(const Change&, const MaskPlan&, HeadRule& head) {

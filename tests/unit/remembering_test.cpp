@@ -1,6 +1,4 @@
-
 // What is remembered, without a display.
-
 #include "session/remembering.h"
 
 #include <sys/wait.h>
