@@ -170,8 +170,17 @@ Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig&
 /// The last row or column that a span must find: its first, where it goes on as a text is written.
 int last_named(int first, int count) { return count == kToEnd ? first : first + count - 1; }
 
+/// What helps where a change names a place behind the text.
+std::string help_of_place(const ModelConfig& c, bool row, int first, int last) {
+    const bool can_be_written = row && c.stacks.back().causal && last < c.context;
+    return can_be_written ? "name rows that are still to be written as " +
+                                in_quotes(std::to_string(first) + "..") + " (that row and later ones)."
+                          : "correct --change.";
+}
+
 /// Places that a change names must be in the text, or within what a text can become.
-Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs, int context) {
+Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs,
+                    const ModelConfig& c) {
     int longest = 0;
     bool fits = intervention.mask.file_rows() == 0;
     for (const Sequence& s : inputs) {
@@ -182,14 +191,15 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
         return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) +
                      " rows and the text " + std::to_string(longest) +
                      " tokens; give it a row and a column for each token."};
-    for (const Change& c : intervention.changes)
-        for (const auto& [first, count] : {std::pair{c.query, c.queries}, std::pair{c.key, c.keys}}) {
-            const int most = count == kToEnd ? std::max(longest, context) : longest;
+    for (const Change& change : intervention.changes)
+        for (const bool row : {true, false}) {
+            const int first = row ? change.query : change.key, count = row ? change.queries : change.keys;
+            const int most = count == kToEnd ? std::max(longest, c.context) : longest;
             const int last = last_named(first, count);
             if (last < most) continue;
             return Error{"A change names position " + std::to_string(last) + ", but " +
                          (count == kToEnd ? "a text" : "the text") + " has positions 0 … " +
-                         std::to_string(most - 1) + "; correct --change."};
+                         std::to_string(most - 1) + "; " + help_of_place(c, row, first, last)};
         }
     return success();
 }
@@ -216,7 +226,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
     if (input.tokens_in_all > kept && !o.quiet)
         std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; "
                   << printable(model->name) << " reads the first " << kept << ".\n";
-    TRY_STATUS(check_places(request.intervention, input.sequences, model->config.context));
+    TRY_STATUS(check_places(request.intervention, input.sequences, model->config));
     request.inputs = std::move(input.sequences);
     if (needs_patching(request.intervention)) {
         TRY(const auto own, run_trace(model, {request.inputs, {}}, pool));

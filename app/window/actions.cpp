@@ -302,6 +302,8 @@ void Application::handle_keys() {
         state_.first_chip = state_.first_target_chip = 0;
         last_text_ = typed_text();
     }
+    if (fields_.take_shortened())
+        state_.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
     input_.clear();
 }
 

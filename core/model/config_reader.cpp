@@ -34,16 +34,16 @@ float ConfigReader::number(Keys keys, double fallback) {
     const JsonKey key = present(keys);
     const auto value = static_cast<float>(keep(json_number(root_, key, fallback, file_), fallback));
     if (!std::isfinite(value))
-        fail(file_ + ": \"" + key.name +
-             "\" is more than a float32 holds; correct the file or download it again.");
+        fail(file_ + ": " + in_quotes(key.name) +
+             " is more than a float32 holds; correct the file or download it again.");
     return value;
 }
 
 double ConfigReader::positive(const Json& object, JsonKey key, double fallback) {
     const double value = keep(json_number(object, key, fallback, file_), fallback);
     if (const auto stored = static_cast<float>(value); stored > 0 && std::isfinite(stored)) return value;
-    fail(file_ + ": \"" + key.name +
-         "\" must be larger than 0 and within float32; correct the file or download it again.");
+    fail(file_ + ": " + in_quotes(key.name) +
+         " must be larger than 0 and within float32; correct the file or download it again.");
     return fallback;
 }
 
@@ -99,7 +99,7 @@ void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
     s.kv_heads = integer({key}, is_null(key.name) ? s.heads : fallback, 1, 1 << 12);
     if (s.heads % s.kv_heads != 0)
         fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " +
-             std::to_string(s.kv_heads) + " key/value heads evenly; correct " + key.name + ".");
+             std::to_string(s.kv_heads) + " key/value heads evenly; correct " + in_quotes(key.name) + ".");
 }
 
 Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
@@ -239,15 +239,17 @@ int64_t Binder::inner() const { return int64_t{c_.stacks[0].heads} * c_.stacks[0
 
 void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
     if (!qkv) return;
-    const int64_t inner = this->inner(), d = c_.stacks[0].d_head;
-    HEADLIGHT_CHECK(qkv.out == 3 * inner);
+    const int64_t inner = this->inner(), d = c_.stacks[0].d_head, shared = int64_t{c_.stacks[0].kv_heads} * d;
+    HEADLIGHT_CHECK(qkv.out == inner + 2 * shared && (!by_head || shared == inner));
+    if (!by_head) {
+        into.q = qkv.columns(0, inner);
+        into.k = qkv.columns(inner, shared);
+        into.v = qkv.columns(inner + shared, shared);
+        return;
+    }
     Linear* const parts[] = {&into.q, &into.k, &into.v};
     for (int64_t p = 0; p < 3; ++p) {
         Linear& part = *parts[p];
-        if (!by_head) {
-            part = qkv.columns(p * inner, inner);
-            continue;
-        }
         part = qkv.columns(p * d, inner);
         part.group = d;
         part.group_stride = 3 * d * qkv.stride;
@@ -259,11 +261,15 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) 
 }
 
 void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q,
-                       const char* k, const char* v, const char* o) {
+                       const char* k, const char* v, const char* o, const char* fused) {
     const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
-    into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
-    into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
-    into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);
+    if (*fused && has(at + fused + ".weight")) {
+        split_qkv(into, linear(at + fused, c_.d_model, inner + 2 * shared, c_.attention_bias), false);
+    } else {
+        into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
+        into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
+        into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);
+    }
     into.o = linear(at + o, inner, c_.d_model, c_.output_bias);
 }
 

@@ -40,6 +40,15 @@ Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const st
     return rows;
 }
 
+/// Where more or fewer numbers follow the name than belong there.
+Error wrong_count(const std::string& text, const MaskKind& kind) {
+    constexpr const char* counts[] = {"no number", "one number", "two numbers"};
+    constexpr const char* examples[] = {"", ":4", ":1:4"};
+    return Error{"The mask " + in_quotes(text) + " takes " + counts[kind.numbers] +
+                 " behind its name, as in " + in_quotes(kind.name + std::string(examples[kind.numbers])) +
+                 " (" + kind.help + ")."};
+}
+
 }  // namespace
 
 std::span<const MaskKind> mask_kinds() {
@@ -142,7 +151,8 @@ Result<Mask> Mask::parse(const std::string& text) {
     for (const MaskKind& kind : mask_kinds()) {
         known += (known.empty() ? "" : ", ") + std::string(kind.name) + (kind.numbers > 0 ? ":W" : "") +
                  (kind.numbers > 1 ? ":W" : "");
-        if (parts[0] != kind.name || parts.size() != static_cast<size_t>(kind.numbers) + 1) continue;
+        if (parts[0] != kind.name) continue;
+        if (parts.size() != static_cast<size_t>(kind.numbers) + 1) return wrong_count(text, kind);
         mask.kind_ = &kind;
         for (size_t i = 1; i < parts.size(); ++i) {
             int number = 0;

@@ -204,9 +204,7 @@ constexpr NormalizerRow kNormalizers[] = {
 }  // namespace
 
 Error normalized_too_long() {
-    return Error{
-        "The tokenizer's normalizer makes this text more than 32 times longer; download the tokenizer "
-        "again."};
+    return Error{"the normalizer makes this text more than 32 times longer; download the tokenizer again."};
 }
 
 Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower) {

@@ -79,8 +79,8 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
         const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
         if (tokens_of(slots, texts, most) > most)
             return Error{
-                "The tokenizer's template makes more than 4 times as many tokens of this text; download the "
-                "tokenizer again."};
+                "the template makes more than 4 times as many tokens of this text; download the tokenizer "
+                "again."};
         Encoding out;
         for (const Slot& slot : slots) {
             for (const auto& t : slot.tokens) out.push(t.id, t.token, {}, slot.type);

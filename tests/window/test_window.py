@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drive import Display, JapaneseInput, Window  # noqa: E402
+from zero_model import zero_gpt2  # noqa: E402
 
 PROGRAM = Path(sys.argv[1]).resolve()
 TESTS = Path(__file__).parents[1]
@@ -1059,6 +1060,76 @@ def a_text_beyond_the_context_stays_whole_and_is_dimmed(display):
         w.wait(lambda r: r["text"].endswith("ends"), 20)
         time.sleep(0.5)
         assert w.picture() != before, "what is typed at the end of 100,000 bytes is seen"
+
+
+def what_a_paste_loses_is_said(display):
+    with Window(PROGRAM, display, "--text", "word " * 20_000) as w:
+        w.wait(lambda r: not r["busy"] and r.get("shown_text") == r["text"], 30)
+        w.key("ctrl+a", "ctrl+c", "End")
+        for size in (200_000, 300_000, 400_000):
+            w.key("ctrl+v")
+            r = w.wait(lambda r: len(r["text"]) == size, 30)
+            assert "left out" not in r["notice"], r["notice"]
+        w.key("ctrl+v")
+        r = w.wait(lambda r: "400,000 bytes" in r["notice"], 30)
+        assert len(r["text"]) == 400_000 and "left out" in r["notice"], r["notice"]
+
+
+def what_is_old_is_dimmed_in_every_panel(display):
+    """A pass that takes longer than 100 ms: list, view and inspector stand back until its numbers are there."""
+    folder = Path(tempfile.mkdtemp())
+    tokenizer = (GPT2 / "tokenizer.json").read_text(encoding="utf-8")
+    model = zero_gpt2(folder / "slow", 12, 768, 12, 1024, tokenizer, json.loads((GPT2 / "config.json").read_text())["vocab_size"])
+    with Window(PROGRAM, display, "--model", model, "--text", "The cat sat on the mat. " * 20) as w:
+        tabs = [p for p in w.settled()["widgets"] if p.startswith("tab/") and p != "tab/Model"]
+        for tab in tabs:
+            w.click(tab)
+            r = w.wait(lambda r: r["view"] == tab.removeprefix("tab/") and not r["busy"], 30)
+            panels = {"dimmed/heads", "dimmed/centre"} | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
+            assert not any(p.startswith("dimmed/") for p in r["widgets"]), tab
+            w.key("Home")
+            w.type("x")  # at the beginning: no row can be taken over
+            w.wait(lambda r: r["busy"] and panels == {p for p in r["widgets"] if p.startswith("dimmed/")}, 30)
+            w.wait(lambda r: not r["busy"] and not any(p.startswith("dimmed/") for p in r["widgets"]), 30)
+        assert len(tabs) >= 7, tabs
+    shutil.rmtree(folder)
+
+
+def no_frame_is_slow_where_thousands_of_pieces_are_text(display):
+    """3,000 different Chinese characters, each a token: chips, labels and the sentence are all pictures."""
+    characters = "".join(chr(0x4E00 + i) for i in range(3000))
+    tokenizer = json.dumps({"normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False},
+                            "pre_tokenizer": {"type": "BertPreTokenizer"},
+                            "model": {"type": "WordPiece", "unk_token": "?", "vocab": {c: i for i, c in enumerate("?" + characters)}}})
+    folder = Path(tempfile.mkdtemp())
+    model = zero_gpt2(folder / "characters", 1, 16, 2, 4096, tokenizer, 3001)
+    with Window(PROGRAM, display, "--model", model, "--text", "丁" * 8) as w:
+        tabs = [p for p in w.settled()["widgets"] if p in ("tab/Heat map", "tab/Lines", "tab/Steps", "tab/All heads")]
+
+        def frames():
+            """Frame times of the views, each with pointing and scrolling."""
+            before = len(w.report()["frame_times"])
+            for tab in tabs:
+                w.click(tab)
+                w.wait(lambda r: r["view"] == tab.removeprefix("tab/") and not r["busy"], 60)
+                w.tool("mousemove", "800", "500")
+                w.tool("click", "--repeat", "5", "--delay", "60", "5")
+                w.wait(lambda r: not r["busy"], 60)
+            return sorted(w.report()["frame_times"][before:])
+
+        plain = frames()
+        w.close()
+    with Window(PROGRAM, display, "--model", model, "--text", characters) as w:
+        r = w.wait(lambda r: not r["busy"] and len(r.get("tokens", [])) == 3000, 60)
+        long = frames()
+        w.key("End")
+        w.type("a")
+        w.wait(lambda r: len(r["text"]) == 3001 and r.get("shown_text") == r["text"], 60)
+        status, error = w.close()
+        assert status == 0 and not error, error
+    print(f"     plain {plain[len(plain) // 2] * 1e3:.1f} ms, {plain[-1] * 1e3:.1f} at most; 3,000 characters {long[len(long) // 2] * 1e3:.1f} ms, {long[-1] * 1e3:.1f} at most")
+    assert long[-1] < 12 * plain[-1] + 0.1, (plain[-5:], long[-5:])
+    shutil.rmtree(folder)
 
 
 def opening_a_model_with_a_shorter_context_keeps_the_text(display):
