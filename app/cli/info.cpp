@@ -117,7 +117,7 @@ std::string as_text(const ModelConfig& c, const std::string& path) {
                       grouped(row.each * row.count).c_str());
         out += line;
     }
-    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "in all", "", "", "",
+    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "total", "", "", "",
                   grouped(parameter_count(c)).c_str());
     return out + line;
 }

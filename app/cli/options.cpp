@@ -83,11 +83,11 @@ void add_input_options(CLI::App& app, InputOptions& o) {
         masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
     app.add_option("--ablate", o.ablate,
-                   "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other "
-                   "heads of its layer go); cross.0.2 where a model has several kinds");
+                   "heads to ablate: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other "
+                   "heads of its layer are removed); cross.0.2 where a model has several kinds");
     app.add_option("--temperature-attn", o.temperature,
-                   "divides every score before the softmax, cross-attention's too; 0: each query looks at "
-                   "its heaviest key alone; inf: at all alike")
+                   "divides every score before the softmax, cross-attention's too; 0: each query attends to "
+                   "its strongest key alone; inf: to all alike")
         ->check(check_temperature, "NUMBER");
     app.add_option("--change", o.changes,
                    "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, "

@@ -130,8 +130,12 @@ void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) 
     else if (field.high > 0)
         option->check(CLI::Range(field.low, field.high));
     else if (name == "colormap")
-        option->check(
-            CLI::IsMember(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
+        option
+            ->transform([](const std::string& text) {
+                return text == "grey" ? std::string(find_colormap(text)) : text;
+            })
+            ->check(
+                CLI::IsMember(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
 }
 
 }  // namespace
@@ -176,8 +180,9 @@ std::function<Status()> declare_render(CLI::App& app) {
                    "for each: NAME-1.png, NAME-2.png …")
         ->required();
     app.add_option("--view", o->view, "what to draw (difference: as compare)")
-        ->transform(
-            [](const std::string& name) { return name == "difference" ? std::string("compare") : name; })
+        ->transform([](const std::string& name) {
+            return name == "difference" ? std::string("compare") : key_of_view(name);
+        })
         ->check(CLI::IsMember(names))
         ->capture_default_str();
     app.add_option(
@@ -190,9 +195,10 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--with", o->with, "--view compare: the other head, 3.2");
     app.add_option("--text-b", o->text_b, "--view compare: the other sentence");
     app.add_option("--model-b", o->model_b, "--view compare: the other model");
-    app.add_option("--show", o->show,
-                   "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with changes "
-                   "and nothing else to compare, before and after")
+    app.add_option(
+           "--show", o->show,
+           "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with interventions "
+           "and nothing else to compare, before and after")
         ->check(CLI::IsMember({"pattern", "delta", "next"}))
         ->capture_default_str();
     app.add_flag("--mean", o->layer_mean, "--view alignment: the mean of the layer's heads");

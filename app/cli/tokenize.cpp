@@ -13,7 +13,7 @@ Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string&
     const std::string name = "Line " + std::to_string(number) + " of standard input";
     TRY(const Json request, parse_json(line, name));
     if (!request.is_object() || !request.contains("text"))
-        return Error{name + " is no object with a \"text\"; write {\"text\": \"…\"}."};
+        return Error{name + " is not an object with a \"text\"; write {\"text\": \"…\"}."};
     TRY(const std::string text, json_string(request, "text", "", name));
     TRY(const bool special, json_boolean(request, "special", true, name));
     TRY(const std::string pair, json_string(request, or_null("pair"), "", name));

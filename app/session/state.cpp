@@ -34,7 +34,8 @@ void restore_changes(ViewState& s, const ModelConfig& config) {
     s.intervention = std::move(wanted);
     s.changes_wait = false;
     if (!refused.empty())
-        s.notice = "A remembered change does not fit this model and was left out: " + shortened(refused);
+        s.notice =
+            "A remembered intervention does not fit this model and was left out: " + shortened(refused);
 }
 
 fs::path settings_path() {
@@ -53,7 +54,8 @@ ViewState read_settings(const Json& root, const std::string& name) {
     [[maybe_unused]] const Status person = visit_preferences(s, reader),
                                   looked_at = visit_workspace(s, reader);
     s.changes_wait = true;
-    if (!is_colormap(s.colormap)) s.colormap = "beam";
+    const std::string_view known = find_colormap(s.colormap);
+    s.colormap = known.empty() ? "beam" : std::string(known);
     s.choose_head = !root.contains("layer");
     return s;
 }

@@ -39,18 +39,20 @@ bool is_workspace(const fs::path& path) {
 Result<ViewState> parse_workspace(std::string_view text, const std::string& name, ViewState state) {
     TRY(const Json root, parse_json(text, name));
     const Error foreign{name +
-                        " is no Headlight workspace; choose a .headlight.json file that Headlight saved."};
+                        " is not a Headlight workspace; choose a .headlight.json file that Headlight saved."};
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
-    if (version > kVersion) return Error{name + " was saved by a later Headlight; open it with that one."};
+    if (version > kVersion)
+        return Error{name + " was saved by a newer version of Headlight; open it with that one."};
     state.mask = "own";
     state.changes.clear();
     state.locked.reset();
     state.alignment = {};
     TRY_STATUS(visit_workspace(state, Reader{root, name}));
-    if (!is_colormap(state.colormap)) state.colormap = "beam";
+    const std::string_view known = find_colormap(state.colormap);
+    state.colormap = known.empty() ? "beam" : std::string(known);
     state.choose_head = !root.contains("layer");
     state.changes_wait = true;
     state.hovered.reset();

@@ -75,7 +75,7 @@ int least_certain(const Writing& writing) {
 float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
                    size_t most) {
     Ui& ui = s.ui;
-    y = draw_heading(ui, column, y, "Where " + a.rows[static_cast<size_t>(cell.first)] + " reads", "weight");
+    y = draw_heading(ui, column, y, a.rows[static_cast<size_t>(cell.first)] + " attends to", "weight");
     std::vector<int> order;
     for (int c = 0; c < static_cast<int>(a.columns.size()); ++c) order.push_back(c);
     std::stable_sort(order.begin(), order.end(),
@@ -157,7 +157,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     y = draw_sources(s, column, y, a, cell, low ? 3 : 4);
     draw_pairs(s, column, draw_rule(ui, area, y), a, cell, save.y - ui.px(8));
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
 }
 
 }  // namespace headlight

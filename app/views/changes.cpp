@@ -25,22 +25,22 @@ std::string change_text(const Scene& s, const Change& c) {
         span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
     switch (c.kind) {
         case ChangeKind::forbid:
-            return pair + head;
+            return "mask " + pair + head;
         case ChangeKind::allow:
-            return "+ " + pair + head;
+            return "unmask " + pair + head;
         case ChangeKind::score:
             return pair + head + " = " + decimals(c.value, 2);
         case ChangeKind::temperature:
             return "temperature " + decimals(c.value, 2) + head;
         case ChangeKind::skip_attention:
-            return "no attention " + site_name(config, c.site);
+            return "skip attention " + site_name(config, c.site);
         case ChangeKind::skip_mlp:
-            return "no MLP " + site_name(config, c.site);
+            return "skip MLP " + site_name(config, c.site);
         case ChangeKind::freeze:
             return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) +
                    "”";
         case ChangeKind::keep:
-            return "only" + head.substr(head.find(' ', 1)) + " in its layer";
+            return "keep only" + head.substr(head.find(' ', 1));
         default:
             break;
     }
@@ -78,17 +78,17 @@ float draw_changes(Scene& s, Rect area) {
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
         ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3,
                      ui.text.fitted(kCaption,
-                                    "Nothing is changed. Paint cells with a brush, or choose above; each "
-                                    "change stands here and can be taken away.",
+                                    "No interventions. Paint cells with a brush, or choose above; each "
+                                    "intervention is listed here and can be removed.",
                                     right - area.x - ui.px(24)));
         ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
         return ui.px(40);
     }
     const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + ui.px(48);
     float x = area.x + ui.px(24);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Changes") + ui.px(10);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + ui.px(10);
     Intervention next = now;
-    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask " + now.mask.name()))
+    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask: " + now.mask.label()))
         next.mask = Mask();
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
@@ -266,12 +266,12 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
                forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
     if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)},
-                  forbidden ? "Allow this cell" : "Mask this cell")) {
+                  forbidden ? "Unmask this cell" : "Mask this cell")) {
         toggle_change(s.state, forbid);
         s.state.locked = cell;  // the inspector goes on showing it
     }
     if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
-                  ablated ? "Bring it back" : "Ablate head")) {
+                  ablated ? "Restore head" : "Ablate head")) {
         toggle_change(s.state, ablate);
         s.state.locked = cell;
     }

@@ -5,7 +5,7 @@
 
 namespace headlight {
 
-/// "red 16 → ball 10", "1.2 mean": a change as people read it.
+/// "mask red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
 
 /// Takes the last thing back that the person did, to a text or to the model, or does it again.

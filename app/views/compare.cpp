@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kWhat[] = {"two heads", "before and after changes", "two sentences", "two models"};
+constexpr const char* kWhat[] = {"two heads", "before and after", "two sentences", "two models"};
 constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
 
 /// Head A with the pattern that it has in sentence B, or as it was.
@@ -75,16 +75,16 @@ void draw_toolbar(Scene& s, Rect area) {
     const bool two_texts =
         s.state.compared_what == Compared::sentences || s.state.compared_what == Compared::models;
     if (two_texts)
-        if (const int c = ui.choice(x, y, "Align", "compare/align", {"by token", "by position"},
+        if (const int c = ui.choice(x, y, "Alignment", "compare/align", {"by token", "by position"},
                                     static_cast<int>(s.state.alignment.by));
             c >= 0)
             s.state.alignment = {static_cast<AlignBy>(c), {}};
     draw_patch(s, x, y);
     if (two_texts && !s.state.alignment.by_hand.empty() &&
-        ui.link("compare/untie", x + ui.text.width(kCaption, "Undo ties"), y, "Undo ties"))
+        ui.link("compare/untie", x + ui.text.width(kCaption, "Reset alignment"), y, "Reset alignment"))
         s.state.alignment.by_hand.clear();
     const Rect save{area.right() - ui.px(24 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
-    if (save.x > x + ui.px(70) && ui.button("save", save, "Save picture…")) open_save_menu(s.state, false);
+    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
 }
 
 /// The second sentence under the toolbar; returns its height.
@@ -105,8 +105,8 @@ std::string what_is_missing(const Scene& s) {
             return "";
         case Compared::changes:
             return s.sentence()->unchanged ? ""
-                                           : "Nothing is changed yet. Press Change above, or paint on the "
-                                             "heat map: before and after stand here side by side.";
+                                           : "No interventions yet. Press Intervene above, or paint on the "
+                                             "heat map: before and after appear here side by side.";
         case Compared::models:
             if (!s.ui.on_page() && s.state.other_model.empty())
                 return "Choose the model to compare with: Model B, above.";
@@ -171,7 +171,7 @@ std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
         case Compared::heads:
             return "Head " + head_name(s.model()->config, w.site_b, w.head_b);
         case Compared::changes:
-            return same + " without changes";
+            return same + " before";
         case Compared::sentences:
             return same + " in sentence B";
         case Compared::models:
@@ -231,7 +231,7 @@ void draw_compare(Scene& s, Rect area) {
     }
     const bool delta = s.state.compared_show == ComparedShow::delta;
     const std::string a = "Head " + head_name(s.model()->config, pair->asked.site, pair->asked.head);
-    const std::string b = s.state.compared_what == Compared::changes     ? "without changes"
+    const std::string b = s.state.compared_what == Compared::changes     ? "before"
                           : s.state.compared_what == Compared::sentences ? "sentence B"
                           : s.state.compared_what == Compared::models && s.answer->other
                               ? s.answer->other->model->name
@@ -255,10 +255,11 @@ void draw_compare_list(Scene& s, Rect area) {
     const auto& values = found->answer.distances;
     if (values.size() != static_cast<size_t>(c.head_count())) return;
     const std::string of_a = head_name(s.model()->config, found->asked.site, found->asked.head);
-    const std::string title = s.state.compared_what == Compared::changes ? "Moved most by the changes"
-                              : itself                                   ? "Heads that differ most"
-                              : models                                   ? "Nearest to " + of_a + " in B"
-                                                                         : "Nearest to " + of_a;
+    const std::string title = s.state.compared_what == Compared::changes
+                                  ? "Most affected by the interventions"
+                              : itself ? "Heads that differ most"
+                              : models ? "Nearest to " + of_a + " in B"
+                                       : "Nearest to " + of_a;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, title);
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t3, "distance");
     RankedHeads heads{"compare/row/", order_by(values, !itself), values,

@@ -117,7 +117,7 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     const std::string left =
         sums + (s.state.queries == Axis::rows ? "row" : "column") +
         (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
-        (s.state.brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted."
+        (s.state.brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
          : !masked                   ? ""
          : l.cell >= 12              ? " Hatched: masked."
                                      : " Plain: masked.") +

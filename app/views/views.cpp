@@ -13,7 +13,7 @@ namespace {
 bool is_vision(const Model& m) { return m.config.kind == ModelKind::vision; }
 bool reads_text(const Model& m) { return !is_vision(m); }
 const char* no_weights(const Model& m) {
-    return m.weights.stacks.empty() ? "A trace holds no weights, which this view computes with." : nullptr;
+    return m.weights.stacks.empty() ? "A trace holds no weights, which this view needs." : nullptr;
 }
 const char* no_logits(const Model& m) {
     return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
@@ -32,7 +32,7 @@ std::span<const View> views() {
     using Shows = View::Shows;
     static const View table[] = {
         {.key = "picture",
-         .name = "Picture",
+         .name = "Image",
          .digit = '8',
          .draw = draw_picture,
          .offered = is_vision,
@@ -72,7 +72,8 @@ std::span<const View> views() {
          .inspect = draw_delta_inspector,
          .numbers = delta_numbers},
         {.key = "lens",
-         .name = "Next",
+         .name = "Prediction",
+         .former = "next",
          .digit = '5',
          .draw = draw_lens,
          .missing = no_logits,
@@ -100,7 +101,8 @@ std::span<const View> views() {
          .second_head = true,
          .numbers = compare_numbers},
         {.key = "alignment",
-         .name = "Align",
+         .name = "Alignment",
+         .former = "align",
          .digit = '8',
          .draw = draw_alignment,
          .offered = reads_text,
@@ -155,14 +157,25 @@ void open_view(ViewState& state, const char* key) {
     state.view = static_cast<size_t>(view - views().begin());
 }
 
-void open_named_view(ViewState& state, const std::string& name) {
+const View* find_view(const std::string& name) {
     const auto small = [](std::string text) {
         std::transform(text.begin(), text.end(), text.begin(),
                        [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
         return text;
     };
+    const std::string wanted = small(name);
     for (const View& v : views())
-        if (name == v.key || small(name) == small(v.name)) return open_view(state, v.key);
+        if (wanted == v.key || wanted == small(v.name) || wanted == v.former) return &v;
+    return nullptr;
+}
+
+std::string key_of_view(const std::string& name) {
+    const View* view = find_view(name);
+    return view ? view->key : name;
+}
+
+void open_named_view(ViewState& state, const std::string& name) {
+    if (const View* view = find_view(name)) open_view(state, view->key);
 }
 
 void close_view(ViewState& state) { state.view = state.view_before; }

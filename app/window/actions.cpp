@@ -192,7 +192,7 @@ bool Application::settle_save_path() {
 void Application::ask_for_path() {
     if (std::exchange(state_.dialog_wanted, false)) {
         const fs::path path = full_path(state_.save_path, state_.save_folder);
-        dialog_.ask(state_.save_workspace ? "Save the workspace" : "Save the picture",
+        dialog_.ask(state_.save_workspace ? "Save the workspace" : "Save the figure",
                     path.empty() ? proposed_path(state_) : path, [] { glfwPostEmptyEvent(); });
     }
     const auto chosen = dialog_.poll();
@@ -270,7 +270,7 @@ void Application::open_dropped(const std::string& path) {
     if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision)
         fields_.sentence.replace(path, state_.history);
     else
-        state_.notice = "A picture needs a vision model: open a ViT first, then drop the picture again.";
+        state_.notice = "An image needs a vision model: open a ViT first, then drop the image again.";
 }
 
 /// Whether a path or a label is being typed, into a field of Dear ImGui's.

@@ -22,8 +22,9 @@ void draw_header(Scene& s, Rect r, const View& shown) {
     int count = 0;
     for (const View& v : views())
         if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
-    const float change = ui.text.width(kBody, "Change"),
-                room = r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Write") - x - tabs;
+    const float change = ui.text.width(kBody, "Intervene"),
+                room =
+                    r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Generate") - x - tabs;
     const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(9), ui.px(28));
     for (const View& v : views()) {
         if (!v.offered(*s.model()) || v.fills_window) continue;
@@ -46,12 +47,12 @@ void draw_header(Scene& s, Rect r, const View& shown) {
     }
     if (s.sentence() && s.sentence()->trace->has_weights()) {
         const float right = r.right() - ui.px(24);
-        if (ui.link("change/bar", right, r.middle_y(), "Change", s.state.change_bar)) {
+        if (ui.link("change/bar", right, r.middle_y(), "Intervene", s.state.change_bar)) {
             s.state.change_bar = !s.state.change_bar;
             if (!s.state.change_bar) s.state.brush = Brush::off;
         }
         if (offers_writing(s) &&
-            ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Write", s.state.writing_bar))
+            ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Generate", s.state.writing_bar))
             s.state.writing_bar = !s.state.writing_bar;
     }
     ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
@@ -107,7 +108,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     if (alone) {
         s.state.centre = {middle.w / ui.scale, middle.h / ui.scale};
         view->draw(s, middle);
-        fade_old("centre", middle);
+        fade_old("center", middle);
         return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
     }
     draw_head_list(s, {0, top, left, middle.h});
@@ -135,7 +136,7 @@ void Application::draw_parts(Scene& s, Rect w) {
         view->draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
         draw_start_sentences(s, centre);
-    fade_old("centre", centre);
+    fade_old("center", centre);
     if (writing > 0) draw_writing_bar(s, {left, centre.bottom(), middle.w, writing}, !lists);
     if (narrow && !closed)
         ui.list->ChannelsMerge();

@@ -239,7 +239,7 @@ void Application::open_workspace_file(const std::string& path) {
     state_ = *std::move(opened);
     state_.model_menu = false;
     state_.path_typed.clear();
-    state_.notice = was_left ? "Opened the workspace of the window that did not end as it should."
+    state_.notice = was_left ? "Opened the workspace of the window that did not close properly."
                              : "Opened " + fs::path(path).filename().string() + ".";
     if (was_left) state_.workspace.clear();
     state_.left_unwanted |= was_left;

@@ -23,17 +23,16 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--target", o.second, "what the decoder of an encoder-decoder model reads")
         ->excludes(pair);
     app.add_option("--screenshot", o.screenshot, "draw one settled frame of the window to this PNG and exit");
-    app.add_option("--theme", o.theme, "colours of the window")->check(CLI::IsMember({"dark", "light"}));
+    app.add_option("--theme", o.theme, "colors of the window")->check(CLI::IsMember({"dark", "light"}));
     app.add_option(
         "--head", o.head,
         "head to show, as layer.head: 2.0 (layers of encoder, decoder and cross-attention count on)");
     app.add_option("--lock", o.lock, "cell to lock, as query,key: 16,10");
-    std::vector<std::string> names;
-    for (const View& view : views()) {
-        names.push_back(view.key);
-        names.push_back(view.name);
-    }
-    app.add_option("--view", o.view, "view to show")->check(CLI::IsMember(names, CLI::ignore_case));
+    std::vector<std::string> keys;
+    for (const View& view : views()) keys.push_back(view.key);
+    app.add_option("--view", o.view, "view to show, by its key or its name in the window")
+        ->transform(key_of_view)
+        ->check(CLI::IsMember(keys));
     app.add_option("--scale", o.scale, "pixels per point; by default the display's")
         ->check(CLI::Range(0.5, 8.0));
     app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256));

@@ -142,7 +142,8 @@ Entry read_entry(Reader& r) {
                ", which Headlight does not read; it reads " + weight_formats());
     e.offset = r.number<uint64_t>();
     if (!r.failed() && !e.tensor.shape.empty() && e.tensor.shape.back() % e.tensor.dtype->block != 0)
-        r.fail("the rows of tensor " + shortened(e.name) + " are no whole blocks of " + e.tensor.dtype->name);
+        r.fail("the rows of tensor " + shortened(e.name) + " are not a multiple of the block size of " +
+               e.tensor.dtype->name);
     return e;
 }
 
@@ -195,7 +196,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
                                                              : 0;
     if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
         return Error{name + ": general.alignment is " + shortened(wanted.dump()) +
-                     ", which is no power of two; download the file again."};
+                     ", which is not a power of two; download the file again."};
     const size_t header = 4 + r.at(),
                  start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
     std::vector<ByteRange> ranges;

@@ -11,12 +11,11 @@ namespace headlight {
 
 namespace {
 
-constexpr ChangeRow kAblations[] = {
-    {ChangeKind::zero, "zero", "its z is 0"},
-    {ChangeKind::mean, "mean", "its z is the mean over the positions"},
-    {ChangeKind::uniform, "uniform", "it attends to all allowed keys alike"},
-    {ChangeKind::hard, "hard", "it attends to its heaviest key alone"},
-    {ChangeKind::keep, "keep", "the other heads of its layer are taken away"}};
+constexpr ChangeRow kAblations[] = {{ChangeKind::zero, "zero", "its z is 0"},
+                                    {ChangeKind::mean, "mean", "its z is the mean over the positions"},
+                                    {ChangeKind::uniform, "uniform", "it attends to all allowed keys alike"},
+                                    {ChangeKind::hard, "hard", "it attends to its strongest key alone"},
+                                    {ChangeKind::keep, "keep", "the other heads of its layer are removed"}};
 
 constexpr std::pair<Blocks, const char*> kBlocks[] = {
     {Blocks::encoder, "encoder"}, {Blocks::decoder, "decoder"}, {Blocks::cross, "cross"}, {Blocks::all, "*"}};

@@ -173,7 +173,7 @@ Status parse_writing_rules(const Json& root, const std::string& name, WritingRul
 }
 
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision) {
-    if (!root.is_object()) return Error{name + " describes no pictures; download it again."};
+    if (!root.is_object()) return Error{name + " does not describe images; download it again."};
     const auto triple = [&](const char* key, std::array<float, 3>& out, bool divisor) -> Status {
         const Json* list = json_find(root, or_null(key));
         if (!list) return success();

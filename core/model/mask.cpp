@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "base/quoted.h"
 #include "io/json.h"
@@ -23,9 +24,10 @@ bool causality_allows(const MaskPair& p) { return !p.own.causal || p.key <= p.qu
 
 Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const std::string& file) {
     TRY(const Json root, parse_json(text, file));
-    const Error wrong{file +
-                      " is no mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, "
-                      "1]] for example."};
+    const Error wrong{
+        file +
+        " is not a mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, "
+        "1]] for example."};
     if (!root.is_array() || root.empty() || root.size() > kMostRows) return wrong;
     std::vector<std::vector<bool>> rows;
     for (const Json& list : root) {
@@ -54,21 +56,25 @@ Error wrong_count(const std::string& text, const MaskKind& kind) {
 std::span<const MaskKind> mask_kinds() {
     static const MaskKind table[] = {
         {"own",
+         "model default",
          "the model's own mask",
          0,
          {},
          [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
         {"none",
+         "none",
          "every query sees every key",
          0,
          {},
          [](std::span<const int>, const MaskPair&) { return true; }},
         {"causal",
+         "causal",
          "a query sees itself and earlier keys",
          0,
          {},
          [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
         {"padding",
+         "padding",
          "the model's own, and nothing sees padding tokens",
          0,
          {},
@@ -76,6 +82,7 @@ std::span<const MaskKind> mask_kinds() {
              return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding;
          }},
         {"window",
+         "sliding window #",
          "window:W, a query sees itself and keys nearer than W",
          1,
          {1},
@@ -83,6 +90,7 @@ std::span<const MaskKind> mask_kinds() {
              return causality_allows(p) && std::abs(p.query - p.key) < n[0];
          }},
         {"prefix",
+         "prefix #",
          "prefix:P, causal, but the first P tokens see each other",
          1,
          {0},
@@ -90,6 +98,7 @@ std::span<const MaskKind> mask_kinds() {
              return p.key <= p.query || (p.query < n[0] && p.key < n[0]);
          }},
         {"global",
+         "global # + window #",
          "global:G:W, window W, and the first G tokens see and are seen by all",
          2,
          {0, 1},
@@ -98,6 +107,7 @@ std::span<const MaskKind> mask_kinds() {
                     (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]);
          }},
         {"block",
+         "same sentence",
          "only within the query's own sentence",
          0,
          {},
@@ -117,6 +127,15 @@ std::string Mask::name() const {
     if (rows_) return "file:" + file_;
     std::string out = kind_->name;
     for (const int number : numbers_) out += ":" + std::to_string(number);
+    return out;
+}
+
+std::string Mask::label() const {
+    if (rows_) return "file " + std::filesystem::path(file_).filename().string();
+    std::string out;
+    size_t next = 0;
+    for (const char c : std::string_view(kind_->label))
+        out += c == '#' ? std::to_string(numbers_[next++]) : std::string(1, c);
     return out;
 }
 

@@ -14,7 +14,7 @@ Status check_picture(const ModelConfig& c, const std::string& name, const Sequen
                       s.picture->patches.cols() == Index{v.channels} * v.patch * v.patch;
     if (!fits)
         return Error{name + " reads pictures of " + std::to_string(v.patches()) +
-                     " patches, and this is none; give it a picture with --image."};
+                     " patches, and this is not one; give it a picture with --image."};
     return success();
 }
 
@@ -25,7 +25,7 @@ Status check_types(const ModelConfig& c, const std::string& name, const Sequence
     const int count = std::max(1, c.token_types);
     for (const int type : s.types)
         if (type < 0 || type >= count)
-            return Error{"The token type " + std::to_string(type) + " is none of those of " + name + " " +
+            return Error{"The token type " + std::to_string(type) + " is not one of those of " + name + " " +
                          range(count) + "; correct --token-types, or use the tokenizer of this model."};
     return success();
 }

@@ -220,7 +220,8 @@ Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bo
 
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name) {
     if (description.is_null()) return Normalizer{};
-    if (!description.is_object()) return Error{name + ": the normalizer is no object; download it again."};
+    if (!description.is_object())
+        return Error{name + ": the normalizer is not an object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": normalizer"));
     for (const auto& row : kNormalizers)
         if (type == row.type) return row.make(description, name);

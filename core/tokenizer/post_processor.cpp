@@ -146,7 +146,7 @@ Result<std::vector<SpecialToken>> template_token(const Json& table, const std::s
     std::vector<SpecialToken> out;
     for (size_t i = 0; i < ids.size(); ++i) {
         if (!ids[i].is_number_unsigned() || ids[i].get<uint64_t>() >= 100'000'000)
-            return Error{name + ": a template id is no token id; download it again."};
+            return Error{name + ": a template id is not a token id; download it again."};
         if (i < tokens.size() && !tokens[i].is_string())
             return wrong_type(name, "tokens", "a list of strings", tokens);
         const std::string& spelling = i < tokens.size() ? tokens[i].get_ref<const std::string&>() : key;
@@ -228,7 +228,7 @@ Result<PostProcessor> make_post_processor(const Json& description, const std::st
     if (description.is_null())
         return PostProcessor([](std::vector<Encoding>&, bool, size_t) { return success(); });
     if (!description.is_object())
-        return Error{name + ": the post-processor is no object; download it again."};
+        return Error{name + ": the post-processor is not an object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": post_processor"));
     for (const auto& row : kPostProcessors)
         if (type == row.type) return row.make(description, name);

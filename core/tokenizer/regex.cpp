@@ -111,7 +111,7 @@ Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
         return Error{name + ": a pattern is neither a String nor a Regex; download the file again."};
     auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
     if (!regex)
-        return Error{name + ": a pattern is no regular expression (" + regex.error().message +
+        return Error{name + ": a pattern is not a regular expression (" + regex.error().message +
                      "); download the file again."};
     return *regex;
 }

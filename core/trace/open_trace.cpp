@@ -59,7 +59,7 @@ struct Reading {
 /// `whole` describes the model; files whose blocks all have the same heads may say so there, once.
 Result<StackConfig> read_stack(const Json& json, const Json& whole, const Reading& in) {
     StackConfig out;
-    if (!json.is_object()) return in.error("its stacks are no list of layers; record the trace again.");
+    if (!json.is_object()) return in.error("its stacks are not lists of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMostLayers));
     out.layers = static_cast<int>(layers);
@@ -97,7 +97,7 @@ Result<ModelConfig> read_config(const Reading& in) {
     constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
     if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds))
         return in.error("it calls its model " + in_quotes(kind) +
-                        ", which is no kind that Headlight knows; record the trace again.");
+                        ", a kind that Headlight does not know; record the trace again.");
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder
              : kind == "encoder_decoder"
                  ? ModelKind::encoder_decoder
@@ -237,7 +237,7 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
     if (const auto format = in.file.metadata.find("format");
         format == in.file.metadata.end() || format->second != "headlight-trace")
         return in.error(
-            "it is no trace of Headlight; record one with 'headlight trace' or models/capture_trace.py.");
+            "it is not a trace of Headlight; record one with 'headlight trace' or models/capture_trace.py.");
     auto model = std::make_shared<Model>();
     TRY(model->config, read_config(in));
     const auto called = in.file.metadata.find("model");

@@ -402,7 +402,7 @@ SENTENCE = "Lily had a red ball. Tom had"
 
 def every_view_lights_what_is_hovered(display):
     """A token pointed at in one view is lit in the chips and stays in the inspector of all."""
-    places = {"Heat map": ("map", 0.05, 0.4), "Lines": ("lines/query/3", 0.5, 0.5), "Steps": ("steps/table", 0.5, 0.3), "ΔE": ("delta/map", 0.8, 0.4), "Next": ("lens/grid", 0.4, 0.5), "Graph": ("graph/token/3", 0.5, 0.5)}
+    places = {"Heat map": ("map", 0.05, 0.4), "Lines": ("lines/query/3", 0.5, 0.5), "Steps": ("steps/table", 0.5, 0.3), "ΔE": ("delta/map", 0.8, 0.4), "Prediction": ("lens/grid", 0.4, 0.5), "Graph": ("graph/token/3", 0.5, 0.5)}
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
         for view, (path, x, y) in places.items():
@@ -596,7 +596,7 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
 
 
 def changes_are_made_seen_and_taken_back(display):
-    """The issue's own sentence: forbid the last word to look at ball, and the model is no longer sure of it."""
+    """The issue's own sentence: mask ball for the last word, and the model is no longer sure of it."""
     with Window(PROGRAM, display, "--head", "1.2", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
         w.settled()
         w.key("Escape")
@@ -867,10 +867,10 @@ def the_translator_writes_while_one_types(display):
         w.type(" mat.")
         r = w.wait(lambda r: r["second"] == "Die Katze saß auf der Matte." and not r["busy"])
         words = r["written"]["labels"]
-        assert r["view"] == "Align" and words[:2] == ["Die", "Katze"] and words[-1] == "</s>" and r["written"]["step"] == len(words) - 1
+        assert r["view"] == "Alignment" and words[:2] == ["Die", "Katze"] and words[-1] == "</s>" and r["written"]["step"] == len(words) - 1
         assert r["alignment"]["rows"] == words and r["alignment"]["columns"][:2] == ["The", "cat"], "rows are what is chosen"
         assert r["alignment"]["strongest"][1] == 1, "Katze from cat"
-        w.click("tab/Align")
+        w.click("tab/Alignment")
         w.key("Escape")
         w.key("Left", "Left")
         r = w.wait(lambda r: r["written"]["step"] == len(words) - 3 and len(r["target_tokens"]) == len(words) - 2)
@@ -987,7 +987,7 @@ def source_target_and_three_kinds_of_attention(display):
 
 def a_picture_and_its_patches(display):
     with Window(PROGRAM, display, "--model", REFERENCE / "vit", "--text", "") as w:
-        assert w.report()["view"] == "Picture"
+        assert w.report()["view"] == "Image"
         w.drop(REFERENCE / "vit/gradient_rgb.png")
         r = w.wait(lambda r: len(r.get("tokens", [])) == 17 and "overlay" in r["widgets"] and not r["busy"])
         assert r["next"].startswith("LABEL_")
@@ -1085,7 +1085,7 @@ def what_is_old_is_dimmed_in_every_panel(display):
         for tab in tabs:
             w.click(tab)
             r = w.wait(lambda r: r["view"] == tab.removeprefix("tab/") and not r["busy"], 30)
-            panels = {"dimmed/heads", "dimmed/centre"} | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
+            panels = {"dimmed/heads", "dimmed/center"} | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
             assert not any(p.startswith("dimmed/") for p in r["widgets"]), tab
             w.key("Home")
             w.type("x")  # at the beginning: no row can be taken over
