@@ -99,7 +99,7 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
     TRY(const auto model, open_model(input));
     if (model->config.stacks[0].vocab == 0)
         return Error{model->name +
-                     " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and "
+                     " reads images, so it has no random tokens to repeat; leave --random-repeat out and "
                      "give it --image."};
     input.typed.ids = repeated_random_ids(model->config.stacks[0].vocab, o.random_repeat, o.seed);
     TRY(ForwardRequest request, read_request(input, model, pool));

@@ -92,7 +92,7 @@ std::string heads_text(const ModelConfig& c) {
 
 std::string reads_text(const ModelConfig& c) {
     if (c.kind == ModelKind::vision)
-        return "pictures of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
+        return "images of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
                " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
     return "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens";
 }

@@ -73,7 +73,7 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     auto* target_ids = add_id_list(app, "--target-ids", o.typed.target_ids,
                                    "token ids instead of a target, its start token included");
     add_id_list(app, "--token-types", o.typed.types, "token types of the ids, as 0,0,1")->needs(ids);
-    app.add_option("--image", o.image, "the picture that a vision model reads (PNG, JPEG)");
+    app.add_option("--image", o.image, "the image that a vision model reads (PNG, JPEG)");
     text->excludes(file);
     text->excludes(ids);
     file->excludes(ids);

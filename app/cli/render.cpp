@@ -99,13 +99,13 @@ Status render(RenderOptions& o) {
         const auto lines = lines_of(text);
         if (lines.size() > 1 && is_standard_stream(o.output))
             return Error{
-                "Several pictures cannot go to standard output; name a file with -o, or give one sentence."};
+                "Several figures cannot go to standard output; name a file with -o, or give one sentence."};
         if (lines.size() > 1) return render_lines(o, lines);
         o.input.typed.text = lines.empty() ? "" : lines[0];
         o.input.text_file.clear();
     }
     if (o.all_heads && is_standard_stream(o.output))
-        return Error{"The pictures of all heads cannot go to standard output; name a file with -o."};
+        return Error{"The figures of all heads cannot go to standard output; name a file with -o."};
     if (!o.animate.empty()) return render_animation(o);
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
@@ -169,10 +169,10 @@ std::function<Status()> declare_render(CLI::App& app) {
         ->check(CLI::Range(20.0, 60000.0))
         ->capture_default_str();
     app.add_flag("--numbered", o->numbered,
-                 "with --animate: one picture a frame in place of an animated one: NAME-1.png, NAME-2.png …")
+                 "with --animate: one figure per frame instead of an animation: NAME-1.png, NAME-2.png …")
         ->needs(animate);
-    app.add_flag("--all-heads", o->all_heads, "one picture of each head: NAME-2.0.png, NAME-2.1.png …");
-    app.add_option("--format", o->format, "kind of picture or numbers where -o is '-' or has no ending")
+    app.add_flag("--all-heads", o->all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
+    app.add_option("--format", o->format, "format of the figure or numbers where -o is '-' or has no ending")
         ->check(CLI::IsMember({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
     app.add_option("-o,--output", o->output,
                    "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the "

@@ -237,7 +237,7 @@ void append_token(const Model& model, Sequence& sequence, int id) {
 
 const char* why_silent(const Model& model) {
     if (model.config.kind == ModelKind::vision)
-        return "reads pictures and writes no text; use a model of text.";
+        return "reads images and generates no text; use a language model.";
     if (!model.has_logits())
         return "has no language-model head, so it predicts no tokens; use a checkpoint that was saved with "
                "its head.";

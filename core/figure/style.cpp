@@ -132,7 +132,7 @@ std::span<const StyleField> style_fields() {
         {"turn-labels", "rotate the labels over the columns: auto (where they would not fit), always, never",
          &S::turned},
         {"title", "title ('' for none)", &S::title},
-        {"caption", "line under the picture ('' for none)", &S::caption},
+        {"caption", "line under the figure ('' for none)", &S::caption},
         {"labels", "token labels and head numbers", &S::labels},
         {"color-bar", "color bar with the true range", &S::color_bar},
         {"grid-lines", "lines between the cells", &S::grid_lines},

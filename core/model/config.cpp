@@ -192,7 +192,7 @@ Status parse_preprocessor(const Json& root, const std::string& name, VisionConfi
     TRY(const int64_t filter, json_integer(root, or_null("resample"), 2, 0, 5, name));
     if (filter != 2 && filter != 3)
         return Error{name + ": \"resample\" is " + std::to_string(filter) +
-                     "; Headlight resizes pictures bilinearly (2) and bicubically (3), so use a model that "
+                     "; Headlight resizes images bilinearly (2) and bicubically (3), so use a model that "
                      "was trained so."};
     vision.resampling = filter == 3 ? Resampling::bicubic : Resampling::bilinear;
     TRY(const bool rescales, json_boolean(root, or_null("do_rescale"), true, name));

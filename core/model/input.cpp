@@ -93,12 +93,12 @@ Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool speci
     if (c.kind == ModelKind::vision) {
         if (!typed.image)
             return Error{model.name +
-                         " reads pictures, not text; give it one with --image, or drop one on the window."};
+                         " reads images, not text; give it one with --image, or drop one on the window."};
         input.sequences.push_back(of_picture(model, *typed.image));
         input.tokens_in_all = input.sequences[0].ids.size();
         return input;
     }
-    if (typed.image) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
+    if (typed.image) return Error{model.name + " reads text, not images; open a ViT model for an image."};
     if (c.kind != ModelKind::encoder_decoder && (!typed.target.empty() || !typed.target_ids.empty()))
         return Error{model.name +
                      " has no decoder beside an encoder, so it reads no target; leave --target out."};
