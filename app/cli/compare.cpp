@@ -1,5 +1,6 @@
 #include "analysis/compare.h"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "analysis/head_stats.h"

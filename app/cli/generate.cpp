@@ -1,5 +1,6 @@
 #include "analysis/generate.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/options.h"

@@ -1,4 +1,5 @@
 // The manual page and the shells' completions, made from the declared options, so that they are never stale.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 

@@ -1,10 +1,11 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
 #include "model/library.h"
-#include "session/state.h"
+#include "session/settings.h"
 
 namespace headlight {
 

@@ -1,7 +1,6 @@
 // Options that several verbs share, and what they lead to.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,10 @@
 
 #include "model/input.h"
 #include "trace/trace.h"
+
+namespace CLI {
+class App;
+}
 
 namespace headlight {
 

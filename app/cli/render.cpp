@@ -1,5 +1,6 @@
 #include "cli/render.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <mutex>
 #include <sstream>

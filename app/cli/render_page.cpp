@@ -4,7 +4,10 @@
 #include "analysis/generate.h"
 #include "base/quoted.h"
 #include "cli/render.h"
+#include "views/align.h"
+#include "views/compare.h"
 #include "views/page.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -26,14 +29,14 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
 
 /// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
 /// compared with.
-Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, ViewState& s,
+Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
                            ThreadPool& pool) {
     ShownRuns runs{trace, nullptr, nullptr};
-    s.compared_show = static_cast<ComparedShow>(std::find(std::begin(kShown), std::end(kShown), o.show) -
-                                                std::begin(kShown));
+    s.of<CompareState>().show = static_cast<ComparedShow>(
+        std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown));
     if (trace->request.intervention != Intervention{}) {
         TRY(runs.own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
-        s.compared_what = Compared::changes;
+        s.document.comparison.what = Compared::changes;
     }
     if (!o.text_b.empty() || !o.model_b.empty()) {
         InputOptions other = o.input;
@@ -41,12 +44,12 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
         if (!o.text_b.empty()) other.typed.text = o.text_b;
         if (!o.model_b.empty()) other.model = o.model_b;
         TRY(runs.other, run_input(other, pool));
-        s.compared_what = o.model_b.empty() ? Compared::sentences : Compared::models;
+        s.document.comparison.what = o.model_b.empty() ? Compared::sentences : Compared::models;
     }
     if (!o.with.empty()) {
         TRY(const AttentionHead named, parse_head(trace->config(), o.with, "--with"));
-        s.compared = {named.site, named.head};
-        s.compared_what = Compared::heads;
+        s.document.comparison.head = {named.site, named.head};
+        s.document.comparison.what = Compared::heads;
     }
     return runs;
 }
@@ -78,22 +81,22 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     page.view = static_cast<size_t>(row - views().begin());
     page.style = o.figure;
     size_page(page, row->fills_window ? 1280 : 944, 720);
-    ViewState& s = page.state;
-    s.site = o.figure.site;
-    s.head = o.figure.head;
-    s.colormap = o.figure.colormap;
-    s.scale = o.figure.scale;
-    s.queries = o.figure.queries;
-    s.marks = o.figure.marks;
-    s.drop_sink = o.figure.drop_sink;
-    if (o.view == "alignment") s.site = std::max(0, cross_site(trace->config(), s.site));
-    s.align_words = o.figure.join_words;
-    s.align_of = o.layer_mean ? AlignOf::mean : AlignOf::head;
-    s.align_marks = o.hard ? AlignMarks::hard : AlignMarks::both;
-    s.align_lines = o.as_lines;
+    Session& s = page.session;
+    s.selection.site = o.figure.site;
+    s.selection.head = o.figure.head;
+    s.preferences.colormap = o.figure.colormap;
+    s.preferences.scale = o.figure.scale;
+    s.preferences.queries = o.figure.queries;
+    s.preferences.marks = o.figure.marks;
+    s.preferences.drop_sink = o.figure.drop_sink;
+    if (o.view == "alignment") s.selection.site = std::max(0, cross_site(trace->config(), s.selection.site));
+    s.of<AlignState>().words = o.figure.join_words;
+    s.of<AlignState>().of = o.layer_mean ? AlignOf::mean : AlignOf::head;
+    s.of<AlignState>().marks = o.hard ? AlignMarks::hard : AlignMarks::both;
+    s.of<AlignState>().lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
-    TRY(s.locked, parse_cell(o.lock, *trace, s.site));
-    TRY(WorkAnswer answer, answer_for(runs, s.site, s.head, s.locked, pool));
+    TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.site));
+    TRY(WorkAnswer answer, answer_for(runs, s.selection.site, s.selection.head, s.selection.locked, pool));
     TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }

@@ -1,5 +1,6 @@
 // One self-contained HTML page. It is read without scripts; with them its tables sort and its cells answer to
 // the mouse.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <set>

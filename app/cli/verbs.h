@@ -1,11 +1,14 @@
 // The table of verbs: the only place to add one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 
 #include "base/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace headlight {
 
@@ -18,6 +21,9 @@ struct Verb {
 };
 
 std::span<const Verb> verbs();
+
+struct WindowOptions;
+void add_window_options(CLI::App& app, WindowOptions& options);
 
 // One file per verb.
 std::function<Status()> declare_render(CLI::App& app);

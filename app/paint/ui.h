@@ -15,7 +15,7 @@
 #include "paint/text.h"
 #include "paint/text_field.h"
 #include "paint/theme.h"
-#include "session/state.h"
+#include "session/session.h"
 
 namespace headlight {
 

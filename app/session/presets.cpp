@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/quoted.h"
-#include "session/state.h"
+#include "session/settings.h"
 
 namespace headlight {
 

@@ -3,7 +3,6 @@
 #include "base/utf8.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
-#include "session/remembered.h"
 
 namespace headlight {
 
@@ -36,7 +35,7 @@ bool is_workspace(const fs::path& path) {
            std::string_view(name).substr(name.size() - kEnding.size()) == kEnding;
 }
 
-Result<ViewState> parse_workspace(std::string_view text, const std::string& name, ViewState state) {
+Result<Session> parse_workspace(std::string_view text, const std::string& name, Session session) {
     TRY(const Json root, parse_json(text, name));
     const Error foreign{name +
                         " is not a Headlight workspace; choose a .headlight.json file that Headlight saved."};
@@ -44,43 +43,46 @@ Result<ViewState> parse_workspace(std::string_view text, const std::string& name
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
-    if (version > kVersion)
-        return Error{name + " was saved by a newer version of Headlight; open it with that one."};
-    state.mask = "own";
-    state.changes.clear();
-    state.locked.reset();
-    state.alignment = {};
-    TRY_STATUS(visit_workspace(state, Reader{root, name}));
-    const std::string_view known = find_colormap(state.colormap);
-    state.colormap = known.empty() ? "beam" : std::string(known);
-    state.choose_head = !root.contains("layer");
-    state.changes_wait = true;
-    state.hovered.reset();
-    return state;
+    if (version > kVersion) return Error{name + " was saved by a newer version of Headlight; open it with that one."};
+    Document& d = session.document;
+    d.mask = "own";
+    d.changes.clear();
+    d.comparison.alignment = {};
+    session.selection.locked.reset();
+    FieldReader reader(root, name);
+    visit_workspace(session, reader);
+    TRY_STATUS(reader.status());
+    const std::string_view known = find_colormap(session.preferences.colormap);
+    session.preferences.colormap = known.empty() ? "beam" : std::string(known);
+    session.selection.choose_head = !root.contains("layer");
+    session.selection.hovered.cell.reset();
+    d.changes_wait = true;
+    return session;
 }
 
-Result<ViewState> open_workspace(const fs::path& path, ViewState state) {
+Result<Session> open_workspace(const fs::path& path, Session session) {
     TRY(const auto file, MappedFile::open(path));
-    TRY(ViewState opened, parse_workspace(file->text(), display_path(path), std::move(state)));
-    find_beside(path, opened.model_path);
-    find_beside(path, opened.other_model);
-    opened.workspace = path.string();
+    TRY(Session opened, parse_workspace(file->text(), display_path(path), std::move(session)));
+    find_beside(path, opened.document.model_path);
+    find_beside(path, opened.document.comparison.model);
+    opened.document.workspace = path.string();
     return opened;
 }
 
-Result<Json> workspace_document(const ViewState& state) {
-    Writer writer;
-    ViewState copy = state;
-    make_absolute(copy.model_path);
-    make_absolute(copy.other_model);
-    TRY_STATUS(visit_workspace(copy, writer));
-    writer.root["format"] = kFormat;
-    writer.root["version"] = kVersion;
-    return writer.root;
+Result<Json> workspace_document(Session session) {
+    make_absolute(session.document.model_path);
+    make_absolute(session.document.comparison.model);
+    Json root = Json::object();
+    FieldWriter writer(root);
+    visit_workspace(session, writer);
+    TRY_STATUS(writer.status());
+    root["format"] = kFormat;
+    root["version"] = kVersion;
+    return root;
 }
 
-Status save_workspace(const ViewState& state, const fs::path& path) {
-    TRY(const Json document, workspace_document(state));
+Status save_workspace(const Session& session, const fs::path& path) {
+    TRY(const Json document, workspace_document(session));
     return write_file(path, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -1,25 +1,25 @@
 // What is looked at, as a small file: model, sentences, view, masks, changes, comparison.
 #pragma once
 
-#include "session/state.h"
+#include "session/settings.h"
 
 namespace headlight {
 
 /// Whether a path is named like a workspace: it ends in ".headlight.json".
 bool is_workspace(const std::filesystem::path& path);
 
-/// Reads a workspace over a state; what the file does not name stays. A model that is named relative to the
+/// Reads a workspace over a session; what the file does not name stays. A model that is named relative to the
 /// file is found there. Its changes wait until the model is open.
-Result<ViewState> open_workspace(const std::filesystem::path& path, ViewState state);
+Result<Session> open_workspace(const std::filesystem::path& path, Session session);
 
 /// From the text of such a file. For tests and fuzzing.
-Result<ViewState> parse_workspace(std::string_view text, const std::string& name, ViewState state);
+Result<Session> parse_workspace(std::string_view text, const std::string& name, Session session);
 
-/// What such a file holds of a state; an error where a part of it could not be read back whole. The changes
+/// What such a file holds of a session; an error where a part of it could not be read back whole. The changes
 /// in force must have been noted (note_changes).
-Result<Json> workspace_document(const ViewState& state);
+Result<Json> workspace_document(Session session);
 
 /// The file appears whole or not at all.
-Status save_workspace(const ViewState& state, const std::filesystem::path& path);
+Status save_workspace(const Session& session, const std::filesystem::path& path);
 
 }  // namespace headlight

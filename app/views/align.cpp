@@ -6,6 +6,7 @@
 
 #include "analysis/words.h"
 #include "base/utf8.h"
+#include "views/lines.h"
 
 namespace headlight {
 
@@ -56,37 +57,40 @@ void draw_toolbar(Scene& s, Rect area) {
         roomy ? Names{"soft", "soft, strongest marked", "hard"} : Names{"soft", "marked", "hard"};
     const Names rows =
         roomy ? Names{"the word being chosen", "the word being read"} : Names{"chosen word", "read word"};
-    if (const int c = ui.choice(x, y, roomy ? "Of" : "", "align/of", of, static_cast<int>(s.state.align_of));
+    if (const int c =
+            ui.choice(x, y, roomy ? "Of" : "", "align/of", of, static_cast<int>(s.of<AlignState>().of));
         c >= 0)
-        s.state.align_of = static_cast<AlignOf>(c);
+        s.of<AlignState>().of = static_cast<AlignOf>(c);
     if (const int c = ui.choice(x, y, roomy ? "Links" : "", "align/marks", links,
-                                static_cast<int>(s.state.align_marks));
+                                static_cast<int>(s.of<AlignState>().marks));
         c >= 0)
-        s.state.align_marks = static_cast<AlignMarks>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Rows" : "", "align/rows", rows, s.state.align_read ? 1 : 0);
+        s.of<AlignState>().marks = static_cast<AlignMarks>(c);
+    if (const int c =
+            ui.choice(x, y, roomy ? "Rows" : "", "align/rows", rows, s.of<AlignState>().by_reading ? 1 : 0);
         c >= 0)
-        s.state.align_read = c == 1;
-    if (const int c = ui.choice(x, y, "", "align/words", {"tokens", "words"}, s.state.align_words ? 1 : 0);
+        s.of<AlignState>().by_reading = c == 1;
+    if (const int c =
+            ui.choice(x, y, "", "align/words", {"tokens", "words"}, s.of<AlignState>().words ? 1 : 0);
         c >= 0)
-        s.state.align_words = c == 1;
-    if (const int c = ui.choice(x, y, "", "align/lines", {"map", "lines"}, s.state.align_lines ? 1 : 0);
+        s.of<AlignState>().words = c == 1;
+    if (const int c = ui.choice(x, y, "", "align/lines", {"map", "lines"}, s.of<AlignState>().lines ? 1 : 0);
         c >= 0)
-        s.state.align_lines = c == 1;
+        s.of<AlignState>().lines = c == 1;
 }
 
 /// What is drawn of a row: its weights, or its strongest column alone.
 float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) {
-    if (s.state.align_marks == AlignMarks::hard)
+    if (s.of<AlignState>().marks == AlignMarks::hard)
         return a.strongest[static_cast<size_t>(row)] == column ? 1.0f : 0.0f;
     return a.weights(row, column);
 }
 
 void draw_cells(Scene& s, const Layout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
-    const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const bool roomy = std::min(l.w, l.h) >= ui.px(8);
     const float gap = roomy ? ui.line() : 0,
-                largest = s.state.align_marks == AlignMarks::hard ? 1 : a.weights.maxCoeff();
+                largest = s.of<AlignState>().marks == AlignMarks::hard ? 1 : a.weights.maxCoeff();
     if (!roomy) ui.fill(l.map, color_at(map, 0));
     for (int r = 0; r < l.rows; ++r) {
         const float row_largest = a.weights.row(r).maxCoeff();
@@ -99,7 +103,7 @@ void draw_cells(Scene& s, const Layout& l, const WordAlignment& a) {
                 if (roomy) ui.hatch(cell, ui.colors->hatch);
                 continue;
             }
-            const float place = scale_position(s.state.scale, w, largest, row_largest);
+            const float place = scale_position(s.session.preferences.scale, w, largest, row_largest);
             if (!roomy && place < 0.004f) continue;
             const ImU32 color = color_at(map, place);
             ui.fill(cell, color);
@@ -113,15 +117,15 @@ void draw_cells(Scene& s, const Layout& l, const WordAlignment& a) {
 /// A corner in the strongest cell of each row: the hard alignment.
 void mark_strongest(Scene& s, const Layout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
-    if (s.state.align_marks != AlignMarks::both || std::min(l.w, l.h) < ui.px(8)) return;
-    const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
+    if (s.of<AlignState>().marks != AlignMarks::both || std::min(l.w, l.h) < ui.px(8)) return;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const float largest = a.weights.maxCoeff();
     for (int r = 0; r < l.rows; ++r) {
         const int c = a.strongest[static_cast<size_t>(r)];
         const Rect cell = l.cell(r, c);
         const float side = std::min(ui.px(10), std::min(l.w, l.h) / 2);
-        const ImU32 ink = ink_on(color_at(
-            map, scale_position(s.state.scale, a.weights(r, c), largest, a.weights.row(r).maxCoeff())));
+        const ImU32 ink = ink_on(color_at(map, scale_position(s.session.preferences.scale, a.weights(r, c),
+                                                              largest, a.weights.row(r).maxCoeff())));
         ui.polygon(
             std::array<ImVec2, 3>{{{cell.x, cell.y}, {cell.x + side, cell.y}, {cell.x, cell.y + side}}}, ink);
     }
@@ -203,21 +207,22 @@ void draw_entropy(Scene& s, const Layout& l, const WordAlignment& a, int lit) {
 
 void draw_bar(Scene& s, const Layout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
-    if (s.state.align_marks == AlignMarks::hard) return;
+    if (s.of<AlignState>().marks == AlignMarks::hard) return;
     const float largest = a.weights.maxCoeff();
     const Rect bar{l.map.right() + ui.px(104), l.map.y, ui.px(14),
                    std::max(l.h * static_cast<float>(l.rows + l.coming), ui.px(120))};
-    ui.gradient(bar, colormap(s.state.colormap, ui.colors->dark));
+    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
     ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3,
-                 s.state.scale == Scale::row   ? "of row’s largest"
-                 : s.state.scale == Scale::log ? "weight, log"
-                                               : "weight");
+                 s.session.preferences.scale == Scale::row   ? "of row’s largest"
+                 : s.session.preferences.scale == Scale::log ? "weight, log"
+                                                             : "weight");
     for (int i = 0; i <= 4; ++i) {
         const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.state.scale == Scale::row   ? share
-                             : s.state.scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, share)
-                                                           : largest * share;
+        const double value = s.session.preferences.scale == Scale::row ? share
+                             : s.session.preferences.scale == Scale::log
+                                 ? kLogFloor * std::pow(largest / kLogFloor, share)
+                                 : largest * share;
         ui.text.draw(bar.right() + ui.px(8), y, kCaptionMono, ui.colors->t2,
                      decimals(value, value > 0 && value < 0.01 ? 4 : 2));
     }
@@ -226,7 +231,7 @@ void draw_bar(Scene& s, const Layout& l, const WordAlignment& a) {
 void draw_focus(Scene& s, const Layout& l, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float t = ui.line(), y = l.y(cell.first);
-    const ImU32 ink = s.state.hovered ? ui.colors->hover : ui.colors->accent;
+    const ImU32 ink = s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent;
     ui.fill({l.map.x, y - t, l.map.w, t}, ink);
     ui.fill({l.map.x, y + l.h - t, l.map.w, t}, ink);
     const Rect at = l.cell(cell.first, cell.second);
@@ -251,10 +256,10 @@ std::string caption(const Scene& s, const Layout& l, const WordAlignment& a) {
                         (crossings == 1 ? " pair of links crosses" : " pairs of links cross") +
                         ": the order changes."
                   : "No links cross: the target keeps the source’s order.";
-    const std::string marked = s.state.align_marks == AlignMarks::both ? " Corner: strongest link of the row."
-                               : s.state.align_marks == AlignMarks::hard
-                                   ? " Hard: all weight on each row’s strongest link."
-                                   : "";
+    const std::string marked =
+        s.of<AlignState>().marks == AlignMarks::both   ? " Corner: strongest link of the row."
+        : s.of<AlignState>().marks == AlignMarks::hard ? " Hard: all weight on each row’s strongest link."
+                                                       : "";
     return "Each row sums to 1." + marked + " " + order +
            (l.h < 1 || l.w < 1 ? " Cells are smaller than a pixel." : "");
 }
@@ -279,10 +284,10 @@ std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignment
 
 std::pair<int, int> focused_words(const Scene& s, const WordAlignment& a) {
     const auto cell = s.shown_cell();
-    if (!cell || (s.ui.on_page() && !s.state.focused())) return {-1, -1};
+    if (!cell || (s.ui.on_page() && !s.session.selection.focused())) return {-1, -1};
     const int row = a.row_of_token[static_cast<size_t>(
         std::min<int>(cell->first, static_cast<int>(a.row_of_token.size()) - 1))];
-    if (s.state.focused())
+    if (s.session.selection.focused())
         return {row, a.column_of_token[static_cast<size_t>(
                          std::min<int>(cell->second, static_cast<int>(a.column_of_token.size()) - 1))]};
     return {row, a.strongest[static_cast<size_t>(row)]};
@@ -293,36 +298,38 @@ void point_at_words(Scene& s, const WordAlignment& a, int row, int column) {
 }
 
 void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
-    s.state.locked = std::pair{a.first_token(true, row), a.first_token(false, column)};
+    s.session.selection.locked = std::pair{a.first_token(true, row), a.first_token(false, column)};
     s.fields.leave();
 }
 
 std::vector<Question> ask_alignment(const Scene& s) {
     WordAlignmentWanted w;
-    w.site = cross_site(s.model()->config, s.state.site);
-    if (s.state.align_of == AlignOf::head)
-        w.heads = {std::min(s.state.head, s.model()->config.heads(w.site) - 1)};
-    for (int h = 0; s.state.align_of == AlignOf::chosen && h < s.model()->config.heads(w.site); ++h)
-        if (!s.state.hidden_heads.count(h)) w.heads.push_back(h);
-    w.by_words = s.state.align_words;
-    w.as_read = s.state.align_read;
+    w.site = cross_site(s.model()->config, s.session.selection.site);
+    if (s.of<AlignState>().of == AlignOf::head)
+        w.heads = {std::min(s.session.selection.head, s.model()->config.heads(w.site) - 1)};
+    for (int h = 0; s.of<AlignState>().of == AlignOf::chosen && h < s.model()->config.heads(w.site); ++h)
+        if (!s.of<LinesState>().hidden_heads.count(h)) w.heads.push_back(h);
+    w.by_words = s.of<AlignState>().words;
+    w.as_read = s.of<AlignState>().by_reading;
     const auto& written = s.sentence()->written;
     const auto step = static_cast<size_t>(s.sentence()->step);
     if (written && step < written->writing.tokens.size()) w.last = written->writing.tokens[step].id;
     std::vector<Question> out{w};
-    if (s.state.align_of == AlignOf::chosen) out.emplace_back(LinksWanted{w.site, s.state.link_share});
+    if (s.of<AlignState>().of == AlignOf::chosen)
+        out.emplace_back(LinksWanted{w.site, s.of<LinesState>().share});
     return out;
 }
 
 void draw_alignment(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (const int cross = cross_site(s.model()->config, s.state.site); cross != s.state.site)
-        s.state.site = cross;
+    if (const int cross = cross_site(s.model()->config, s.session.selection.site);
+        cross != s.session.selection.site)
+        s.session.selection.site = cross;
     if (!ui.on_page()) draw_toolbar(s, area);
     const auto* found = shown_alignment(s);
     if (!found || !s.answer->picture || s.answer->picture->site != found->asked.site) return;
     const WordAlignment& a = found->answer;
-    if (s.state.align_lines) return draw_alignment_lines(s, area, *found);
+    if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
     const auto coming = words_to_come(s, *found);
     const Layout l = arrange(ui, area, a, static_cast<int>(coming.size()));
     answer_map(s, l, a);

@@ -1,9 +1,33 @@
 // The parts of the alignment of source and target.
 #pragma once
 
+#include "io/numbers.h"
 #include "views/writing.h"
 
 namespace headlight {
+
+/// Whose weights it shows, and whether each row's strongest link is marked, or stands alone (hard attention).
+enum class AlignOf { head, mean, chosen };
+enum class AlignMarks { soft, both, hard };
+
+struct AlignState {
+    AlignOf of = AlignOf::head;
+    AlignMarks marks = AlignMarks::both;
+    bool words = false, by_reading = false, lines = false;  // by words; rows by what is read; as lines
+    void visit(FieldVisitor& v) {
+        v.integer("align_of", of, 0, 2);
+        v.integer("align_marks", marks, 0, 2);
+        v.flag("align_words", words);
+        v.flag("align_read", by_reading);
+        v.flag("align_lines", lines);
+    }
+};
+
+void draw_alignment(Scene& scene, Rect area);
+void draw_alignment_list(Scene& scene, Rect area);
+void draw_alignment_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_alignment(const Scene& scene);
+std::vector<NumberTable> alignment_numbers(const Scene& scene);
 
 /// The alignment that is shown, or null: it belongs to the cross-attention block that the state names.
 const Found<WordAlignmentWanted>* shown_alignment(const Scene& scene);

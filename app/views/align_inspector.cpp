@@ -4,6 +4,9 @@
 #include <cmath>
 
 #include "views/align.h"
+#include "views/head_list.h"
+#include "views/lines.h"
+#include "views/save_menu.h"
 
 namespace headlight {
 
@@ -112,7 +115,7 @@ void draw_pairs(Scene& s, Rect column, float y, const WordAlignment& a, std::pai
 
 /// Which heads count, where they are chosen; else the ranked heads.
 void draw_alignment_list(Scene& s, Rect area) {
-    s.state.align_of == AlignOf::chosen ? draw_lines_list(s, area) : draw_head_ranking(s, area);
+    s.of<AlignState>().of == AlignOf::chosen ? draw_lines_list(s, area) : draw_head_ranking(s, area);
 }
 
 void draw_alignment_inspector(Scene& s, Rect area) {
@@ -157,7 +160,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     y = draw_sources(s, column, y, a, cell, low ? 3 : 4);
     draw_pairs(s, column, draw_rule(ui, area, y), a, cell, save.y - ui.px(8));
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 }  // namespace headlight

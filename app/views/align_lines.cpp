@@ -53,16 +53,16 @@ void draw_words(Scene& s, const Row& row, bool above, int lit, ImU32 lit_ink, in
 void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a, int row, int column,
                int focus) {
     Ui& ui = s.ui;
-    const bool hard = s.state.align_marks == AlignMarks::hard,
+    const bool hard = s.of<AlignState>().marks == AlignMarks::hard,
                strongest = a.strongest[static_cast<size_t>(row)] == column;
     const float w = hard ? (strongest ? 1.0f : 0.0f) : a.weights(row, column);
     if (w < 0.03f) return;
     const bool lit = row == focus;
-    const bool marked = strongest && s.state.align_marks != AlignMarks::soft;
+    const bool marked = strongest && s.of<AlignState>().marks != AlignMarks::soft;
     const ImU32 ink = lit ? ui.colors->accent : marked ? ui.colors->t1 : ui.colors->t2;
-    const float alpha = lit                               ? std::max(0.35f, w)
-                        : focus >= 0 && s.state.focused() ? 0.12f * w + 0.04f
-                                                          : 0.15f + 0.6f * w;
+    const float alpha = lit                                           ? std::max(0.35f, w)
+                        : focus >= 0 && s.session.selection.focused() ? 0.12f * w + 0.04f
+                                                                      : 0.15f + 0.6f * w;
     ui.stroke({from.x(column), from.y + ui.px(2)}, {to.x(row), to.y - ui.px(2)}, faded(ink, alpha),
               ui.px(marked ? 1.2f : 0.6f) + ui.px(4) * w);
 }

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "views/changes.h"
+#include "views/save_menu.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -24,8 +26,8 @@ std::vector<float> column_of(const Scene& s, size_t statistic) {
 /// Labels in use for this model, once each.
 std::vector<std::string> labels_in_use(const Scene& s) {
     std::set<std::string> all;
-    const auto of_model = s.state.head_labels.find(s.model()->name);
-    if (of_model != s.state.head_labels.end())
+    const auto of_model = s.session.document.head_labels.find(s.model()->name);
+    if (of_model != s.session.document.head_labels.end())
         for (const auto& [head, label] : of_model->second) all.insert(label);
     return {all.begin(), all.end()};
 }
@@ -61,10 +63,11 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
         ui.control("heads/keep", {r.x - ui.px(6), r.y - ui.px(4), r.w + ui.px(12), r.h + ui.px(14)});
     if (h.hovered) ui.frame(handle, ui.colors->hover, 1, 2);
     if (const int step = ui.take_step("heads/keep"); step != 0)
-        s.state.heads_kept = std::clamp(s.state.heads_kept + 0.05f * static_cast<float>(step), 0.0f, 1.0f);
+        s.of<AllHeadsState>().kept =
+            std::clamp(s.of<AllHeadsState>().kept + 0.05f * static_cast<float>(step), 0.0f, 1.0f);
     if (h.pressed) {
         const float share = std::clamp((h.mouse.x - r.x) / r.w, 0.0f, 1.0f);
-        s.state.heads_kept = choice.column().ascending ? share : 1 - share;
+        s.of<AllHeadsState>().kept = choice.column().ascending ? share : 1 - share;
     }
 }
 
@@ -100,36 +103,37 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
          ui.px(22);
     std::vector<std::string> names;
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
-    if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.state.heads_sort); c >= 0) {
-        s.state.heads_sort = c;
-        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.state.sweeping = true;
-        s.state.heads_kept = 1;
-        s.state.heads_turned = false;
+    if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.of<AllHeadsState>().sort); c >= 0) {
+        s.of<AllHeadsState>().sort = c;
+        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.session.document.sweeping = true;
+        s.of<AllHeadsState>().kept = 1;
+        s.of<AllHeadsState>().turned = false;
     }
     if (const int c = ui.choice(x, y, "Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)},
-                                static_cast<int>(s.state.heads_layout));
+                                static_cast<int>(s.of<AllHeadsState>().layout));
         c >= 0)
-        s.state.heads_layout = static_cast<HeadsLayout>(c);
+        s.of<AllHeadsState>().layout = static_cast<HeadsLayout>(c);
     if (const int c = ui.choice(x, y, area.w > ui.px(1400) ? "Scale" : "", "heads/scale",
                                 {"per head, square root", "all heads, square root", "all heads, linear"},
-                                s.state.heads_scale);
+                                s.of<AllHeadsState>().scale);
         c >= 0)
-        s.state.heads_scale = c;
+        s.of<AllHeadsState>().scale = c;
     std::vector<std::string> labels = labels_in_use(s);
     if (!labels.empty()) {
         labels.insert(labels.begin(), "any label or none");
-        const auto now = std::find(labels.begin() + 1, labels.end(), s.state.heads_label);
+        const auto now = std::find(labels.begin() + 1, labels.end(), s.of<AllHeadsState>().label);
         if (const int c = ui.choice(x, y, "", "heads/label", labels,
-                                    now == labels.end() || s.state.heads_label.empty()
+                                    now == labels.end() || s.of<AllHeadsState>().label.empty()
                                         ? 0
                                         : static_cast<int>(now - labels.begin()));
             c >= 0)
-            s.state.heads_label = c ? labels[static_cast<size_t>(c)] : "";
+            s.of<AllHeadsState>().label = c ? labels[static_cast<size_t>(c)] : "";
     }
     const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
     const bool save_fits = save.x - x > ui.px(260);
     draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
-    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…"))
+        open_save_menu(s.session, false);
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
 
@@ -168,8 +172,8 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
 }
 
 std::string head_label(const Scene& s, int site, int head) {
-    const auto of_model = s.state.head_labels.find(s.model()->name);
-    if (of_model == s.state.head_labels.end()) return "";
+    const auto of_model = s.session.document.head_labels.find(s.model()->name);
+    if (of_model == s.session.document.head_labels.end()) return "";
     const auto it = of_model->second.find(head_path(s.model()->config, site, head));
     return it == of_model->second.end() ? "" : it->second;
 }
@@ -177,26 +181,26 @@ std::string head_label(const Scene& s, int site, int head) {
 HeadChoice choose_heads(const Scene& s) {
     HeadChoice c;
     c.columns = head_columns(s);
-    c.sorted_by =
-        static_cast<size_t>(std::clamp<int>(s.state.heads_sort, 0, static_cast<int>(c.columns.size()) - 1));
+    c.sorted_by = static_cast<size_t>(
+        std::clamp<int>(s.of<AllHeadsState>().sort, 0, static_cast<int>(c.columns.size()) - 1));
     const size_t heads = s.sentence()->heads.size();
     c.values = c.column().values;
     c.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
-    c.order = order_by(c.values, c.column().ascending != s.state.heads_turned);
+    c.order = order_by(c.values, c.column().ascending != s.of<AllHeadsState>().turned);
     c.low = std::numeric_limits<float>::max();
     c.high = std::numeric_limits<float>::lowest();
     for (const float v : c.values)
         if (!std::isnan(v)) c.low = std::min(c.low, v), c.high = std::max(c.high, v);
     if (c.low > c.high) c.low = c.high = 0;
-    const float share = c.column().ascending ? s.state.heads_kept : 1 - s.state.heads_kept;
+    const float share = c.column().ascending ? s.of<AllHeadsState>().kept : 1 - s.of<AllHeadsState>().kept;
     c.threshold = c.low + share * (c.high - c.low);
-    const bool all = s.state.heads_kept >= 0.999f;
+    const bool all = s.of<AllHeadsState>().kept >= 0.999f;
     for (size_t i = 0; i < heads; ++i) {
         const float v = c.values[i];
         bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
         const AttentionHead head = s.model()->config.head_at(i);
-        if (!s.state.heads_label.empty())
-            kept = kept && head_label(s, head.site, head.head) == s.state.heads_label;
+        if (!s.of<AllHeadsState>().label.empty())
+            kept = kept && head_label(s, head.site, head.head) == s.of<AllHeadsState>().label;
         c.kept.push_back(kept);
         c.count += kept;
     }
@@ -204,16 +208,16 @@ HeadChoice choose_heads(const Scene& s) {
 }
 
 void open_head(Scene& s, int site, int head) {
-    s.state.site = site;
-    s.state.head = head;
-    s.state.choose_head = false;
+    s.session.selection.site = site;
+    s.session.selection.head = head;
+    s.session.selection.choose_head = false;
     s.fields.leave();
-    open_view(s.state, "head");
+    open_view(s.session, "head");
 }
 
 std::vector<Question> ask_all_heads(const Scene& s) {
     std::vector<Question> out{RandomStatisticsWanted{}};
-    if (s.state.heads_layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
+    if (s.of<AllHeadsState>().layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
     return out;
 }
 
@@ -245,7 +249,7 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
     }
     for (size_t i = 0; i < kStatistics; ++i, at += row) {
         const HeadStatistic& st = head_statistics()[i];
-        const bool sorting = s.state.heads_sort == static_cast<int>(i);
+        const bool sorting = s.of<AllHeadsState>().sort == static_cast<int>(i);
         ui.text.draw(left, at, kBody, sorting ? ui.colors->accent_text : ui.colors->t2, st.label);
         const std::string value = number(stats[i], *st.unit ? 2 : 3) +
                                   (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : "");
@@ -285,12 +289,12 @@ float draw_sweep_bar(Scene& s, Rect area) {
     int current = 0;
     for (size_t i = 0; i < predicted[0].tokens.size(); ++i) {
         tokens.push_back(predicted[0].tokens[i].label);
-        if (predicted[0].tokens[i].id == s.state.sweep_token) current = static_cast<int>(i);
+        if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = static_cast<int>(i);
     }
     if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current);
         c >= 0) {
-        s.state.sweep_token = predicted[0].tokens[static_cast<size_t>(c)].id;
-        s.state.sweeping = true;
+        s.session.document.sweep_token = predicted[0].tokens[static_cast<size_t>(c)].id;
+        s.session.document.sweeping = true;
     }
     draw_sweep_state(s, {x + ui.px(16), area.y + ui.px(8), area.right() - x - ui.px(40), ui.px(40)});
     return ui.px(48);
@@ -301,14 +305,14 @@ float draw_sweep_bar(Scene& s, Rect area) {
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
-    s.state.hovered_head.reset();
+    s.session.selection.hovered.head.reset();
     if (!s.ui.on_page()) draw_toolbar(s, area, choice);
     const float top =
         s.ui.px(53) + (choice.column().by_sweep
                            ? draw_sweep_bar(s, {area.x, area.y + s.ui.px(53), area.w, s.ui.px(48)})
                            : 0);
     const Rect rest{area.x, area.y + top, area.w, area.h - top};
-    switch (s.state.heads_layout) {
+    switch (s.of<AllHeadsState>().layout) {
         case HeadsLayout::table:
             draw_head_table(s, rest, choice);
             break;

@@ -1,9 +1,35 @@
 // The parts of the view of all heads.
 #pragma once
 
+#include "io/numbers.h"
 #include "views/parts.h"
 
 namespace headlight {
+
+/// How all heads are laid out.
+enum class HeadsLayout { by_layer, sorted, table, map, values };
+
+struct AllHeadsState {
+    HeadsLayout layout = HeadsLayout::by_layer;
+    int sort = 0;         // column of the table of heads: a statistic, or one on random tokens
+    bool turned = false;  // the other end of the order first
+    int scale = 0;        // 0: per head, 1: all heads, both by the square root; 2: all heads, linear
+    float zoom = 1;       // of the thumbnails that fit
+    float scroll = 0, scroll_x = 0;
+    float kept = 1;     // share of the range of the sorting column that is kept
+    std::string label;  // only heads with this label; "": all
+    void visit(FieldVisitor& v) {
+        v.integer("heads_layout", layout, 0, 4);
+        v.integer("heads_sort", sort, 0, 100);
+        v.integer("heads_scale", scale, 0, 2);
+        v.number("heads_kept", kept, 0, 1);
+        v.number("heads_zoom", zoom, 0.25f, 12);
+    }
+};
+
+void draw_all_heads(Scene& scene, Rect area);
+std::vector<Question> ask_all_heads(const Scene& scene);
+std::vector<NumberTable> heads_numbers(const Scene& scene);
 
 /// A column of the table of heads: a statistic of this text, or of random tokens that repeat.
 struct HeadColumn {

@@ -7,6 +7,7 @@
 
 #include "base/embedded.h"
 #include "model/parameters.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -70,8 +71,8 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     }
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
-        if (b.site >= 0) s.state.site = b.site;
-        open_view(s.state, b.view);
+        if (b.site >= 0) s.session.selection.site = b.site;
+        open_view(s.session, b.view);
     }
     return h.hovered;
 }
@@ -89,7 +90,7 @@ struct Anchors {
 
 /// Whether the attention of a layer can stand beside the diagram: where there are several kinds.
 bool offers_maps(const Scene& s) {
-    return s.model()->config.stacks.size() > 1 && s.state.model_config == 0 && s.sentence();
+    return s.model()->config.stacks.size() > 1 && s.of<ArchitectureState>().config == 0 && s.sentence();
 }
 
 /// One stack, bottom to top, the residual stream on its left.
@@ -134,7 +135,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
                  normed_first ? Rect{r.x, r.bottom() + gap, r.w, d.height(ui, blocks[i - 1])} : r,
                  {rail, r.y - gap / 2}});
         if (b.thin && b.in_layer && c.norm_place == NormPlace::after) on_rail.push_back(r);
-        if (b.adds && b.site >= 0 && offers_maps(s) && s.state.model_maps)
+        if (b.adds && b.site >= 0 && offers_maps(s) && s.of<ArchitectureState>().maps)
             draw_kind_number(ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
         if (b.from_encoder) anchors.cross = {r.x, r.middle_y()};
         if (!b.in_layer) ui.stroke({rail, r.middle_y()}, {r.x, r.middle_y()}, ui.colors->l2, ui.px(1.3f));
@@ -224,39 +225,40 @@ const ModelConfig& gpt3() {
 void choose_maps(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     if (const int c = ui.choice(x, y, "Side panel", "model/beside", {"attention", "parameters"},
-                                s.state.model_maps ? 0 : 1);
+                                s.of<ArchitectureState>().maps ? 0 : 1);
         c >= 0)
-        s.state.model_maps = c == 0;
-    if (!s.state.model_maps) return;
+        s.of<ArchitectureState>().maps = c == 0;
+    if (!s.of<ArchitectureState>().maps) return;
     const ModelConfig& c = s.model()->config;
-    const AttentionSite now = c.site(s.state.site);
+    const AttentionSite now = c.site(s.session.selection.site);
     std::vector<std::string> layers, heads{"mean"};
     for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l)
         layers.push_back(std::to_string(l));
-    for (int h = 0; h < c.heads(s.state.site); ++h) heads.push_back(std::to_string(h));
+    for (int h = 0; h < c.heads(s.session.selection.site); ++h) heads.push_back(std::to_string(h));
     if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0)
-        s.state.site += l - now.layer;
-    if (const int h = ui.choice(x, y, "Head", "model/head", heads, s.state.model_mean ? 0 : s.state.head + 1);
+        s.session.selection.site += l - now.layer;
+    if (const int h = ui.choice(x, y, "Head", "model/head", heads,
+                                s.of<ArchitectureState>().mean ? 0 : s.session.selection.head + 1);
         h >= 0) {
-        s.state.model_mean = h == 0;
-        if (h > 0) s.state.head = h - 1;
+        s.of<ArchitectureState>().mean = h == 0;
+        if (h > 0) s.session.selection.head = h - 1;
     }
 }
 
 void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     Ui& ui = s.ui;
     const float y = area.y + ui.px(26);
-    const std::string title = s.state.model_config ? "GPT-3 175B" : s.model()->name;
+    const std::string title = s.of<ArchitectureState>().config ? "GPT-3 175B" : s.model()->name;
     float x = draw_back(s, area, "model/back", title) + ui.px(14);
     x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3,
                       c.family_name + " · d_model " + std::to_string(c.d_model) + " · " +
                           short_count(parameter_count(c)) + " parameters") +
          ui.px(32);
     if (const int choice =
-            ui.choice(x, y, "Architecture", "model/config",
-                      {s.model()->name, "GPT-3 175B, from its config alone"}, s.state.model_config);
+            ui.choice(x, y, "Architecture", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"},
+                      s.of<ArchitectureState>().config);
         choice >= 0)
-        s.state.model_config = choice;
+        s.of<ArchitectureState>().config = choice;
     if (offers_maps(s)) choose_maps(s, x, y);
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
@@ -265,11 +267,11 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
 
 void draw_architecture(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const ModelConfig& c = s.state.model_config ? gpt3() : s.model()->config;
+    const ModelConfig& c = s.of<ArchitectureState>().config ? gpt3() : s.model()->config;
     if (!ui.on_page()) draw_toolbar(s, area, c);
     const auto table = parameter_table(c);
     const Rect rest{area.x + ui.px(24), area.y + ui.px(64), area.w - ui.px(48), area.h - ui.px(72)};
-    const bool maps = offers_maps(s) && s.state.model_maps && rest.w > ui.px(900);
+    const bool maps = offers_maps(s) && s.of<ArchitectureState>().maps && rest.w > ui.px(900);
     const float stack_w = maps ? rest.w * 0.2f
                                : std::min(ui.px(kWide + 120), rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)),
                 table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - ui.px(24),
@@ -287,9 +289,9 @@ void draw_architecture(Scene& s, Rect area) {
     std::vector<Anchors> anchors;
     for (int i = 0; i < static_cast<int>(stacks.size()); ++i) {
         const float high = std::min(rest.h, diagram_height(ui, d, stacks[static_cast<size_t>(i)]));
-        anchors.push_back(
-            draw_stack(s, d, {rest.x + stack_w * static_cast<float>(i), rest.bottom() - high, stack_w, high},
-                       c, i, stacks[static_cast<size_t>(i)], table, s.state.model_config == 0, &pointed));
+        anchors.push_back(draw_stack(
+            s, d, {rest.x + stack_w * static_cast<float>(i), rest.bottom() - high, stack_w, high}, c, i,
+            stacks[static_cast<size_t>(i)], table, s.of<ArchitectureState>().config == 0, &pointed));
     }
     if (anchors.size() == 2) {  // what the encoder leaves is what cross-attention reads
         const float middle = rest.x + stack_w - ui.px(4);

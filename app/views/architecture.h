@@ -5,6 +5,18 @@
 
 namespace headlight {
 
+struct ArchitectureState {
+    bool maps = true, mean = false;  // attention beside an encoder–decoder's diagram; the mean of all heads
+    int config = 0;                  // whose architecture: 0: the open model's; 1: GPT-3's
+    void visit(FieldVisitor& v) {
+        v.flag("model_maps", maps);
+        v.flag("model_mean", mean);
+    }
+};
+
+void draw_architecture(Scene& scene, Rect area);
+std::vector<Question> ask_architecture(const Scene& scene);
+
 /// A block of the diagram.
 struct Block {
     std::string name, shape;

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/architecture.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -50,7 +51,7 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const SitePatte
 
 void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const SitePattern& p) {
     Ui& ui = s.ui;
-    const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
+    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
     const float largest = std::max(p.weights.maxCoeff(), 1e-6f),
                 gap = std::min(cell_w, cell_h) >= ui.px(8) ? ui.line() : 0;
     for (Index r = 0; r < p.weights.rows(); ++r)
@@ -96,8 +97,8 @@ void draw_kind(Scene& s, Rect area, const SitePattern& p, int number) {
                        ". Click opens the heat map.");
     }
     if (hit.clicked) {
-        s.state.site = p.site;
-        open_view(s.state, "head");
+        s.session.selection.site = p.site;
+        open_view(s.session, "head");
     }
     const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,
                                              ui.colors->t2, explained_kind(kind));
@@ -127,9 +128,9 @@ void draw_layer_maps(Scene& s, Rect area) {
 }
 
 std::vector<Question> ask_architecture(const Scene& s) {
-    if (s.model()->config.stacks.size() < 2 || !s.state.model_maps) return {};
-    return {LayerPatternsWanted{s.model()->config.site(s.state.site).layer,
-                                s.state.model_mean ? -1 : s.state.head}};
+    if (s.model()->config.stacks.size() < 2 || !s.of<ArchitectureState>().maps) return {};
+    return {LayerPatternsWanted{s.model()->config.site(s.session.selection.site).layer,
+                                s.of<ArchitectureState>().mean ? -1 : s.session.selection.head}};
 }
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "views/changes.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -35,28 +36,29 @@ private:
 };
 
 std::string label_of_mask(const Scene& s, const std::string& name) {
-    const Mask& now = s.state.intervention.mask;
+    const Mask& now = s.session.document.intervention.mask;
     return name == now.name() ? now.label() : Mask::parse(name)->label();
 }
 
 void choose_mask(Scene& s, Flow& flow) {
     std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
-    auto current = std::find(names.begin(), names.end(), s.state.intervention.mask.name());
-    if (current == names.end()) current = names.insert(names.end(), s.state.intervention.mask.name());
+    auto current = std::find(names.begin(), names.end(), s.session.document.intervention.mask.name());
+    if (current == names.end())
+        current = names.insert(names.end(), s.session.document.intervention.mask.name());
     std::vector<std::string> labels;
     for (const std::string& name : names) labels.push_back(label_of_mask(s, name));
     const int chosen = flow.choose("Mask", "mask", labels, static_cast<int>(current - names.begin()));
     if (chosen < 0) return;
     if (auto mask = Mask::parse(names[static_cast<size_t>(chosen)])) {
-        Intervention next = s.state.intervention;
+        Intervention next = s.session.document.intervention;
         next.mask = *std::move(mask);
-        s.state.intervene(std::move(next));
+        s.session.document.intervene(std::move(next));
     }
 }
 
 /// The change of some kinds with exactly this place, or null.
-const Change* change_at(const ViewState& state, std::initializer_list<ChangeKind> kinds, int site, int head) {
-    for (const Change& c : state.intervention.changes)
+const Change* change_at(const Session& session, std::initializer_list<ChangeKind> kinds, int site, int head) {
+    for (const Change& c : session.document.intervention.changes)
         if (c.site == site && c.head == head && c.blocks == Blocks::usual &&
             std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end())
             return &c;
@@ -64,8 +66,9 @@ const Change* change_at(const ViewState& state, std::initializer_list<ChangeKind
 }
 
 void choose_temperature(Scene& s, Flow& flow) {
-    const int site = s.state.brush_all ? -1 : s.state.site, head = s.state.brush_all ? -1 : s.state.head;
-    const Change* set = change_at(s.state, {ChangeKind::temperature}, site, head);
+    const int site = s.of<Painting>().all_heads ? -1 : s.session.selection.site,
+              head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
+    const Change* set = change_at(s.session, {ChangeKind::temperature}, site, head);
     const float now = set ? set->value : 1;
     std::vector<std::string> items;
     int current = -1;
@@ -84,17 +87,17 @@ void choose_temperature(Scene& s, Flow& flow) {
     change.site = site;
     change.head = head;
     change.value = kTemperatures[chosen].first;
-    replace_changes(s.state, {ChangeKind::temperature}, site, head,
+    replace_changes(s.session, {ChangeKind::temperature}, site, head,
                     change.value == 1 ? std::nullopt : std::optional(change));
 }
 
 void choose_ablation(Scene& s, Flow& flow) {
     const std::vector<ChangeKind> kinds{ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform,
                                         ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze};
-    const Change* set = change_at(s.state,
+    const Change* set = change_at(s.session,
                                   {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
                                    ChangeKind::keep, ChangeKind::freeze},
-                                  s.state.site, s.state.head);
+                                  s.session.selection.site, s.session.selection.head);
     std::vector<std::string> items{"unchanged"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
@@ -105,22 +108,23 @@ void choose_ablation(Scene& s, Flow& flow) {
         current = static_cast<int>(items.size());
         items.push_back("frozen");
     }
-    const std::string label = "Head " + head_name(s.model()->config, s.state.site, s.state.head);
+    const std::string label =
+        "Head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head);
     const int chosen = flow.choose(label.c_str(), "ablation", items, current);
     if (chosen < 0 || chosen == current) return;
     std::optional<Change> change;
     if (chosen > 0) {
         change.emplace();
         change->kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
-        std::tie(change->site, change->head) = std::pair{s.state.site, s.state.head};
+        std::tie(change->site, change->head) = std::pair{s.session.selection.site, s.session.selection.head};
     }
-    replace_changes(s.state, kinds, s.state.site, s.state.head, change);
+    replace_changes(s.session, kinds, s.session.selection.site, s.session.selection.head, change);
 }
 
 void choose_skips(Scene& s, Flow& flow) {
-    const int site = s.state.site;
-    const bool attention = change_at(s.state, {ChangeKind::skip_attention}, site, -1),
-               mlp = change_at(s.state, {ChangeKind::skip_mlp}, site, -1);
+    const int site = s.session.selection.site;
+    const bool attention = change_at(s.session, {ChangeKind::skip_attention}, site, -1),
+               mlp = change_at(s.session, {ChangeKind::skip_mlp}, site, -1);
     const bool cross = s.model()->config.site(site).kind ==
                        AttentionKind::cross;  // the MLP belongs to self-attention's layer
     const std::string label = "Layer " + site_name(s.model()->config, site);
@@ -128,7 +132,7 @@ void choose_skips(Scene& s, Flow& flow) {
     if (!cross) items.insert(items.end(), {"skip MLP", "skip both"});
     const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
-    Intervention next = s.state.intervention;
+    Intervention next = s.session.document.intervention;
     const auto skips = [&](const Change& c) {
         return c.site == site && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp);
     };
@@ -141,26 +145,27 @@ void choose_skips(Scene& s, Flow& flow) {
         change.site = site;
         next.changes.push_back(std::move(change));
     }
-    s.state.intervene(std::move(next));
+    s.session.document.intervene(std::move(next));
 }
 
 }  // namespace
 
 float draw_change_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (!s.state.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
+    if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     Flow flow(ui, area);
     if (s.model()->config.kind != ModelKind::vision) choose_mask(s, flow);
     if (const int c =
             flow.choose("Brush", "brush", {"off", "mask", "unmask", "mask rectangle", "unmask rectangle"},
-                        static_cast<int>(s.state.brush));
+                        static_cast<int>(s.of<Painting>().brush));
         c >= 0) {
-        s.state.brush = static_cast<Brush>(c);
-        if (c > 0) open_view(s.state, "head");
+        s.of<Painting>().brush = static_cast<Brush>(c);
+        if (c > 0) open_view(s.session, "head");
     }
-    if (const int c = flow.choose("on", "scope", {"all heads", "this head"}, s.state.brush_all ? 0 : 1);
+    if (const int c =
+            flow.choose("on", "scope", {"all heads", "this head"}, s.of<Painting>().all_heads ? 0 : 1);
         c >= 0)
-        s.state.brush_all = c == 0;
+        s.of<Painting>().all_heads = c == 0;
     choose_temperature(s, flow);
     choose_ablation(s, flow);
     choose_skips(s, flow);

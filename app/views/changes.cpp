@@ -71,8 +71,8 @@ bool draw_chip(Ui& ui, float& x, float y, const std::string& path, const std::st
 
 float draw_changes(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const Intervention& now = s.state.intervention;
-    if (s.queries() == 0 || (now == Intervention{} && !s.state.change_bar)) return 0;
+    const Intervention& now = s.session.document.intervention;
+    if (s.queries() == 0 || (now == Intervention{} && !s.session.preferences.change_bar)) return 0;
     const float y = area.y + ui.px(20), right = area.right() - ui.px(24);
     if (now ==
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
@@ -103,42 +103,42 @@ float draw_changes(Scene& s, Rect area) {
              ui.px(12);
     if (ui.link("change/all", right, y, "Remove all")) next = {};
     if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - ui.px(20), y, "Undo")) {
-        undo(s.state, s.fields);
+        undo(s.session, s.fields);
         return ui.px(40);
     }
     ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
-    s.state.intervene(std::move(next));
+    s.session.document.intervene(std::move(next));
     return ui.px(40);
 }
 
 namespace {
 
-void apply(const std::optional<Edit>& edit, ViewState& state, Fields& fields) {
+void apply(const std::optional<Edit>& edit, Session& session, Fields& fields) {
     if (!edit) return;
     if (const auto* text = std::get_if<TextEdit>(&*edit))
         fields.numbered(text->text).apply(*text);
     else
-        state.intervention = std::get<InterventionEdit>(*edit).after;
+        session.document.intervention = std::get<InterventionEdit>(*edit).after;
 }
 
 }  // namespace
 
-void undo(ViewState& state, Fields& fields) { apply(state.history.undo(), state, fields); }
-void redo(ViewState& state, Fields& fields) { apply(state.history.redo(), state, fields); }
+void undo(Session& session, Fields& fields) { apply(session.document.history.undo(), session, fields); }
+void redo(Session& session, Fields& fields) { apply(session.document.history.redo(), session, fields); }
 
-void toggle_change(ViewState& state, const Change& change) {
-    Intervention next = state.intervention;
+void toggle_change(Session& session, const Change& change) {
+    Intervention next = session.document.intervention;
     const auto it = std::find(next.changes.begin(), next.changes.end(), change);
     if (it == next.changes.end())
         next.changes.push_back(change);
     else
         next.changes.erase(it);
-    state.intervene(std::move(next));
+    session.document.intervene(std::move(next));
 }
 
-void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int site, int head,
+void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int site, int head,
                      const std::optional<Change>& change) {
-    Intervention next = state.intervention;
+    Intervention next = session.document.intervention;
     const auto replaced = [&](const Change& c) {
         return c.site == site && c.head == head && c.blocks == Blocks::usual &&
                std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end();
@@ -146,24 +146,25 @@ void replace_changes(ViewState& state, const std::vector<ChangeKind>& kinds, int
     next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), replaced),
                        next.changes.end());
     if (change) next.changes.push_back(*change);
-    state.intervene(std::move(next));
+    session.document.intervene(std::move(next));
 }
 
-bool paints_blocks(const ViewState& state) {
-    return state.brush == Brush::forbid_block || state.brush == Brush::allow_block;
+bool paints_blocks(const Session& session) {
+    return session.of<Painting>().brush == Brush::forbid_block ||
+           session.of<Painting>().brush == Brush::allow_block;
 }
 
 namespace {
 
 /// A change of the brush's kind and scope, at a cell.
 Change painted_change(const Scene& s, std::pair<int, int> cell) {
-    const bool forbid =
-        (s.state.brush == Brush::forbid || s.state.brush == Brush::forbid_block) != s.ui.shift;
+    const bool forbid = (s.of<Painting>().brush == Brush::forbid ||
+                         s.of<Painting>().brush == Brush::forbid_block) != s.ui.shift;
     Change change;
     change.kind = forbid ? ChangeKind::forbid : ChangeKind::allow;
     const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
-    change.site = s.state.brush_all && !cross ? -1 : s.state.site;
-    change.head = s.state.brush_all ? -1 : s.state.head;
+    change.site = s.of<Painting>().all_heads && !cross ? -1 : s.session.selection.site;
+    change.head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
     std::tie(change.query, change.key) = cell;
     return change;
 }
@@ -171,12 +172,12 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
 }  // namespace
 
 void paint_cell(Scene& s, std::pair<int, int> cell) {
-    if (s.state.painted == cell) return;
-    s.state.same_step = s.state.painted.first >= 0;
-    s.state.painted = cell;
+    if (s.of<Painting>().last == cell) return;
+    s.session.document.same_step = s.of<Painting>().last.first >= 0;
+    s.of<Painting>().last = cell;
     const Change change = painted_change(s, cell);
     const bool forbid = change.kind == ChangeKind::forbid;
-    Intervention next = s.state.intervention;
+    Intervention next = s.session.document.intervention;
     Change opposite = change;
     opposite.kind = forbid ? ChangeKind::allow : ChangeKind::forbid;
     const auto same = std::find(next.changes.begin(), next.changes.end(), change),
@@ -186,11 +187,11 @@ void paint_cell(Scene& s, std::pair<int, int> cell) {
     else if (same == next.changes.end() &&
              s.sentence()->trace->rule(s.site()).mask_of(s.head()).allows(cell.first, cell.second) == forbid)
         next.changes.push_back(change);
-    const bool first = next != s.state.intervention;
-    s.state.intervene(std::move(next));
-    if (!first && !s.state.same_step)
-        s.state.painted = {-1, -1};  // nothing was done yet: the step has not begun
-    s.state.same_step = false;
+    const bool first = next != s.session.document.intervention;
+    s.session.document.intervene(std::move(next));
+    if (!first && !s.session.document.same_step)
+        s.of<Painting>().last = {-1, -1};  // nothing was done yet: the step has not begun
+    s.session.document.same_step = false;
 }
 
 void paint_block(Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
@@ -200,9 +201,9 @@ void paint_block(Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
     const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
     if (cross && change.query + change.queries == s.queries())
         change.queries = kToEnd;  // it goes on as more rows are written
-    Intervention next = s.state.intervention;
+    Intervention next = s.session.document.intervention;
     next.changes.push_back(std::move(change));
-    s.state.intervene(std::move(next));
+    s.session.document.intervene(std::move(next));
 }
 
 namespace {
@@ -210,10 +211,10 @@ namespace {
 /// The score of the shown cell: dragged, or stepped by the arrow keys; a change as soon as it differs.
 void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     Ui& ui = s.ui;
-    const auto& changes = s.state.intervention.changes;
+    const auto& changes = s.session.document.intervention.changes;
     const auto set = std::find_if(changes.begin(), changes.end(), [&](const Change& c) {
-        return c.kind == ChangeKind::score && c.site == s.state.site && c.head == s.state.head &&
-               std::pair{c.query, c.key} == cell;
+        return c.kind == ChangeKind::score && c.site == s.session.selection.site &&
+               c.head == s.session.selection.head && std::pair{c.query, c.key} == cell;
     });
     const bool known =
         s.answer->cell && std::pair{s.answer->cell->cell.query, s.answer->cell->cell.key} == cell;
@@ -230,26 +231,26 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
         "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
     const float moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(2)).x / ui.scale * 0.05f : 0;
     const float step = moved != 0 ? moved : 0.5f * static_cast<float>(-ui.take_step("change/score"));
-    if (!h.pressed) s.state.scored = {-1, -1};
+    if (!h.pressed) s.of<Painting>().scored = {-1, -1};
     if (step == 0) return;
     if (moved != 0) ImGui::ResetMouseDragDelta();
-    Intervention next = s.state.intervention;
+    Intervention next = s.session.document.intervention;
     const float value = std::clamp(now + step, -kLargestScore, kLargestScore);
     if (set != changes.end()) {
         next.changes[static_cast<size_t>(set - changes.begin())].value = value;
     } else {
         Change change;
         change.kind = ChangeKind::score;
-        std::tie(change.site, change.head) = std::pair{s.state.site, s.state.head};
+        std::tie(change.site, change.head) = std::pair{s.session.selection.site, s.session.selection.head};
         std::tie(change.query, change.key) = cell;
         change.value = value;
         next.changes.push_back(std::move(change));
     }
-    s.state.same_step = h.pressed && s.state.scored == cell;
-    s.state.intervene(std::move(next));
-    s.state.same_step = false;
-    if (h.pressed) s.state.scored = cell;
-    s.state.locked = cell;  // so that it stays the shown one
+    s.session.document.same_step = h.pressed && s.of<Painting>().scored == cell;
+    s.session.document.intervene(std::move(next));
+    s.session.document.same_step = false;
+    if (h.pressed) s.of<Painting>().scored = cell;
+    s.session.selection.locked = cell;  // so that it stays the shown one
 }
 
 }  // namespace
@@ -258,22 +259,22 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     Ui& ui = s.ui;
     const float w = (column.w - ui.px(8)) / 2, y = bottom - ui.px(size::button);
     Change ablate, forbid;
-    ablate.site = forbid.site = s.state.site;
-    ablate.head = forbid.head = s.state.head;
+    ablate.site = forbid.site = s.session.selection.site;
+    ablate.head = forbid.head = s.session.selection.head;
     forbid.kind = ChangeKind::forbid;
     std::tie(forbid.query, forbid.key) = cell;
-    const auto& changes = s.state.intervention.changes;
+    const auto& changes = s.session.document.intervention.changes;
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
                forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
     if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)},
                   forbidden ? "Unmask this cell" : "Mask this cell")) {
-        toggle_change(s.state, forbid);
-        s.state.locked = cell;  // the inspector goes on showing it
+        toggle_change(s.session, forbid);
+        s.session.selection.locked = cell;  // the inspector goes on showing it
     }
     if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
                   ablated ? "Restore head" : "Ablate head")) {
-        toggle_change(s.state, ablate);
-        s.state.locked = cell;
+        toggle_change(s.session, ablate);
+        s.session.selection.locked = cell;
     }
     if (column.h < ui.px(620)) return y - ui.px(12);
     draw_score_edit(s, {column.x, y - ui.px(8 + size::button), column.w, ui.px(size::button)}, cell);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/views.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -53,12 +54,14 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
     const auto cell = s.shown_cell();
     const bool query = cell && row.queries && cell->first == i, key = cell && row.keys && cell->second == i;
     const ImU32 back = query ? ui.colors->accent_fill : key ? ui.colors->bg3 : ui.colors->bg2;
-    const std::optional<float> looked_at = s.state.hovered && cell && row.keys && !query
+    const std::optional<float> looked_at = s.session.selection.hovered.cell && cell && row.keys && !query
                                                ? std::optional(share_of_row(s, *cell, i))
                                                : std::nullopt;
-    const ImU32 color = looked_at ? color_at(colormap(s.state.colormap, ui.colors->dark), *looked_at) : back;
+    const ImU32 color =
+        looked_at ? color_at(colormap(s.session.preferences.colormap, ui.colors->dark), *looked_at) : back;
     ui.fill(r, looked_at && *looked_at > 0.02f ? color : back, size::corner);
-    if (const float looks = s.state.hovered && cell && row.queries ? share_of_column(s, *cell, i) : 0;
+    if (const float looks =
+            s.session.selection.hovered.cell && cell && row.queries ? share_of_column(s, *cell, i) : 0;
         looks > 0.02f)
         ui.fill({r.x, r.bottom() + ui.px(2), r.w * looks, ui.px(3)}, ui.colors->t2);
     const SentenceResult& sentence = *s.sentence();
@@ -81,7 +84,7 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
                "“" + sequence.tokens[at] + "”, id " + std::to_string(sequence.ids[at]) + ", position " +
                    std::to_string(i) + type);
     if (h.hovered && s.answer->picture) s.point_at(cell_of_token(s, row, i));
-    if (h.clicked && s.answer->picture) s.state.locked = s.state.hovered;
+    if (h.clicked && s.answer->picture) s.session.selection.locked = s.session.selection.hovered.cell;
     return r.w;
 }
 
@@ -168,18 +171,18 @@ void draw_written_chips(Scene& s, float left, float right, float y, float high) 
 
 bool shows_written(const Scene& s) {
     return s.sentence()->written && s.sentence()->labels.size() > 1 &&
-           views()[view_for(s.state, *s.model())].lists_choices;
+           views()[view_for(s.session, *s.model())].lists_choices;
 }
 
 float draw_tokens(Scene& s, float left, float right, float y, float high) {
     if (s.sentence()->labels.size() == 1)
-        return draw_chips(s, chip_row(s, 0), s.state.first_chip, left, right, y, high);
+        return draw_chips(s, chip_row(s, 0), s.of<ChipsState>().first, left, right, y, high);
     Ui& ui = s.ui;
     const float middle = left + (right - left) / 2;
-    draw_chips(s, chip_row(s, 0), s.state.first_chip, left, middle - ui.px(16), y, high);
+    draw_chips(s, chip_row(s, 0), s.of<ChipsState>().first, left, middle - ui.px(16), y, high);
     ui.hairline(middle - ui.px(6), y, middle - ui.px(6), y + high);
     if (!shows_written(s))
-        return draw_chips(s, chip_row(s, 1), s.state.first_target_chip, middle, right, y, high);
+        return draw_chips(s, chip_row(s, 1), s.of<ChipsState>().first_target, middle, right, y, high);
     draw_written_chips(s, middle, right, y, high);
     return right;
 }

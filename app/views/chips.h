@@ -5,6 +5,10 @@
 
 namespace headlight {
 
+struct ChipsState {
+    int first = 0, first_target = 0;
+};
+
 /// Whether what the model wrote stands there in place of what its decoder read: where a view lists the
 /// choices.
 bool shows_written(const Scene& scene);

@@ -6,6 +6,8 @@
 
 #include "model/library.h"
 #include "views/changes.h"
+#include "views/panels.h"
+#include "views/save_menu.h"
 
 namespace headlight {
 
@@ -19,12 +21,12 @@ void draw_patch(Scene& s, float& x, float y) {
     Ui& ui = s.ui;
     const bool possible =
         s.answer->other && s.answer->other->trace && s.answer->other->model == s.sentence()->model;
-    if (s.state.compared_what != Compared::sentences || !possible) return;
+    if (s.session.document.comparison.what != Compared::sentences || !possible) return;
     Change patch;
     patch.kind = ChangeKind::freeze;
-    std::tie(patch.site, patch.head) = std::pair{s.state.site, s.state.head};
+    std::tie(patch.site, patch.head) = std::pair{s.session.selection.site, s.session.selection.head};
     patch.from = s.fields.other.text();
-    const auto& changes = s.state.intervention.changes;
+    const auto& changes = s.session.document.intervention.changes;
     const bool on = std::find(changes.begin(), changes.end(), patch) != changes.end();
     const std::string label = on ? "Unpatch" : "Patch";
     const Rect r{x, y - ui.px(14), ui.text.width(kCaption, label) + ui.px(24), ui.px(28)};
@@ -36,22 +38,24 @@ void draw_patch(Scene& s, float& x, float y) {
                "Gives head " + head_name(s.model()->config, patch.site, patch.head) +
                    " in A the pattern that it has in B, along the tokens that both have.");
     if (h.clicked)
-        replace_changes(s.state, {ChangeKind::freeze}, patch.site, patch.head,
+        replace_changes(s.session, {ChangeKind::freeze}, patch.site, patch.head,
                         on ? std::nullopt : std::optional(patch));
     x = r.right() + ui.px(18);
 }
 
 void draw_model_choice(Scene& s, float& x, float y) {
     Ui& ui = s.ui;
-    const std::string name = s.state.other_model.empty() ? "choose…" : model_name(s.state.other_model);
+    const std::string name = s.session.document.comparison.model.empty()
+                                 ? "choose…"
+                                 : model_name(s.session.document.comparison.model);
     x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Model B") + ui.px(8);
     const float w = std::min(ui.text.width(kCaption, name) + ui.px(28), ui.px(220));
     const Rect r{x, y - ui.px(14), w, ui.px(28)};
     const Hit h = ui.control("compare/model", r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(r, s.state.choosing_other ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+    ui.frame(r, s.session.choosing_other ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     ui.text.draw(r.x + ui.px(12), y, kCaption, ui.colors->t1, ui.text.fitted(kCaption, name, w - ui.px(20)));
-    if (h.clicked) s.state.model_menu = s.state.choosing_other = true;
+    if (h.clicked) s.session.model_menu = s.session.choosing_other = true;
     x = r.right() + ui.px(18);
 }
 
@@ -60,36 +64,36 @@ void draw_toolbar(Scene& s, Rect area) {
     float x = area.x + ui.px(24);
     const float y = area.y + ui.px(24);
     if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
-                                static_cast<int>(s.state.compared_what));
+                                static_cast<int>(s.session.document.comparison.what));
         c >= 0) {
-        s.state.compared_what = static_cast<Compared>(c);
-        if (s.state.compared_what == Compared::sentences && s.fields.other.text().empty())
-            s.fields.other.replace(s.fields.sentence.text(), s.state.history);
-        if (s.state.compared_what == Compared::sentences) s.fields.focus(s.fields.other);
+        s.session.document.comparison.what = static_cast<Compared>(c);
+        if (s.session.document.comparison.what == Compared::sentences && s.fields.other.text().empty())
+            s.fields.other.replace(s.fields.sentence.text(), s.session.document.history);
+        if (s.session.document.comparison.what == Compared::sentences) s.fields.focus(s.fields.other);
     }
     if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)},
-                                static_cast<int>(s.state.compared_show));
+                                static_cast<int>(s.of<CompareState>().show));
         c >= 0)
-        s.state.compared_show = static_cast<ComparedShow>(c);
-    if (s.state.compared_what == Compared::models) draw_model_choice(s, x, y);
-    const bool two_texts =
-        s.state.compared_what == Compared::sentences || s.state.compared_what == Compared::models;
+        s.of<CompareState>().show = static_cast<ComparedShow>(c);
+    if (s.session.document.comparison.what == Compared::models) draw_model_choice(s, x, y);
+    const bool two_texts = s.session.document.comparison.what == Compared::sentences ||
+                           s.session.document.comparison.what == Compared::models;
     if (two_texts)
         if (const int c = ui.choice(x, y, "Alignment", "compare/align", {"by token", "by position"},
-                                    static_cast<int>(s.state.alignment.by));
+                                    static_cast<int>(s.session.document.comparison.alignment.by));
             c >= 0)
-            s.state.alignment = {static_cast<AlignBy>(c), {}};
+            s.session.document.comparison.alignment = {static_cast<AlignBy>(c), {}};
     draw_patch(s, x, y);
-    if (two_texts && !s.state.alignment.by_hand.empty() &&
+    if (two_texts && !s.session.document.comparison.alignment.by_hand.empty() &&
         ui.link("compare/untie", x + ui.text.width(kCaption, "Reset alignment"), y, "Reset alignment"))
-        s.state.alignment.by_hand.clear();
+        s.session.document.comparison.alignment.by_hand.clear();
     const Rect save{area.right() - ui.px(24 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
-    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 /// The second sentence under the toolbar; returns its height.
 float draw_other_field(Scene& s, Rect area) {
-    if (s.state.compared_what != Compared::sentences) return 0;
+    if (s.session.document.comparison.what != Compared::sentences) return 0;
     Ui& ui = s.ui;
     const Rect r{area.x + ui.px(48), area.y + ui.px(6), area.w - ui.px(72), ui.px(36)};
     ui.text.draw(area.x + ui.px(24), r.middle_y(), kBody, ui.colors->t1, "B");
@@ -100,7 +104,7 @@ float draw_other_field(Scene& s, Rect area) {
 /// Why there is nothing to see yet, or "".
 std::string what_is_missing(const Scene& s) {
     const WorkAnswer& a = *s.answer;
-    switch (s.state.compared_what) {
+    switch (s.session.document.comparison.what) {
         case Compared::heads:
             return "";
         case Compared::changes:
@@ -108,7 +112,7 @@ std::string what_is_missing(const Scene& s) {
                                            : "No interventions yet. Press Intervene above, or paint on the "
                                              "heat map: before and after appear here side by side.";
         case Compared::models:
-            if (!s.ui.on_page() && s.state.other_model.empty())
+            if (!s.ui.on_page() && s.session.document.comparison.model.empty())
                 return "Choose the model to compare with: Model B, above.";
             break;
         case Compared::sentences:
@@ -120,7 +124,7 @@ std::string what_is_missing(const Scene& s) {
 }
 
 const PairedMap* shown_map(const Scene& s) {
-    if (s.state.compared_show == ComparedShow::delta)
+    if (s.of<CompareState>().show == ComparedShow::delta)
         return s.found<DeltaPairWanted>() ? &s.found<DeltaPairWanted>()->answer.map : nullptr;
     return s.found<HeadPairWanted>() ? &s.found<HeadPairWanted>()->answer.map : nullptr;
 }
@@ -129,7 +133,7 @@ const PairedMap* shown_map(const Scene& s) {
 void draw_below(Scene& s, Rect area, const PairedMap& map) {
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
-    const bool pattern = s.state.compared_show == ComparedShow::pattern && found,
+    const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
     const int columns = 1 + pattern + grid;
     const float gap = ui.px(32), w = (area.w - ui.px(48) - gap * static_cast<float>(columns - 1)) /
@@ -152,22 +156,23 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     if (const auto pressed =
             draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config,
                              found->answer.distances, false, "compare/head/"))
-        std::tie(s.state.site, s.state.head) = *pressed;
+        std::tie(s.session.selection.site, s.session.selection.head) = *pressed;
 }
 
 }  // namespace
 
-RunPair compared_runs(const ViewState& state) {
+RunPair compared_runs(const Session& session) {
     constexpr Versus kVersus[] = {Versus::head, Versus::unchanged, Versus::other, Versus::other};
-    return {kVersus[static_cast<int>(state.compared_what)],
-            state.compared_what == Compared::sentences || state.compared_what == Compared::models
-                ? state.alignment
+    return {kVersus[static_cast<int>(session.document.comparison.what)],
+            session.document.comparison.what == Compared::sentences ||
+                    session.document.comparison.what == Compared::models
+                ? session.document.comparison.alignment
                 : Alignment{}};
 }
 
 std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
     const std::string same = "Head " + head_name(s.model()->config, w.site, w.head);
-    switch (s.state.compared_what) {
+    switch (s.session.document.comparison.what) {
         case Compared::heads:
             return "Head " + head_name(s.model()->config, w.site_b, w.head_b);
         case Compared::changes:
@@ -186,17 +191,20 @@ std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
 }
 
 std::vector<Question> ask_compare(const Scene& s) {
-    const RunPair runs = compared_runs(s.state);
+    const RunPair runs = compared_runs(s.session);
     const auto& other = s.answer->other;
-    const bool heads_apart = s.state.compared_what == Compared::heads ||
-                             (s.state.compared_what == Compared::models && other && other->model &&
-                              !same_heads(s.model()->config, other->model->config));
-    const auto [site_b, head_b] = heads_apart ? s.state.compared : std::pair{s.state.site, s.state.head};
-    std::vector<Question> out{HeadPairWanted{runs, s.state.site, s.state.head, site_b, head_b}};
-    if (s.state.compared_show == ComparedShow::delta)
-        out.push_back(DeltaPairWanted{runs, s.model()->config.site(s.state.site).stack});
-    if (s.state.compared_show == ComparedShow::next)
-        out.push_back(PredictionPairWanted{runs, s.state.locked ? s.state.locked->first : -1});
+    const bool heads_apart = s.session.document.comparison.what == Compared::heads ||
+                             (s.session.document.comparison.what == Compared::models && other &&
+                              other->model && !same_heads(s.model()->config, other->model->config));
+    const auto [site_b, head_b] = heads_apart ? s.session.document.comparison.head
+                                              : std::pair{s.session.selection.site, s.session.selection.head};
+    std::vector<Question> out{
+        HeadPairWanted{runs, s.session.selection.site, s.session.selection.head, site_b, head_b}};
+    if (s.of<CompareState>().show == ComparedShow::delta)
+        out.push_back(DeltaPairWanted{runs, s.model()->config.site(s.session.selection.site).stack});
+    if (s.of<CompareState>().show == ComparedShow::next)
+        out.push_back(
+            PredictionPairWanted{runs, s.session.selection.locked ? s.session.selection.locked->first : -1});
     return out;
 }
 
@@ -214,26 +222,27 @@ void draw_compare(Scene& s, Rect area) {
                              s.answer->other_error.empty() ? ui.colors->t2 : ui.colors->warning, missing);
         return;
     }
-    if (s.state.compared_what == Compared::sentences) top += draw_ties(s, {area.x, top, area.w, 0});
+    if (s.session.document.comparison.what == Compared::sentences)
+        top += draw_ties(s, {area.x, top, area.w, 0});
     const Rect rest{area.x, top, area.w, area.bottom() - top};
-    if (s.state.compared_show == ComparedShow::next) {
+    if (s.of<CompareState>().show == ComparedShow::next) {
         if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);
         return;
     }
     const PairedMap* map = shown_map(s);
     const auto* pair = s.found<HeadPairWanted>();
-    if (!map || !pair || pair->asked.runs != compared_runs(s.state)) return;
+    if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
     if (map->a.size() == 0) {
         ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody, ui.colors->t2,
                              "The two models have different layers, so their ΔE cannot stand side by side; "
                              "choose another of Show.");
         return;
     }
-    const bool delta = s.state.compared_show == ComparedShow::delta;
+    const bool delta = s.of<CompareState>().show == ComparedShow::delta;
     const std::string a = "Head " + head_name(s.model()->config, pair->asked.site, pair->asked.head);
-    const std::string b = s.state.compared_what == Compared::changes     ? "before"
-                          : s.state.compared_what == Compared::sentences ? "sentence B"
-                          : s.state.compared_what == Compared::models && s.answer->other
+    const std::string b = s.session.document.comparison.what == Compared::changes     ? "before"
+                          : s.session.document.comparison.what == Compared::sentences ? "sentence B"
+                          : s.session.document.comparison.what == Compared::models && s.answer->other
                               ? s.answer->other->model->name
                               : "the same";
     const std::array<std::string, 2> names = delta ? std::array<std::string, 2>{"‖ΔE‖ ÷ ‖E‖", b}
@@ -249,13 +258,14 @@ void draw_compare_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
     if (!found || found->answer.distances.empty()) return;
-    const bool itself = found->answer.each_to_itself, models = s.state.compared_what == Compared::models &&
-                                                               s.answer->other && s.answer->other->model;
+    const bool itself = found->answer.each_to_itself,
+               models = s.session.document.comparison.what == Compared::models && s.answer->other &&
+                        s.answer->other->model;
     const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
     const auto& values = found->answer.distances;
     if (values.size() != static_cast<size_t>(c.head_count())) return;
     const std::string of_a = head_name(s.model()->config, found->asked.site, found->asked.head);
-    const std::string title = s.state.compared_what == Compared::changes
+    const std::string title = s.session.document.comparison.what == Compared::changes
                                   ? "Most affected by the interventions"
                               : itself ? "Heads that differ most"
                               : models ? "Nearest to " + of_a + " in B"
@@ -263,18 +273,20 @@ void draw_compare_list(Scene& s, Rect area) {
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, title);
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t3, "distance");
     RankedHeads heads{"compare/row/", order_by(values, !itself), values,
-                      itself ? std::pair{s.state.site, s.state.head} : s.state.compared, itself};
+                      itself ? std::pair{s.session.selection.site, s.session.selection.head}
+                             : s.session.document.comparison.head,
+                      itself};
     const auto skip = [&](size_t i) {
-        return std::isnan(values[i]) || (s.state.compared_what == Compared::heads &&
+        return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
                                          i == c.head_index(found->asked.site, found->asked.head));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
     if (!pressed) return;
     if (itself)
-        std::tie(s.state.site, s.state.head) = *pressed;
+        std::tie(s.session.selection.site, s.session.selection.head) = *pressed;
     else
-        s.state.compared = *pressed;
+        s.session.document.comparison.head = *pressed;
 }
 
 }  // namespace headlight

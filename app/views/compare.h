@@ -1,12 +1,28 @@
 // The parts of the view that compares two heads, sentences, models, or what is before and after changes.
 #pragma once
 
+#include "io/numbers.h"
 #include "views/parts.h"
 
 namespace headlight {
 
+/// What is shown of both.
+enum class ComparedShow { pattern, delta, next };
+
+struct CompareState {
+    ComparedShow show = ComparedShow::pattern;
+    std::optional<int> tied;                  // a token of A that waits for its partner
+    std::optional<std::pair<int, int>> cell;  // row and column that are pointed at
+    void visit(FieldVisitor& v) { v.integer("compare_show", show, 0, 2); }
+};
+
+void draw_compare(Scene& scene, Rect area);
+void draw_compare_list(Scene& scene, Rect area);
+std::vector<Question> ask_compare(const Scene& scene);
+std::vector<NumberTable> compare_numbers(const Scene& scene);
+
 /// What is compared, as questions name it.
-RunPair compared_runs(const ViewState& state);
+RunPair compared_runs(const Session& session);
 
 /// "Head 2.0", "Head 2.0 before", "Head 2.0, the other sentence": B of the pair that is shown.
 std::string name_of_b(const Scene& scene, const HeadPairWanted& asked);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "views/compare.h"
+#include "views/lines.h"
 
 namespace headlight {
 
@@ -22,9 +23,9 @@ std::vector<Token> place_tokens(Ui& ui, const std::vector<std::string>& labels, 
 }
 
 /// Ties a token of A to one of B, or parts them where they were tied.
-void tie(ViewState& state, const TokenPairs& pairs, int a, int b) {
+void tie(Session& session, const TokenPairs& pairs, int a, int b) {
     const bool tied = std::find(pairs.begin(), pairs.end(), TokenPair{a, b}) != pairs.end();
-    auto& hand = state.alignment.by_hand;
+    auto& hand = session.document.comparison.alignment.by_hand;
     hand.erase(std::remove_if(hand.begin(), hand.end(),
                               [&](const auto& p) { return p.first == a || p.second == b; }),
                hand.end());
@@ -56,9 +57,9 @@ float draw_ties(Scene& s, Rect area) {
     const Rect inside{left, area.y, right - left, below + high - area.y};
     const auto a = place_tokens(ui, labels_a, left), b = place_tokens(ui, labels_b, left);
     const float wide = std::max(a.back().x + a.back().w, b.back().x + b.back().w) - left;
-    s.state.lines_scroll = std::clamp(s.state.lines_scroll - ui.take_wheel(inside) * ui.px(80), 0.0f,
-                                      std::max(0.0f, wide - inside.w));
-    const float shift = s.state.lines_scroll;
+    s.of<LinesState>().scroll = std::clamp(s.of<LinesState>().scroll - ui.take_wheel(inside) * ui.px(80),
+                                           0.0f, std::max(0.0f, wide - inside.w));
+    const float shift = s.of<LinesState>().scroll;
     ui.clip(inside);
     std::vector<bool> paired_b(b.size());
     for (const TokenPair& p : pairs) {
@@ -74,15 +75,17 @@ float draw_ties(Scene& s, Rect area) {
         const Token& t = a[static_cast<size_t>(p.a)];
         const Rect r{t.x - shift, top, t.w, high};
         const Hit h = ui.hit("compare/a/" + std::to_string(p.a), r);
-        if (h.clicked) s.state.tied = s.state.tied == p.a ? std::nullopt : std::optional(p.a);
-        draw_token(s, r, labels_a[static_cast<size_t>(p.a)], p.b < 0, s.state.tied == p.a, h.hovered);
+        if (h.clicked)
+            s.of<CompareState>().tied = s.of<CompareState>().tied == p.a ? std::nullopt : std::optional(p.a);
+        draw_token(s, r, labels_a[static_cast<size_t>(p.a)], p.b < 0, s.of<CompareState>().tied == p.a,
+                   h.hovered);
     }
     for (size_t i = 0; i < b.size(); ++i) {
         const Rect r{b[i].x - shift, below, b[i].w, high};
         const Hit h = ui.hit("compare/b/" + std::to_string(i), r);
-        if (h.clicked && s.state.tied) {
-            tie(s.state, pairs, *s.state.tied, static_cast<int>(i));
-            s.state.tied.reset();
+        if (h.clicked && s.of<CompareState>().tied) {
+            tie(s.session, pairs, *s.of<CompareState>().tied, static_cast<int>(i));
+            s.of<CompareState>().tied.reset();
         }
         draw_token(s, r, labels_b[i], !paired_b[i], false, h.hovered);
     }

@@ -32,7 +32,7 @@ struct Grid {
 
 void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
     Ui& ui = s.ui;
-    const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
+    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
     const bool roomy = std::min(g.w, g.h) >= ui.px(12);
     const float gap = roomy ? ui.line() : 0;
     for (Index r = 0; r < (*p.cells).rows(); ++r)
@@ -89,7 +89,7 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
     Ui& ui = s.ui;
     const float x = g.map.x + g.w * static_cast<float>(at.second / g.step),
                 y = g.map.y + g.h * static_cast<float>(at.first / g.step), t = ui.line();
-    const bool hovered = s.state.compared_cell.has_value();
+    const bool hovered = s.of<CompareState>().cell.has_value();
     const ImU32 rows = hovered ? ui.colors->hover : ui.colors->accent,
                 columns = hovered ? ui.colors->hover : ui.colors->t2;
     ui.fill({g.map.x, y - t, g.map.w, t}, rows);
@@ -102,8 +102,8 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
 void draw_bar(Scene& s, const Panel& p, const Grid& g) {
     Ui& ui = s.ui;
     const Rect bar{g.map.x, g.map.bottom() + ui.px(16), std::max(g.map.w, ui.px(120)), ui.px(10)};
-    ui.gradient(bar,
-                p.is_signed ? signed_colormap(ui.colors->dark) : colormap(s.state.colormap, ui.colors->dark));
+    ui.gradient(bar, p.is_signed ? signed_colormap(ui.colors->dark)
+                                 : colormap(s.session.preferences.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
     const float place = p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest,
                 x = bar.x + bar.w * std::clamp(place, 0.0f, 1.0f), y = bar.bottom() + ui.px(12);
@@ -119,17 +119,17 @@ void draw_bar(Scene& s, const Panel& p, const Grid& g) {
 
 /// The place under the mouse, in any of the three maps.
 void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool of_cells) {
-    s.state.compared_cell.reset();
+    s.of<CompareState>().cell.reset();
     for (size_t i = 0; i < grids.size(); ++i) {
         const Hit h = s.ui.hit("compare/map/" + std::to_string(i), grids[i].map);
         if (!h.hovered) continue;
-        s.state.compared_cell = grids[i].at(h.mouse, m);
-        const TokenPair &row = m.rows[static_cast<size_t>(s.state.compared_cell->first)],
-                        &column = m.columns[static_cast<size_t>(s.state.compared_cell->second)];
+        s.of<CompareState>().cell = grids[i].at(h.mouse, m);
+        const TokenPair &row = m.rows[static_cast<size_t>(s.of<CompareState>().cell->first)],
+                        &column = m.columns[static_cast<size_t>(s.of<CompareState>().cell->second)];
         if (!of_cells || row.a < 0 || column.a < 0) continue;
         s.point_at(std::pair{row.a, column.a});
         if (!h.clicked) continue;
-        s.state.locked = s.state.hovered;
+        s.session.selection.locked = s.session.selection.hovered.cell;
         s.fields.leave();
     }
 }
@@ -139,7 +139,8 @@ void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool
 float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array<std::string, 2>& names,
                        float most_high) {
     Ui& ui = s.ui;
-    const bool square = s.state.compared_show == ComparedShow::pattern;  // else rows are layers, not tokens
+    const bool square =
+        s.of<CompareState>().show == ComparedShow::pattern;  // else rows are layers, not tokens
     const float left = area.x + ui.px(108), gap = ui.px(36),
                 width = (area.right() - ui.px(24) - left - 2 * gap) / 3;
     float widest = 0;
@@ -155,7 +156,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     for (size_t i = 0; i < 3; ++i)
         grids[i] = {{left + (width + gap) * static_cast<float>(i), top, w * columns, h * rows}, w, h, m.step};
     answer_maps(s, m, grids, square);
-    std::optional<std::pair<int, int>> lit = s.state.compared_cell;
+    std::optional<std::pair<int, int>> lit = s.of<CompareState>().cell;
     if (const auto cell = s.shown_cell(); !lit && square && cell)
         lit = std::pair{place_of(m.rows, cell->first), place_of(m.columns, cell->second)};
     if (lit && (lit->first < 0 || lit->second < 0 || lit->first >= static_cast<int>(m.rows.size()) ||
@@ -206,15 +207,15 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
         const Rect line{area.x - ui.px(6), y - ui.px(13), area.w + ui.px(12), ui.px(26)};
         const Hit h = ui.hit("compare/largest/" + std::to_string(i), line);
         if (h.hovered) ui.fill(line, ui.colors->bg3, size::corner);
-        if (h.hovered) s.state.compared_cell = std::pair{static_cast<int>(row), static_cast<int>(column)};
+        if (h.hovered) s.of<CompareState>().cell = std::pair{static_cast<int>(row), static_cast<int>(column)};
         const TokenPair &query = m.rows[row], &key = m.columns[column];
-        const bool cell = s.state.compared_show == ComparedShow::pattern && query.a >= 0 && key.a >= 0;
+        const bool cell = s.of<CompareState>().show == ComparedShow::pattern && query.a >= 0 && key.a >= 0;
         if (h.hovered && cell) s.point_at(std::pair{query.a, key.a});
-        if (h.clicked && cell) s.state.locked = std::pair{query.a, key.a};
+        if (h.clicked && cell) s.session.selection.locked = std::pair{query.a, key.a};
         const std::string number_a = key.a >= 0 ? " " + std::to_string(key.a) : "",
-                          between = s.state.compared_show == ComparedShow::pattern ? " → " : " at ";
+                          between = s.of<CompareState>().show == ComparedShow::pattern ? " → " : " at ";
         const std::string from =
-            m.row_labels[row] + (s.state.compared_show == ComparedShow::pattern && query.a >= 0
+            m.row_labels[row] + (s.of<CompareState>().show == ComparedShow::pattern && query.a >= 0
                                      ? " " + std::to_string(query.a)
                                      : "");
         ui.text.draw(

@@ -17,33 +17,34 @@ void draw_toolbar(Scene& s, Rect area) {
     const bool roomy = area.w > ui.px(860);  // else the choices speak for themselves
     if (const int c =
             ui.choice(x, y, roomy ? "Show" : "", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine E, E + ΔE"},
-                      static_cast<int>(s.state.delta_show));
+                      static_cast<int>(s.of<DeltaState>().show));
         c >= 0)
-        s.state.delta_show = static_cast<DeltaShow>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale",
-                                {"scale per layer", "shared scale"}, s.state.delta_per_layer ? 0 : 1);
+        s.of<DeltaState>().show = static_cast<DeltaShow>(c);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "shared scale"},
+                                s.of<DeltaState>().per_layer ? 0 : 1);
         c >= 0)
-        s.state.delta_per_layer = c == 0;
-    const std::string of_head = "by key, head " + head_name(s.model()->config, s.state.site, s.state.head);
+        s.of<DeltaState>().per_layer = c == 0;
+    const std::string of_head =
+        "by key, head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head);
     if (const int c = ui.choice(x, y, roomy ? "Split" : "", "delta/split", {"by head", "by key", of_head},
-                                static_cast<int>(s.state.delta_split));
+                                static_cast<int>(s.of<DeltaState>().split));
         c >= 0)
-        s.state.delta_split = static_cast<DeltaSplitBy>(c);
+        s.of<DeltaState>().split = static_cast<DeltaSplitBy>(c);
     if (const int c = ui.choice(x, y, roomy ? "Arrows" : "", "delta/arrows", {"this layer", "all layers"},
-                                s.state.delta_paths ? 1 : 0);
+                                s.of<DeltaState>().paths ? 1 : 0);
         c >= 0)
-        s.state.delta_paths = c == 1;
+        s.of<DeltaState>().paths = c == 1;
     if (s.model()->config.kind == ModelKind::vision || x + ui.px(90) > area.right()) return;
     const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it,
                std::string("Try: ") + kMoles + " Attention moves the three words apart.");
-    if (try_it.clicked) s.fields.sentence.replace(kMoles, s.state.history);
+    if (try_it.clicked) s.fields.sentence.replace(kMoles, s.session.document.history);
 }
 
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
-    if (s.state.delta_show == DeltaShow::norm) return maps.delta;
-    if (s.state.delta_show == DeltaShow::cosine) return maps.cosine;
+    if (s.of<DeltaState>().show == DeltaShow::norm) return maps.delta;
+    if (s.of<DeltaState>().show == DeltaShow::cosine) return maps.cosine;
     ratio = maps.delta.cwiseQuotient(maps.before.cwiseMax(1e-12f));
     return ratio;
 }
@@ -67,18 +68,18 @@ MapLayout arrange(Scene& s, Rect area, Index rows, Index columns) {
 
 void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
     Ui& ui = s.ui;
-    const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
-    const bool cosine = s.state.delta_show == DeltaShow::cosine;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const bool cosine = s.of<DeltaState>().show == DeltaShow::cosine;
     const auto place = [&](float v, float low, float high) {
         return high > low ? (v - low) / (high - low) : 1.0f;
     };
     for (Index c = 0; c < values.cols(); ++c) {
-        const float high = s.state.delta_per_layer ? values.col(c).maxCoeff() : values.maxCoeff(),
-                    low = !cosine                   ? 0
-                          : s.state.delta_per_layer ? values.col(c).minCoeff()
-                                                    : values.minCoeff();
+        const float high = s.of<DeltaState>().per_layer ? values.col(c).maxCoeff() : values.maxCoeff(),
+                    low = !cosine                        ? 0
+                          : s.of<DeltaState>().per_layer ? values.col(c).minCoeff()
+                                                         : values.minCoeff();
         for (Index r = 0; r < values.rows(); ++r) {
-            const float y = l.map.y + l.h * static_cast<float>(r) - s.state.delta_scroll;
+            const float y = l.map.y + l.h * static_cast<float>(r) - s.of<DeltaState>().scroll;
             if (y + l.h < l.map.y || y > l.map.bottom()) continue;
             const Rect cell{l.map.x + l.w * static_cast<float>(c), y,
                             l.w - (l.w >= ui.px(12) ? ui.line() : 0), l.h - ui.line()};
@@ -107,7 +108,7 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
     }
     ui.clip({l.map.x - ui.px(128), l.map.y, ui.px(128), l.map.h});
     for (size_t i = 0; i < labels.size(); ++i) {
-        const float y = l.map.y + l.h * (static_cast<float>(i) + 0.5f) - s.state.delta_scroll;
+        const float y = l.map.y + l.h * (static_cast<float>(i) + 0.5f) - s.of<DeltaState>().scroll;
         if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
         const bool on = static_cast<int>(i) == token;
         if (on)
@@ -122,23 +123,23 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
 }
 
 void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
-    s.state.hovered_site.reset();
+    s.session.selection.hovered.site.reset();
     const Hit h = s.ui.hit("delta/map", {l.map.x - s.ui.px(108), l.map.y, l.map.w + s.ui.px(108), l.map.h});
     if (!h.hovered) return;
-    const int row = static_cast<int>((h.mouse.y - l.map.y + s.state.delta_scroll) / l.h),
+    const int row = static_cast<int>((h.mouse.y - l.map.y + s.of<DeltaState>().scroll) / l.h),
               column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
     if (row < 0 || row >= maps.delta.rows()) return;
     const bool on_map = column >= 0 && column < maps.delta.cols();
-    if (on_map) s.state.hovered_site = maps.sites[static_cast<size_t>(column)];
+    if (on_map) s.session.selection.hovered.site = maps.sites[static_cast<size_t>(column)];
     if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
     if (!h.clicked) return;
-    if (on_map) s.state.site = *s.state.hovered_site;
+    if (on_map) s.session.selection.site = *s.session.selection.hovered.site;
     if (row < s.queries()) lock_token(s, row);
 }
 
 std::string scale_note(const Scene& s) {
-    return std::string(s.state.delta_per_layer ? "Scale per layer." : "Shared scale.") +
-           (s.state.delta_show == DeltaShow::cosine ? " 1 = direction unchanged." : "");
+    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "Shared scale.") +
+           (s.of<DeltaState>().show == DeltaShow::cosine ? " 1 = direction unchanged." : "");
 }
 
 }  // namespace
@@ -148,14 +149,15 @@ int delta_query(const Scene& s) {
     return cell ? cell->first : 0;
 }
 
-int delta_site(const Scene& s) { return s.state.hovered_site.value_or(s.state.site); }
+int delta_site(const Scene& s) { return s.session.selection.hovered.site.value_or(s.session.selection.site); }
 
 std::vector<Question> ask_delta(const Scene& s) {
     const int site = delta_site(s), stack = s.model()->config.site(site).stack;
     return {DeltaMapsWanted{stack},
-            DeltaSplitWanted{site, delta_query(s),
-                             s.state.delta_split == DeltaSplitBy::key_of_head ? s.state.head : -1},
-            ProjectionWanted{stack, s.state.delta_paths ? -1 : site}};
+            DeltaSplitWanted{
+                site, delta_query(s),
+                s.of<DeltaState>().split == DeltaSplitBy::key_of_head ? s.session.selection.head : -1},
+            ProjectionWanted{stack, s.of<DeltaState>().paths ? -1 : site}};
 }
 
 float draw_delta_map(Scene& s, Rect area) {
@@ -168,12 +170,12 @@ float draw_delta_map(Scene& s, Rect area) {
     const Matrix& values = shown_map(s, maps, ratio);
     const MapLayout l = arrange(s, area, values.rows(), values.cols());
     const int token = delta_query(s);
-    s.state.delta_scroll = scrolled(ui, {l.map.x, l.map.y, l.map.w + ui.px(10), l.map.h},
-                                    l.h * static_cast<float>(values.rows()), s.state.delta_scroll);
-    if (s.state.delta_followed != token && !s.state.hovered) {
-        s.state.delta_followed = token;
-        s.state.delta_scroll = scrolled_to(s.state.delta_scroll, l.h * static_cast<float>(token),
-                                           l.h * static_cast<float>(token + 1), l.map.h);
+    s.of<DeltaState>().scroll = scrolled(ui, {l.map.x, l.map.y, l.map.w + ui.px(10), l.map.h},
+                                         l.h * static_cast<float>(values.rows()), s.of<DeltaState>().scroll);
+    if (s.of<DeltaState>().followed != token && !s.session.selection.hovered.cell) {
+        s.of<DeltaState>().followed = token;
+        s.of<DeltaState>().scroll = scrolled_to(s.of<DeltaState>().scroll, l.h * static_cast<float>(token),
+                                                l.h * static_cast<float>(token + 1), l.map.h);
     }
     answer_map(s, l, maps);
     ui.clip(l.map);
@@ -181,9 +183,10 @@ float draw_delta_map(Scene& s, Rect area) {
     const auto column = std::find(maps.sites.begin(), maps.sites.end(), delta_site(s));
     if (column != maps.sites.end())
         ui.frame({l.map.x + l.w * static_cast<float>(column - maps.sites.begin()) - ui.px(1),
-                  l.map.y + l.h * static_cast<float>(token) - s.state.delta_scroll - ui.px(1), l.w + ui.px(1),
-                  l.h + ui.px(1)},
-                 s.state.hovered ? ui.colors->hover : ui.colors->accent, s.state.hovered ? 2 : 3);
+                  l.map.y + l.h * static_cast<float>(token) - s.of<DeltaState>().scroll - ui.px(1),
+                  l.w + ui.px(1), l.h + ui.px(1)},
+                 s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent,
+                 s.session.selection.hovered.cell ? 2 : 3);
     ui.unclip();
     draw_labels(s, l, maps, labels, token);
     ui.text.draw(l.map.x - ui.px(104), l.map.bottom() + ui.px(20), kCaption, ui.colors->t3,

@@ -53,7 +53,7 @@ std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found)
     for (size_t h = 0; h < parts.size(); ++h) {
         const bool bias = static_cast<int>(h) == s.model()->config.heads(found.asked.site);
         bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.site, static_cast<int>(h)),
-                        parts[h].along, !bias && static_cast<int>(h) == s.state.head});
+                        parts[h].along, !bias && static_cast<int>(h) == s.session.selection.head});
     }
     return bars;
 }
@@ -85,7 +85,7 @@ void draw_delta_parts(Scene& s, Rect area) {
     if (!found) return;
     const std::string layer = "Layer " + site_name(s.model()->config, found->asked.site),
                       token = token_at(s.sentence()->query_labels(found->asked.site), found->asked.query);
-    const bool by_head = s.state.delta_split == DeltaSplitBy::head;
+    const bool by_head = s.of<DeltaState>().split == DeltaSplitBy::head;
     const Rect bars{area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)};
     if (by_head) {
         float sum = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "views/delta.h"
+#include "views/save_menu.h"
 
 namespace headlight {
 
@@ -18,13 +19,14 @@ void draw_delta_list(Scene& s, Rect area) {
                        "‖ΔE‖ of each head at " +
                            token_at(s.sentence()->query_labels(found->asked.site), found->asked.query),
                        area.w));
-    RankedHeads heads{"delta/head/", order_by(values, false), values, std::pair{s.state.site, s.state.head}};
+    RankedHeads heads{"delta/head/", order_by(values, false), values,
+                      std::pair{s.session.selection.site, s.session.selection.head}};
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(),
                                      [&](size_t i) { return std::isnan(values[i]); }),
                       heads.order.end());
     if (const auto pressed =
             draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads))
-        std::tie(s.state.site, s.state.head) = *pressed;
+        std::tie(s.session.selection.site, s.session.selection.head) = *pressed;
 }
 
 namespace {
@@ -90,11 +92,11 @@ void draw_delta_inspector(Scene& s, Rect area) {
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
     ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
     y = draw_pair(ui, column, y, "‖E‖ before", number(before, 2));
-    y = draw_pair(ui, column, y, "‖ΔE‖", number(delta, 2), s.state.delta_show == DeltaShow::norm);
+    y = draw_pair(ui, column, y, "‖ΔE‖", number(delta, 2), s.of<DeltaState>().show == DeltaShow::norm);
     y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3),
-                  s.state.delta_show == DeltaShow::ratio);
+                  s.of<DeltaState>().show == DeltaShow::ratio);
     y = draw_pair(ui, column, y, "cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3),
-                  s.state.delta_show == DeltaShow::cosine);
+                  s.of<DeltaState>().show == DeltaShow::cosine);
     ui.hairline(column.x, y, column.right(), y);
     y += ui.px(22);
     if (!found->answer.after_layer.empty()) {
@@ -104,7 +106,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     }
     if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 }  // namespace headlight

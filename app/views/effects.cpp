@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "views/changes.h"
+#include "views/save_menu.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -38,9 +40,8 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
         y += ui.px(26);
         const bool last = i + 1 == stages.probability.size();
         const std::string before =
-            stages.first == 0
-                ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
-                : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
+            stages.first == 0 ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
+                              : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
         const std::string label =
             i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
         ui.text.draw(column.x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, label, column.w * 0.46f));
@@ -57,13 +58,14 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
 std::vector<Question> ask_about_changes(const Scene& s) {
     if (!s.sentence()->unchanged) return {};
     std::vector<Question> out;
-    if (s.state.rank == kRankByMoved) out.push_back(MovedWanted{});
-    if (shows_effects(s) && s.state.painted.first < 0) out.push_back(StagesWanted{});
+    if (s.session.preferences.rank == kRankByMoved) out.push_back(MovedWanted{});
+    if (shows_effects(s) && s.of<Painting>().last.first < 0) out.push_back(StagesWanted{});
     return out;
 }
 
 bool shows_effects(const Scene& s) {
-    return !s.sentence()->effects.empty() && (s.state.brush != Brush::off || !s.state.focused());
+    return !s.sentence()->effects.empty() &&
+           (s.of<Painting>().brush != Brush::off || !s.session.selection.focused());
 }
 
 void draw_effects_inspector(Scene& s, Rect area) {
@@ -74,8 +76,7 @@ void draw_effects_inspector(Scene& s, Rect area) {
                  vision                                         ? "Class"
                  : s.model()->config.kind == ModelKind::encoder ? "Masked token"
                                                                 : "Next token");
-    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text,
-                       "with interventions");
+    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text, "with interventions");
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)},
@@ -88,10 +89,10 @@ void draw_effects_inspector(Scene& s, Rect area) {
     if (stages) draw_stages(s, column, y, compare.y - ui.px(8));
     ui.unclip();
     if (ui.button("effects/compare", compare, "Compare before and after")) {
-        s.state.compared_what = Compared::changes;
-        open_view(s.state, "compare");
+        s.session.document.comparison.what = Compared::changes;
+        open_view(s.session, "compare");
     }
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 float draw_effects(Scene& s, Rect column, float y, float bottom) {
@@ -121,17 +122,17 @@ bool draw_sweep_state(Scene& s, Rect area) {
     const Sweep* sweep = s.sweep();
     if (sweep && sweep->ended()) return true;
     const float y = area.y + ui.px(14);
-    if (!s.state.sweeping) {
+    if (!s.session.document.sweeping) {
         if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, ui.px(220)), ui.px(size::button)},
                       "Ablate each head in turn"))
-            s.state.sweeping = true;
+            s.session.document.sweeping = true;
         return false;
     }
     const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
     ui.text.draw(area.x, y, kCaption, ui.colors->t2,
                  "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
     const float right = area.x + std::min(area.w, ui.px(320));
-    if (ui.link("sweep/cancel", right, y, "Cancel")) s.state.sweeping = false;
+    if (ui.link("sweep/cancel", right, y, "Cancel")) s.session.document.sweeping = false;
     ui.bar({area.x, y + ui.px(16), right - area.x, ui.px(6)},
            static_cast<float>(done) / static_cast<float>(heads), ui.colors->accent);
     return false;

@@ -1,16 +1,26 @@
 // Tokens as nodes, attention as edges through all layers of a stack; where one token at the top comes from.
+#include "views/graph.h"
+
 #include <algorithm>
 #include <cmath>
 
+#include "io/json.h"
 #include "views/parts.h"
+#include "views/save_menu.h"
 
 namespace headlight {
+
+void GraphState::visit(FieldVisitor& v) {
+    v.number("graph_share", share, 0.01f, 1);
+    v.flag("graph_flow", flow);
+    v.report("left_out", carriers.left_out);
+}
 
 namespace {
 
 constexpr float kRowLeast = 20, kRowMost = 48;
 
-int graph_stack(const Scene& s) { return s.model()->config.site(s.state.site).stack; }
+int graph_stack(const Scene& s) { return s.model()->config.site(s.session.selection.site).stack; }
 
 /// The token at the top that is followed down: the focused one of the graph's stack.
 int graph_token(const Scene& s) {
@@ -37,24 +47,26 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     g.area = {area.x + ui.px(256), area.y + ui.px(72), area.w - ui.px(256 + 132), area.h - ui.px(72 + 44)};
     g.levels = levels;
     g.pitch = std::clamp(g.area.h / static_cast<float>(tokens), ui.px(kRowLeast), ui.px(kRowMost));
-    s.state.graph_scroll = scrolled(ui, {area.x, g.area.y, area.w - ui.px(8), g.area.h},
-                                    g.pitch * static_cast<float>(tokens), s.state.graph_scroll);
-    if (const int token = graph_token(s); s.state.graph_followed != token && !s.state.hovered) {
-        s.state.graph_followed = token;
-        s.state.graph_scroll = scrolled_to(s.state.graph_scroll, g.pitch * static_cast<float>(token),
-                                           g.pitch * static_cast<float>(token + 1), g.area.h);
+    s.of<GraphState>().scroll = scrolled(ui, {area.x, g.area.y, area.w - ui.px(8), g.area.h},
+                                         g.pitch * static_cast<float>(tokens), s.of<GraphState>().scroll);
+    if (const int token = graph_token(s);
+        s.of<GraphState>().followed != token && !s.session.selection.hovered.cell) {
+        s.of<GraphState>().followed = token;
+        s.of<GraphState>().scroll =
+            scrolled_to(s.of<GraphState>().scroll, g.pitch * static_cast<float>(token),
+                        g.pitch * static_cast<float>(token + 1), g.area.h);
     }
-    g.scroll = s.state.graph_scroll;
+    g.scroll = s.of<GraphState>().scroll;
     return g;
 }
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    choose_share(ui, x, y, "Show", "graph/share", s.state.graph_share);
-    if (const int c =
-            ui.choice(x, y, "Method", "graph/origins", {"rollout", "flow"}, s.state.graph_flow ? 1 : 0);
+    choose_share(ui, x, y, "Show", "graph/share", s.of<GraphState>().share);
+    if (const int c = ui.choice(x, y, "Method", "graph/origins", {"rollout", "flow"},
+                                s.of<GraphState>().flow ? 1 : 0);
         c >= 0)
-        s.state.graph_flow = c == 1;
+        s.of<GraphState>().flow = c == 1;
 }
 
 /// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½
@@ -142,7 +154,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
     Ui& ui = s.ui;
     const auto& labels = s.sentence()->labels[static_cast<size_t>(graph_stack(s))];
     const int token = graph_token(s);
-    const bool flow = s.state.graph_flow && origins && !origins->answer.flow.empty();
+    const bool flow = s.of<GraphState>().flow && origins && !origins->answer.flow.empty();
     float largest = 1e-6f;
     const auto share = [&](size_t i) {
         return !origins || static_cast<Index>(i) >= origins->answer.reached.cols() ? 0.0f
@@ -200,10 +212,10 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
 }  // namespace
 
 std::vector<Question> ask_graph(const Scene& s) {
-    Carriers carriers = s.state.carriers;
+    Carriers carriers = s.of<GraphState>().carriers;
     carriers.stack = graph_stack(s);
-    return {GraphWanted{carriers, s.state.graph_share},
-            OriginsWanted{carriers, graph_token(s), s.state.graph_flow}};
+    return {GraphWanted{carriers, s.of<GraphState>().share},
+            OriginsWanted{carriers, graph_token(s), s.of<GraphState>().flow}};
 }
 
 void draw_graph(Scene& s, Rect area) {
@@ -216,8 +228,8 @@ void draw_graph(Scene& s, Rect area) {
     const int tokens = static_cast<int>(s.sentence()->labels[static_cast<size_t>(graph_stack(s))].size()),
               levels = static_cast<int>(graph->answer.sites.size()) + 1;
     const GraphLayout g = arrange(s, area, tokens, levels);
-    const bool too_long = s.state.graph_flow && origins && origins->answer.flow.empty();
-    draw_levels(s, g, area, s.state.graph_flow && !too_long);
+    const bool too_long = s.of<GraphState>().flow && origins && origins->answer.flow.empty();
+    draw_levels(s, g, area, s.of<GraphState>().flow && !too_long);
     draw_edges(s, g, graph->answer, origins ? &origins->answer : nullptr);
     draw_nodes(s, g, tokens, origins ? &origins->answer : nullptr);
     draw_tokens(s, g, area, origins);
@@ -237,29 +249,29 @@ void draw_graph_list(Scene& s, Rect area) {
     const ModelConfig& c = s.model()->config;
     const auto sites = self_sites(c, graph_stack(s));
     const int heads = c.stacks[static_cast<size_t>(graph_stack(s))].heads;
-    auto& out = s.state.carriers.left_out;
+    auto& out = s.of<GraphState>().carriers.left_out;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads included");
     if (ui.link("graph/all", area.right() - ui.px(100), area.y + ui.px(22), "All")) out.clear();
     if (ui.link("graph/selected", area.right(), area.y + ui.px(22),
-                "Only " + head_name(c, s.state.site, s.state.head))) {
+                "Only " + head_name(c, s.session.selection.site, s.session.selection.head))) {
         for (const int site : sites)
             for (int h = 0; h < c.heads(site); ++h) out.insert({site, h});
-        out.erase({s.state.site, s.state.head});
+        out.erase({s.session.selection.site, s.session.selection.head});
     }
     const float w = ui.px(26), names = ui.px(30), pitch = ui.px(30);
     const int across = std::max(1, static_cast<int>((area.w - names) / w)),
               lines = (heads + across - 1) / across;
     const Rect rows{area.x - ui.px(4), area.y + ui.px(42), area.w + ui.px(12), area.h - ui.px(42 + 52)};
-    s.state.graph_list_scroll =
+    s.of<GraphState>().list_scroll =
         scrolled(ui, rows, pitch * static_cast<float>(lines) * static_cast<float>(sites.size()),
-                 s.state.graph_list_scroll);
+                 s.of<GraphState>().list_scroll);
     ui.clip(rows);
     for (size_t l = 0; l < sites.size(); ++l)
         for (int h = 0; h < heads; ++h) {
             const float y = rows.y +
                             pitch * (static_cast<float>(lines) * static_cast<float>(l) +
                                      static_cast<float>(h / across) + 0.5f) -
-                            s.state.graph_list_scroll;
+                            s.of<GraphState>().list_scroll;
             if (y + pitch < rows.y || y - pitch > rows.bottom()) continue;
             if (h == 0) ui.text.draw(area.x, y, kCaptionMono, ui.colors->t3, std::to_string(l));
             const Rect r{area.x + names + w * static_cast<float>(h % across), y - ui.px(12), w - ui.px(3),
@@ -272,7 +284,7 @@ void draw_graph_list(Scene& s, Rect area) {
             ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
             ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3,
                                  std::to_string(h));
-            if (hit.hovered) s.state.hovered_head = head;
+            if (hit.hovered) s.session.selection.hovered.head = head;
             if (hit.clicked && !out.insert(head).second) out.erase(head);
         }
     ui.unclip();
@@ -285,7 +297,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
     const auto* found = s.found<OriginsWanted>();
     if (!found || found->asked.carriers.stack != graph_stack(s)) return;
     const auto& labels = s.sentence()->labels[static_cast<size_t>(graph_stack(s))];
-    const bool flow = !found->answer.flow.empty() && s.state.graph_flow;
+    const bool flow = !found->answer.flow.empty() && s.of<GraphState>().flow;
     float y = draw_inspector_title(
         s, area, token_at(labels, std::min(found->asked.token, static_cast<int>(labels.size()) - 1)),
         "comes from");
@@ -314,7 +326,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
                             : "Attention rollout: the layers’ mean patterns, each mixed half and half with "
                               "the residual stream, multiplied. The shares sum to 1.";
     ui.text.draw_wrapped(column.x, y + ui.px(10), column.w, kCaption, ui.colors->t3, says);
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 }  // namespace headlight

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "views/all_heads.h"
+#include "views/menus.h"
+#include "views/picture.h"
 
 namespace headlight {
 
@@ -29,7 +31,7 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     ThumbLayout l;
-    l.by_layer = s.state.heads_layout == HeadsLayout::by_layer;
+    l.by_layer = s.of<AllHeadsState>().layout == HeadsLayout::by_layer;
     float names = 0;
     if (l.by_layer)
         for (int site = 0; site < c.sites(); ++site)
@@ -49,7 +51,7 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     };
     float pitch = most;
     while (pitch > least && !fits(pitch)) pitch -= 1;
-    pitch = std::floor(std::clamp(pitch * s.state.heads_zoom, ui.px(14), ui.px(640)));
+    pitch = std::floor(std::clamp(pitch * s.of<AllHeadsState>().zoom, ui.px(14), ui.px(640)));
     l.captions = pitch >= ui.px(56);
     const float gap = pitch >= ui.px(40) ? ui.px(8) : ui.px(3);
     l.side = pitch - gap;
@@ -66,15 +68,17 @@ void scroll(Scene& s, ThumbLayout& l) {
     Ui& ui = s.ui;
     if (ui.ctrl)
         if (const float turn = ui.take_wheel(l.area); turn != 0)
-            s.state.heads_zoom = std::clamp(s.state.heads_zoom * std::pow(1.15f, turn), 0.25f, 12.0f);
+            s.of<AllHeadsState>().zoom =
+                std::clamp(s.of<AllHeadsState>().zoom * std::pow(1.15f, turn), 0.25f, 12.0f);
     const float wide = l.pitch.x * static_cast<float>(l.across) - l.area.w;
-    if (ui.shift) s.state.heads_scroll_x -= ui.take_wheel(l.area) * ui.px(60);
-    s.state.heads_scroll_x =
-        std::clamp(s.state.heads_scroll_x - ui.wheel_x * ui.px(60), 0.0f, std::max(0.0f, wide));
-    s.state.heads_scroll = scrolled(ui, {l.area.x, l.area.y, l.area.w + ui.px(16), l.area.h},
-                                    l.pitch.y * static_cast<float>(l.rows), s.state.heads_scroll);
-    l.scroll = std::round(s.state.heads_scroll);
-    l.scroll_x = std::round(s.state.heads_scroll_x);
+    if (ui.shift) s.of<AllHeadsState>().scroll_x -= ui.take_wheel(l.area) * ui.px(60);
+    s.of<AllHeadsState>().scroll_x =
+        std::clamp(s.of<AllHeadsState>().scroll_x - ui.wheel_x * ui.px(60), 0.0f, std::max(0.0f, wide));
+    s.of<AllHeadsState>().scroll =
+        scrolled(ui, {l.area.x, l.area.y, l.area.w + ui.px(16), l.area.h},
+                 l.pitch.y * static_cast<float>(l.rows), s.of<AllHeadsState>().scroll);
+    l.scroll = std::round(s.of<AllHeadsState>().scroll);
+    l.scroll_x = std::round(s.of<AllHeadsState>().scroll_x);
 }
 
 /// A place of the grid and the head that stands in it, by number.
@@ -95,8 +99,8 @@ std::vector<Slot> slots_of(const ThumbLayout& l, const ModelConfig& c, const Hea
 }
 
 float largest_of(const Scene& s, size_t head) {
-    return s.state.heads_scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff())
-                                    : s.pictures.largest;
+    return s.of<AllHeadsState>().scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff())
+                                            : s.pictures.largest;
 }
 
 void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
@@ -107,21 +111,25 @@ void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
         for (const Slot& slot : slots) {
             const HeadSummary& h = s.sentence()->heads[slot.number];
             ui.draw_thumbnail(l.slot(slot.place), h.thumbnail,
-                              s.state.heads_scale == 0 ? h.thumbnail.maxCoeff() : largest, s.state.colormap,
-                              s.state.queries, s.state.heads_scale == 2,
-                              choice.kept[slot.number] ? 0 : 0.55f);
+                              s.of<AllHeadsState>().scale == 0 ? h.thumbnail.maxCoeff() : largest,
+                              s.session.preferences.colormap, s.session.preferences.queries,
+                              s.of<AllHeadsState>().scale == 2, choice.kept[slot.number] ? 0 : 0.55f);
         }
         return;
     }
     if (!s.pictures.atlas) return;
     GridDraw d;
-    d.style = {
-        s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch), 6};
+    d.style = {s.colors,
+               s.pictures.largest,
+               s.session.preferences.queries,
+               as_vec4(ui.colors->bg1),
+               as_vec4(ui.colors->hatch),
+               6};
     d.atlas = s.pictures.atlas.id();
     d.t = s.pictures.t;
     d.heads = s.model()->config.max_heads();
     d.across = l.across;
-    d.linear = s.state.heads_scale == 2;
+    d.linear = s.of<AllHeadsState>().scale == 2;
     d.slots.assign(slots.back().place + 1, GridSlot{-1, 0, 1});
     for (const Slot& slot : slots)
         d.slots[slot.place] = {static_cast<int>(slot.number), choice.kept[slot.number] ? 0 : 0.55f,
@@ -140,7 +148,8 @@ void draw_captions(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
         const Rect r = l.slot(slot.place);
         if (!l.captions || !l.sees(r)) continue;
         const auto [site, head] = slot.head;
-        const bool selected = site == s.state.site && head == s.state.head, kept = choice.kept[slot.number];
+        const bool selected = site == s.session.selection.site && head == s.session.selection.head,
+                   kept = choice.kept[slot.number];
         const std::string name = head_name(c, site, head), label = head_label(s, site, head),
                           value = number(choice.values[slot.number], 2);
         const float y = r.bottom() + ui.px(9), value_w = ui.text.width(kCaptionMono, value);
@@ -167,12 +176,13 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
     ui.clip({l.area.x - ui.px(4), area.y, l.area.w + ui.px(8), ui.px(30)});
     for (int h = 0; h < l.across; h += step)
         ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + ui.px(16), kCaptionMono,
-                             h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
+                             h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
+                             std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
     for (int site = 0; site < c.sites(); site += step_down)
         ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(site * l.across)).middle_y(),
-                     kCaptionMono, site == s.state.site ? ui.colors->accent_text : ui.colors->t2,
+                     kCaptionMono, site == s.session.selection.site ? ui.colors->accent_text : ui.colors->t2,
                      site_name(c, site));
     ui.unclip();
 }
@@ -184,7 +194,7 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
     for (const Slot& slot : slots)
         if (const Rect r = l.slot(slot.place); l.sees(r)) ui.name("heads/" + head_name(c, slot.head), r);
     const Hit h = ui.hit("heads/grid", l.area);
-    if (!h.hovered || s.state.labelling) return nullptr;
+    if (!h.hovered || s.session.labelling) return nullptr;
     const int column = static_cast<int>((h.mouse.x - l.area.x + l.scroll_x) / l.pitch.x),
               row = static_cast<int>((h.mouse.y - l.area.y + l.scroll) / l.pitch.y);
     if (column < 0 || column >= l.across || row < 0) return nullptr;
@@ -193,13 +203,13 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
         [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
     if (slot == slots.end()) return nullptr;
     const auto [site, head] = slot->head;
-    s.state.hovered_head = std::pair{site, head};
+    s.session.selection.hovered.head = std::pair{site, head};
     if (h.clicked) open_head(s, site, head);
     if (ImGui::IsMouseClicked(1)) {
-        s.state.site = site;
-        s.state.head = head;
-        s.state.labelling = true;
-        s.state.label_typed = head_label(s, site, head);
+        s.session.selection.site = site;
+        s.session.selection.head = head;
+        s.session.labelling = true;
+        s.of<LabelMenu>().typed = head_label(s, site, head);
     }
     return &*slot;
 }
@@ -220,7 +230,7 @@ void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
         ui.frame({r.x - ui.px(2), r.y - ui.px(2), r.w + ui.px(4), r.h + ui.px(4)}, color, width);
     };
     for (const Slot& slot : slots)
-        if (slot.head == AttentionHead{s.state.site, s.state.head})
+        if (slot.head == AttentionHead{s.session.selection.site, s.session.selection.head})
             outline(l.slot(slot.place), ui.colors->accent, 2);
     if (pointed) outline(l.slot(pointed->place), ui.colors->hover, 2);
     ui.unclip();

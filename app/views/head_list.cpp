@@ -1,8 +1,11 @@
 // The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
+#include "views/head_list.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "views/changes.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -14,10 +17,10 @@ struct GridLayout {
     int shared;         // query heads that read one key/value head
 };
 
-void select_head(ViewState& state, int layer, int head) {
-    state.site = layer;
-    state.head = head;
-    state.choose_head = false;
+void select_head(Session& session, int layer, int head) {
+    session.selection.site = layer;
+    session.selection.head = head;
+    session.selection.choose_head = false;
 }
 
 /// "3", or "enc 3", "dec 3", "cross 3".
@@ -32,9 +35,9 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
     if (g.shared == 1) return;
     for (int first = 0; first < g.heads; first += g.shared) {
-        const float x = g.left + g.pitch * static_cast<float>(first) - s.state.grid_scroll_x,
+        const float x = g.left + g.pitch * static_cast<float>(first) - s.of<HeadListState>().scroll_x,
                     w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - ui.px(23);
-        const bool mine = s.state.head / g.shared == first / g.shared;
+        const bool mine = s.session.selection.head / g.shared == first / g.shared;
         const ImU32 color = mine ? ui.colors->accent : ui.colors->t3;
         ui.fill({x, y, w, ui.line()}, color);
         for (const float end : {x, x + w - ui.line()}) ui.fill({end, y, ui.line(), ui.px(4)}, color);
@@ -51,18 +54,21 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
     ui.clip({g.left - ui.px(2), clip.y - ui.px(30), g.shown_w + ui.px(4), ui.px(30)});
     for (int h = 0; h < g.heads; ++h) {
-        const float x = g.left + g.pitch * static_cast<float>(h) + g.thumb / 2 - s.state.grid_scroll_x;
+        const float x =
+            g.left + g.pitch * static_cast<float>(h) + g.thumb / 2 - s.of<HeadListState>().scroll_x;
         if (g.pitch < ui.px(20) && h % 2) continue;
         ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono,
-                             h == s.state.head ? ui.colors->accent_text : ui.colors->t2, std::to_string(h));
+                             h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
+                             std::to_string(h));
     }
     draw_groups(s, g, {g.left, clip.y, 0, 0});
     ui.unclip();
     ui.clip(clip);
     for (int l = 0; l < g.layers; ++l) {
-        const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.state.grid_scroll;
+        const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.of<HeadListState>().scroll;
         if (g.pitch < ui.px(16) && l % 2) continue;
-        ui.text.draw(clip.x, y, kCaptionMono, l == s.state.site ? ui.colors->accent_text : ui.colors->t2,
+        ui.text.draw(clip.x, y, kCaptionMono,
+                     l == s.session.selection.site ? ui.colors->accent_text : ui.colors->t2,
                      row_label(s.model()->config, l));
     }
     ui.unclip();
@@ -72,12 +78,16 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     Ui& ui = s.ui;
     ui.clip({grid.x - ui.px(2), grid.y - ui.px(2), g.shown_w + ui.px(4), g.shown_h + ui.px(4)});
     const ModelConfig& c = s.model()->config;
-    const Rect moved{grid.x - s.state.grid_scroll_x, grid.y - s.state.grid_scroll, grid.w, grid.h};
+    const Rect moved{grid.x - s.of<HeadListState>().scroll_x, grid.y - s.of<HeadListState>().scroll, grid.w,
+                     grid.h};
     if (s.sentence() && s.pictures.atlas) {
         GridDraw d;
-        d.style = {
-            s.colors, s.pictures.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch),
-            6};
+        d.style = {s.colors,
+                   s.pictures.largest,
+                   s.session.preferences.queries,
+                   as_vec4(ui.colors->bg1),
+                   as_vec4(ui.colors->hatch),
+                   6};
         d.atlas = s.pictures.atlas.id();
         d.t = s.pictures.t;
         d.heads = d.across = g.heads;
@@ -106,29 +116,36 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
              moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow},
             color, width);
     };
-    if (views()[view_for(s.state, *s.model())].second_head && s.state.compared_what == Compared::heads)
-        outline(s.state.compared.first, s.state.compared.second, ui.colors->t1, 1);
-    if (s.state.hovered_head)
-        outline(s.state.hovered_head->first, s.state.hovered_head->second, ui.colors->hover, 1);
-    if (views()[view_for(s.state, *s.model())].shows == View::Shows::layer) {
+    if (views()[view_for(s.session, *s.model())].second_head &&
+        s.session.document.comparison.what == Compared::heads)
+        outline(s.session.document.comparison.head.first, s.session.document.comparison.head.second,
+                ui.colors->t1, 1);
+    if (s.session.selection.hovered.head)
+        outline(s.session.selection.hovered.head->first, s.session.selection.hovered.head->second,
+                ui.colors->hover, 1);
+    if (views()[view_for(s.session, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
-        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.state.site) - grow,
-                  g.pitch * static_cast<float>(c.heads(s.state.site) - 1) + g.thumb + 2 * grow,
+        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.session.selection.site) - grow,
+                  g.pitch * static_cast<float>(c.heads(s.session.selection.site) - 1) + g.thumb + 2 * grow,
                   g.thumb + 2 * grow},
                  ui.colors->accent, 2);
     } else {
-        outline(s.state.site, s.state.head, ui.colors->accent, 2);
+        outline(s.session.selection.site, s.session.selection.head, ui.colors->accent, 2);
     }
     ui.unclip();
 }
 
 /// Scrolls a head that was chosen by key or from the list into view, once.
-void follow_selection(ViewState& state, const GridLayout& g) {
-    if (state.grid_followed == std::pair{state.site, state.head}) return;
-    state.grid_followed = {state.site, state.head};
-    const float x = g.pitch * static_cast<float>(state.head), y = g.pitch * static_cast<float>(state.site);
-    state.grid_scroll_x = std::clamp(state.grid_scroll_x, x + g.pitch - g.shown_w, x);
-    state.grid_scroll = std::clamp(state.grid_scroll, y + g.pitch - g.shown_h, y);
+void follow_selection(Session& session, const GridLayout& g) {
+    if (session.of<HeadListState>().followed == std::pair{session.selection.site, session.selection.head})
+        return;
+    session.of<HeadListState>().followed = {session.selection.site, session.selection.head};
+    const float x = g.pitch * static_cast<float>(session.selection.head),
+                y = g.pitch * static_cast<float>(session.selection.site);
+    session.of<HeadListState>().scroll_x =
+        std::clamp(session.of<HeadListState>().scroll_x, x + g.pitch - g.shown_w, x);
+    session.of<HeadListState>().scroll =
+        std::clamp(session.of<HeadListState>().scroll, y + g.pitch - g.shown_h, y);
 }
 
 void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
@@ -136,26 +153,26 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     const Hit h = ui.hit("grid", {grid.x, grid.y, g.shown_w, g.shown_h});
     for (int l = 0; l < g.layers; ++l)
         for (int head = 0; head < s.model()->config.heads(l); ++head) {
-            const float x = grid.x + g.pitch * static_cast<float>(head) - s.state.grid_scroll_x,
-                        y = grid.y + g.pitch * static_cast<float>(l) - s.state.grid_scroll;
+            const float x = grid.x + g.pitch * static_cast<float>(head) - s.of<HeadListState>().scroll_x,
+                        y = grid.y + g.pitch * static_cast<float>(l) - s.of<HeadListState>().scroll;
             const bool seen = y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1 && x >= grid.x - 1 &&
                               x + g.thumb <= grid.x + g.shown_w + 1;
             if (seen) ui.name("grid/" + head_name(s.model()->config, l, head), {x, y, g.thumb, g.thumb});
         }
-    s.state.hovered_head.reset();
+    s.session.selection.hovered.head.reset();
     if (!h.hovered) return;
-    s.state.grid_scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
-    s.state.grid_scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
-    const int head = static_cast<int>((h.mouse.x - grid.x + s.state.grid_scroll_x) / g.pitch),
-              layer = static_cast<int>((h.mouse.y - grid.y + s.state.grid_scroll) / g.pitch);
+    s.of<HeadListState>().scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
+    s.of<HeadListState>().scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
+    const int head = static_cast<int>((h.mouse.x - grid.x + s.of<HeadListState>().scroll_x) / g.pitch),
+              layer = static_cast<int>((h.mouse.y - grid.y + s.of<HeadListState>().scroll) / g.pitch);
     if (!s.model()->config.has_head({layer, head})) return;
-    s.state.hovered_head = std::pair{layer, head};
+    s.session.selection.hovered.head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
-        s.state.compared = {layer, head};
-        s.state.compared_what = Compared::heads;
-        open_view(s.state, "compare");
+        s.session.document.comparison.head = {layer, head};
+        s.session.document.comparison.what = Compared::heads;
+        open_view(s.session, "compare");
     } else if (h.clicked) {
-        select_head(s.state, layer, head);
+        select_head(s.session, layer, head);
         s.fields.leave();
     }
     if (s.sentence()) {
@@ -195,7 +212,7 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
 int rank_of(const Scene& s) {
     const auto choices = rank_choices(s);
     const auto it = std::find_if(choices.begin(), choices.end(),
-                                 [&](const RankChoice& c) { return c.rank == s.state.rank; });
+                                 [&](const RankChoice& c) { return c.rank == s.session.preferences.rank; });
     return it == choices.end() ? 0 : it->rank;
 }
 
@@ -222,8 +239,9 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
     if (const int chosen =
             ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40));
         chosen >= 0) {
-        s.state.rank = choices[static_cast<size_t>(chosen)].rank;
-        s.state.sweeping = s.state.sweeping || s.state.rank == kRankBySweep;
+        s.session.preferences.rank = choices[static_cast<size_t>(chosen)].rank;
+        s.session.document.sweeping =
+            s.session.document.sweeping || s.session.preferences.rank == kRankBySweep;
     }
     const int rank = rank_of(s);
     const char* help =
@@ -238,16 +256,19 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
 void draw_ranked_heads(Scene& s, Rect area) {
     const int rank = rank_of(s);
     if (rank == kRankBySweep && !draw_sweep_state(s, area)) return;
-    RankedHeads heads{
-        "ranked/",           {}, rank_values(s, rank), std::pair{s.state.site, s.state.head}, true,
-        rank == kRankBySweep};
+    RankedHeads heads{"ranked/",
+                      {},
+                      rank_values(s, rank),
+                      std::pair{s.session.selection.site, s.session.selection.head},
+                      true,
+                      rank == kRankBySweep};
     std::vector<float> strength = heads.values;
     if (rank == kRankBySweep)
         for (float& v : strength) v = std::abs(v);
     heads.order = order_by(strength, rank >= 0 && head_statistics()[static_cast<size_t>(rank)].ascending);
     const auto pressed = draw_ranked(s, area, s.model()->config, heads);
     if (!pressed) return;
-    select_head(s.state, pressed->first, pressed->second);
+    select_head(s.session, pressed->first, pressed->second);
     s.fields.leave();
 }
 
@@ -276,12 +297,12 @@ void draw_head_list(Scene& s, Rect area) {
     const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads),
                     g.pitch * static_cast<float>(g.layers)};
     g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);
-    follow_selection(s.state, g);
-    s.state.grid_scroll = std::clamp(s.state.grid_scroll, 0.0f, grid.h - g.shown_h);
-    s.state.grid_scroll_x = std::clamp(s.state.grid_scroll_x, 0.0f, grid.w - g.shown_w);
+    follow_selection(s.session, g);
+    s.of<HeadListState>().scroll = std::clamp(s.of<HeadListState>().scroll, 0.0f, grid.h - g.shown_h);
+    s.of<HeadListState>().scroll_x = std::clamp(s.of<HeadListState>().scroll_x, 0.0f, grid.w - g.shown_w);
 
     if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads"))
-        open_view(s.state, "heads");
+        open_view(s.session, "heads");
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
     ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3,
                  std::to_string(g.layers) + " × " + per_stack(c, &StackConfig::heads) +
@@ -299,8 +320,8 @@ void draw_head_list(Scene& s, Rect area) {
         ui.text.draw(rest.x, below + ui.px(22), kCaption, ui.colors->t3, "Ranking needs a sentence.");
         return;
     }
-    const View& view = views()[view_for(s.state, *s.model())];
-    view.list(s, rest);
+    const View& view = views()[view_for(s.session, *s.model())];
+    (view.list ? view.list : draw_head_ranking)(s, rest);
 }
 
 void draw_head_ranking(Scene& s, Rect area) {

@@ -21,7 +21,7 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
         const std::string path = "heads/column/" + columns[i].label;
         const Rect r{t.x(i), y - ui.px(16), t.column - ui.px(8), ui.px(32)};
         const Hit h = ui.control(path, r);
-        const bool on = s.state.heads_sort == static_cast<int>(i);
+        const bool on = s.of<AllHeadsState>().sort == static_cast<int>(i);
         ui.text.draw_right(r.right(), y, kCaption,
                            on          ? ui.colors->accent_text
                            : h.hovered ? ui.colors->t1
@@ -30,7 +30,7 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
         if (on) {
             const float x = r.right() - std::min(ui.text.width(kCaption, columns[i].label), r.w - ui.px(14)) -
                             ui.px(9),
-                        up = columns[i].ascending != s.state.heads_turned ? 1.0f : -1.0f;
+                        up = columns[i].ascending != s.of<AllHeadsState>().turned ? 1.0f : -1.0f;
             ui.polyline(std::array<ImVec2, 3>{{{x - ui.px(3.5f), y + up * ui.px(2)},
                                                {x, y - up * ui.px(2)},
                                                {x + ui.px(3.5f), y + up * ui.px(2)}}},
@@ -38,9 +38,9 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
         }
         ui.tooltip(path, h, columns[i].definition);
         if (!h.clicked) continue;
-        s.state.heads_turned = on && !s.state.heads_turned;
-        s.state.heads_sort = static_cast<int>(i);
-        s.state.heads_kept = 1;
+        s.of<AllHeadsState>().turned = on && !s.of<AllHeadsState>().turned;
+        s.of<AllHeadsState>().sort = static_cast<int>(i);
+        s.of<AllHeadsState>().kept = 1;
     }
     ui.fill({t.rows.x, y + ui.px(18), t.rows.w, ui.line()}, ui.colors->l2);
 }
@@ -76,18 +76,20 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
         for (const float v : column.values)
             if (!std::isnan(v)) largest.back() = std::max(largest.back(), std::abs(v));
     }
-    s.state.heads_scroll = scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + ui.px(16), t.rows.h},
-                                    t.pitch * static_cast<float>(choice.order.size()), s.state.heads_scroll);
+    s.of<AllHeadsState>().scroll =
+        scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + ui.px(16), t.rows.h},
+                 t.pitch * static_cast<float>(choice.order.size()), s.of<AllHeadsState>().scroll);
     ui.clip({area.x, t.rows.y, area.w, t.rows.h});
     for (size_t i = 0; i < choice.order.size(); ++i) {
         const size_t index = choice.order[i];
-        const Rect r{t.rows.x - ui.px(8), t.rows.y + t.pitch * static_cast<float>(i) - s.state.heads_scroll,
+        const Rect r{t.rows.x - ui.px(8),
+                     t.rows.y + t.pitch * static_cast<float>(i) - s.of<AllHeadsState>().scroll,
                      t.rows.w + ui.px(8), t.pitch};
         if (r.bottom() < t.rows.y || r.y > t.rows.bottom()) continue;
         const auto [site, head] = c.head_at(index);
         const std::string name = head_name(c, site, head), label = head_label(s, site, head);
         const Hit h = ui.hit("heads/row/" + name, r);
-        const bool selected = site == s.state.site && head == s.state.head;
+        const bool selected = site == s.session.selection.site && head == s.session.selection.head;
         if (selected || h.hovered)
             ui.fill(r, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
         const ImU32 ink = !choice.kept[index] ? ui.colors->t3
@@ -99,8 +101,8 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
                          ui.text.fitted(kCaption, label, t.name - w - ui.px(16)));
         for (size_t k = 0; k < columns.size(); ++k)
             draw_value(ui, {t.x(k), r.y, t.column - ui.px(8), r.h}, columns[k], index, largest[k],
-                       s.state.heads_sort == static_cast<int>(k) && choice.kept[index]);
-        if (h.hovered) s.state.hovered_head = std::pair{site, head};
+                       s.of<AllHeadsState>().sort == static_cast<int>(k) && choice.kept[index]);
+        if (h.hovered) s.session.selection.hovered.head = std::pair{site, head};
         if (h.clicked) open_head(s, site, head);
     }
     ui.unclip();
@@ -133,7 +135,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     const Colormap& map = colormap("viridis", true);
     for (Index i = 0; i < points.rows(); ++i) {
         const auto [site, head] = c.head_at(static_cast<size_t>(i));
-        const bool selected = site == s.state.site && head == s.state.head,
+        const bool selected = site == s.session.selection.site && head == s.session.selection.head,
                    kept = choice.kept[static_cast<size_t>(i)];
         const ImU32 color = color_at(
             map, 0.15f + 0.85f * static_cast<float>(site) / static_cast<float>(std::max(1, c.sites() - 1)));
@@ -156,7 +158,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.text.draw_right(right - ui.px(162), y, kCaption, ui.colors->t3, "layer 0");
     if (pointed < 0) return;
     const auto [site, head] = c.head_at(static_cast<size_t>(pointed));
-    s.state.hovered_head = std::pair{site, head};
+    s.session.selection.hovered.head = std::pair{site, head};
     if (h.clicked) return open_head(s, site, head);
     const ImVec2 p = at(pointed);
     draw_head_card(s, area, {p.x - ui.px(10), p.y - ui.px(10), ui.px(20), ui.px(20)}, site, head);

@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "io/json.h"
 #include "views/changes.h"
 
 namespace headlight {
+
+void HeatMapState::visit(FieldVisitor& v) { v.report("map_zoom", zoom); }
 
 namespace {
 
@@ -21,37 +24,38 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     const float y = area.y + ui.px(24);
     const bool roomy = area.w > ui.px(820);  // else the choices speak for themselves
     if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "scale", {"linear", "log", "row"},
-                                static_cast<int>(s.state.scale));
+                                static_cast<int>(s.session.preferences.scale));
         c >= 0)
-        s.state.scale = static_cast<Scale>(c);
+        s.session.preferences.scale = static_cast<Scale>(c);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current =
-        static_cast<int>(std::find(maps.begin(), maps.end(), s.state.colormap) - maps.begin());
+        static_cast<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
     if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
-        s.state.colormap = maps[static_cast<size_t>(c)];
+        s.session.preferences.colormap = maps[static_cast<size_t>(c)];
     if (const int c =
             ui.choice(x, y, roomy ? "Queries" : "", "queries",
                       {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
-                      static_cast<int>(s.state.queries));
+                      static_cast<int>(s.session.preferences.queries));
         c >= 0)
-        s.state.queries = static_cast<Axis>(c);
-    if (const int c = ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.state.marks));
+        s.session.preferences.queries = static_cast<Axis>(c);
+    if (const int c =
+            ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.session.preferences.marks));
         c >= 0)
-        s.state.marks = static_cast<Marks>(c);
+        s.session.preferences.marks = static_cast<Marks>(c);
     if (const int c =
             ui.choice(x, y, roomy ? "First key" : "", "sink",
                       {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"},
-                      s.state.drop_sink ? 1 : 0);
+                      s.session.preferences.drop_sink ? 1 : 0);
         c >= 0)
-        s.state.drop_sink = c == 1;
+        s.session.preferences.drop_sink = c == 1;
     if (!l.whole() && !ui.on_page() &&
         ui.link("map/fit", std::min(x + ui.px(70), area.right() - ui.px(12)), y, "Show all"))
-        s.state.map_zoom = 1;
+        s.of<HeatMapState>().zoom = 1;
 }
 
 void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool locked) {
     Ui& ui = s.ui;
-    const bool rows = s.state.queries == Axis::rows;
+    const bool rows = s.session.preferences.queries == Axis::rows;
     const int across = rows ? cell.second : cell.first, down = rows ? cell.first : cell.second;
     const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover,
                 key_line = locked ? ui.colors->t2 : ui.colors->hover;
@@ -80,8 +84,8 @@ std::pair<int, int> seen(float offset, float room, float cell, int count) {
 void draw_values(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const Matrix& w = s.answer->picture->levels[0];
-    const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
-    const bool rows = s.state.queries == Axis::rows;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const bool rows = s.session.preferences.queries == Axis::rows;
     const auto [top, bottom] = seen(l.y0, l.map.h, l.cell, l.down);
     const auto [left, right] = seen(l.x0, l.map.w, l.cell, l.across);
     ui.clip(l.map);
@@ -89,9 +93,10 @@ void draw_values(Scene& s, const MapLayout& l) {
         for (int c = left; c < right; ++c) {
             const int q = rows ? r : c, k = rows ? c : r;
             if (w(q, k) < 0.10f) continue;
-            const float place = scale_position(s.state.scale, w(q, k), s.answer->picture->largest,
-                                               s.answer->picture->row_largest(0, q));
-            const bool dot = s.state.marks == Marks::dots;
+            const float place =
+                scale_position(s.session.preferences.scale, w(q, k), s.answer->picture->largest,
+                               s.answer->picture->row_largest(0, q));
+            const bool dot = s.session.preferences.marks == Marks::dots;
             ui.text.draw_centred(l.x(c) + l.cell / 2, l.y(r) + l.cell / 2, kCaptionMono,
                                  dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
                                  decimals(w(q, k), 2));
@@ -102,7 +107,7 @@ void draw_values(Scene& s, const MapLayout& l) {
 std::pair<int, int> cell_at(const Scene& s, const MapLayout& l, ImVec2 at) {
     const int across = std::clamp(static_cast<int>((at.x - l.map.x + l.x0) / l.cell), 0, l.across - 1),
               down = std::clamp(static_cast<int>((at.y - l.map.y + l.y0) / l.cell), 0, l.down - 1);
-    return s.state.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
+    return s.session.preferences.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
 }
 
 /// Paints cell by cell, or the rectangle between where the button went down and where it comes up.
@@ -110,14 +115,14 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const bool inside = l.map.contains(h.mouse);
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
-    if (!paints_blocks(s.state)) {
+    if (!paints_blocks(s.session)) {
         if (!h.pressed)
-            s.state.painted = {-1, -1};
+            s.of<Painting>().last = {-1, -1};
         else if (inside)
             paint_cell(s, cell);
         return;
     }
-    auto& from = s.state.block_from;
+    auto& from = s.of<Painting>().block_from;
     if (h.pressed && from.first < 0 && inside) from = cell;
     if (from.first < 0) return;
     if (!h.pressed) {
@@ -129,7 +134,7 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
 
 /// Fully masked rows are uniform (MaskPlan): a frame says that this is not the head's doing.
 void draw_fully_masked(Scene& s, const MapLayout& l) {
-    const bool rows = s.state.queries == Axis::rows;
+    const bool rows = s.session.preferences.queries == Axis::rows;
     s.ui.clip(l.map);
     for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.head()))
         s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h},
@@ -139,10 +144,10 @@ void draw_fully_masked(Scene& s, const MapLayout& l) {
 
 /// The rectangle that is being drawn.
 void draw_block(Scene& s, const MapLayout& l) {
-    const auto from = s.state.block_from;
-    if (from.first < 0 || !s.state.hovered) return;
-    const auto to = *s.state.hovered;
-    const bool rows = s.state.queries == Axis::rows;
+    const auto from = s.of<Painting>().block_from;
+    if (from.first < 0 || !s.session.selection.hovered.cell) return;
+    const auto to = *s.session.selection.hovered.cell;
+    const bool rows = s.session.preferences.queries == Axis::rows;
     const auto [top, bottom] = std::minmax({rows ? from.first : from.second, rows ? to.first : to.second});
     const auto [left, right] = std::minmax({rows ? from.second : from.first, rows ? to.second : to.first});
     const Rect block{l.x(left), l.y(top), l.x(right + 1) - l.x(left), l.y(bottom + 1) - l.y(top)};
@@ -155,26 +160,27 @@ void answer_map(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const Hit h = ui.hit("map", l.map);
     if (const float turn = ui.take_wheel(l.map); turn != 0) {
-        const float before = s.state.map_zoom;
-        s.state.map_zoom = std::clamp(before * std::pow(1.2f, turn), 1.0f, kMostZoom);
-        const float grow = s.state.map_zoom / before;
-        s.state.map_x = (l.x0 + h.mouse.x - l.map.x) * grow - (h.mouse.x - l.map.x);
-        s.state.map_y = (l.y0 + h.mouse.y - l.map.y) * grow - (h.mouse.y - l.map.y);
+        const float before = s.of<HeatMapState>().zoom;
+        s.of<HeatMapState>().zoom = std::clamp(before * std::pow(1.2f, turn), 1.0f, kMostZoom);
+        const float grow = s.of<HeatMapState>().zoom / before;
+        s.of<HeatMapState>().x = (l.x0 + h.mouse.x - l.map.x) * grow - (h.mouse.x - l.map.x);
+        s.of<HeatMapState>().y = (l.y0 + h.mouse.y - l.map.y) * grow - (h.mouse.y - l.map.y);
     }
-    if (s.state.brush != Brush::off) return answer_brush(s, l, h);
+    if (s.of<Painting>().brush != Brush::off) return answer_brush(s, l, h);
     const ImVec2 moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(4)) : ImVec2{0, 0};
     if (!l.whole() && (moved.x != 0 || moved.y != 0)) {
-        s.state.map_x -= moved.x;
-        s.state.map_y -= moved.y;
+        s.of<HeatMapState>().x -= moved.x;
+        s.of<HeatMapState>().y -= moved.y;
         ImGui::ResetMouseDragDelta();
-        s.state.map_dragged = true;
+        s.of<HeatMapState>().dragged = true;
         return;
     }
     if (!h.hovered) return;
     s.point_at(cell_at(s, l, h.mouse));
-    if (ImGui::IsMouseDoubleClicked(0)) s.state.map_zoom = 1;
+    if (ImGui::IsMouseDoubleClicked(0)) s.of<HeatMapState>().zoom = 1;
     if (!h.clicked) return;
-    if (!std::exchange(s.state.map_dragged, false)) s.state.locked = s.state.hovered;
+    if (!std::exchange(s.of<HeatMapState>().dragged, false))
+        s.session.selection.locked = s.session.selection.hovered.cell;
     s.fields.leave();
 }
 
@@ -188,18 +194,23 @@ void draw_cells(Scene& s, const MapLayout& l) {
     const Rect whole{l.map.x - l.x0, l.map.y - l.y0, entry * static_cast<float>(across),
                      entry * static_cast<float>(down)};
     if (ui.on_page()) {
-        ui.draw_weights(whole, p.levels[0], p.largest, s.state.colormap, s.state.scale, s.state.queries,
-                        s.state.marks == Marks::dots);
+        ui.draw_weights(whole, p.levels[0], p.largest, s.session.preferences.colormap,
+                        s.session.preferences.scale, s.session.preferences.queries,
+                        s.session.preferences.marks == Marks::dots);
     } else {
         HeatmapDraw d;
-        d.style = {s.colors, p.largest, s.state.queries, as_vec4(ui.colors->bg1), as_vec4(ui.colors->hatch),
+        d.style = {s.colors,
+                   p.largest,
+                   s.session.preferences.queries,
+                   as_vec4(ui.colors->bg1),
+                   as_vec4(ui.colors->hatch),
                    ui.px(6)};
         d.values = s.pictures.values.id();
         d.row_largest = s.pictures.row_largest.id();
         d.across = across;
         d.down = down;
-        d.scale = s.state.scale;
-        d.dots = s.state.marks == Marks::dots && l.cell >= 4;
+        d.scale = s.session.preferences.scale;
+        d.dots = s.session.preferences.marks == Marks::dots && l.cell >= 4;
         d.rect = {whole.x, whole.y, whole.w, whole.h};
         ui.heat->draw(*ui.list, d);
     }
@@ -209,7 +220,7 @@ void draw_cells(Scene& s, const MapLayout& l) {
 /// Cells that were painted by hand: amber, hatched where they are forbidden.
 void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
-    const bool rows = s.state.queries == Axis::rows;
+    const bool rows = s.session.preferences.queries == Axis::rows;
     ui.clip(l.map);
     for (const Change& c : s.sentence()->intervention.changes) {
         if (!c.paints() || !c.concerns(s.model()->config, s.site(), s.head()) || !s.holds({c.query, c.key}) ||
@@ -232,7 +243,7 @@ void draw_painted(Scene& s, const MapLayout& l) {
 }  // namespace
 
 const std::vector<std::string>& map_labels(const Scene& s, bool down) {
-    return down == (s.state.queries == Axis::rows) ? s.query_labels() : s.key_labels();
+    return down == (s.session.preferences.queries == Axis::rows) ? s.query_labels() : s.key_labels();
 }
 
 MapLayout arrange_map(Scene& s, Rect area) {
@@ -248,7 +259,7 @@ MapLayout arrange_map(Scene& s, Rect area) {
         const ImVec2 r = room(top);
         const float fits = std::min(
             {r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), ui.px(kLargestCell)});
-        const float cell = std::min(fits * s.state.map_zoom, std::max(fits, ui.px(kLargestCell)));
+        const float cell = std::min(fits * s.of<HeatMapState>().zoom, std::max(fits, ui.px(kLargestCell)));
         if (cell < 1) return 1 / std::ceil(1 / cell);  // a pixel covers whole cells
         return cell >= 4 ? std::floor(cell) : cell;    // small cells would lose too much to rounding
     };
@@ -261,17 +272,18 @@ MapLayout arrange_map(Scene& s, Rect area) {
         label_step(l.cell, ui.px(l.turned ? 24 : 16));  // turned lines stand closer than their feet
     const float w = l.cell * static_cast<float>(l.across), h = l.cell * static_cast<float>(l.down);
     l.map = {area.x + ui.px(128), area.y + above, std::min(w, room(above).x), std::min(h, room(above).y)};
-    if (const auto cell = s.state.locked;
-        cell && s.holds(*cell) && s.state.map_followed != *cell) {  // moved by key: brought into view
-        s.state.map_followed = *cell;
-        const bool rows = s.state.queries == Axis::rows;
+    if (const auto cell = s.session.selection.locked;
+        cell && s.holds(*cell) &&
+        s.of<HeatMapState>().followed != *cell) {  // moved by key: brought into view
+        s.of<HeatMapState>().followed = *cell;
+        const bool rows = s.session.preferences.queries == Axis::rows;
         const float column = l.cell * static_cast<float>(rows ? cell->second : cell->first),
                     row = l.cell * static_cast<float>(rows ? cell->first : cell->second);
-        s.state.map_x = scrolled_to(s.state.map_x, column, column + l.cell, l.map.w);
-        s.state.map_y = scrolled_to(s.state.map_y, row, row + l.cell, l.map.h);
+        s.of<HeatMapState>().x = scrolled_to(s.of<HeatMapState>().x, column, column + l.cell, l.map.w);
+        s.of<HeatMapState>().y = scrolled_to(s.of<HeatMapState>().y, row, row + l.cell, l.map.h);
     }
-    l.x0 = s.state.map_x = std::clamp(s.state.map_x, 0.0f, std::max(0.0f, w - l.map.w));
-    l.y0 = s.state.map_y = std::clamp(s.state.map_y, 0.0f, std::max(0.0f, h - l.map.h));
+    l.x0 = s.of<HeatMapState>().x = std::clamp(s.of<HeatMapState>().x, 0.0f, std::max(0.0f, w - l.map.w));
+    l.y0 = s.of<HeatMapState>().y = std::clamp(s.of<HeatMapState>().y, 0.0f, std::max(0.0f, h - l.map.h));
     return l;
 }
 
@@ -285,9 +297,9 @@ void draw_heat_map(Scene& s, Rect area) {
     }
     if (!l.turned) {
         ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(33), kCaption, ui.colors->t3,
-                     s.state.queries == Axis::rows ? "key →" : "query →");
+                     s.session.preferences.queries == Axis::rows ? "key →" : "query →");
         ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(14), kCaption, ui.colors->t3,
-                     s.state.queries == Axis::rows ? "query ↓" : "key ↓");
+                     s.session.preferences.queries == Axis::rows ? "query ↓" : "key ↓");
     }
     draw_cells(s, l);
     draw_painted(s, l);
@@ -296,10 +308,12 @@ void draw_heat_map(Scene& s, Rect area) {
     const auto cell = s.shown_cell();
     if (l.cell >= ui.px(44) && s.answer->picture->step == 1) draw_values(s, l);
     draw_map_labels(s, l, cell);
-    if (s.state.locked && s.holds(*s.state.locked) && s.state.locked != s.state.hovered)
-        draw_cross(s, l, *s.state.locked, true);
-    if (s.state.hovered && s.holds(*s.state.hovered))
-        draw_cross(s, l, *s.state.hovered, s.state.locked == s.state.hovered);
+    if (s.session.selection.locked && s.holds(*s.session.selection.locked) &&
+        s.session.selection.locked != s.session.selection.hovered.cell)
+        draw_cross(s, l, *s.session.selection.locked, true);
+    if (s.session.selection.hovered.cell && s.holds(*s.session.selection.hovered.cell))
+        draw_cross(s, l, *s.session.selection.hovered.cell,
+                   s.session.selection.locked == s.session.selection.hovered.cell);
     draw_color_scale(s, l, cell);
     draw_map_caption(s, l, area);
 }

@@ -1,9 +1,18 @@
 // The parts of the large heat map.
 #pragma once
 
+#include "io/numbers.h"
 #include "views/parts.h"
 
 namespace headlight {
+
+struct HeatMapState {
+    float zoom = 1;        // of the map that fits
+    float x = 0, y = 0;    // pixels of it that lie left of and above what is seen
+    bool dragged = false;  // the button went down to move it, not to lock a cell
+    std::pair<int, int> followed{-1, -1};
+    void visit(FieldVisitor& visitor);
+};
 
 /// Where the cells of a head are: as many as fit, or a part of them enlarged.
 struct MapLayout {
@@ -27,5 +36,8 @@ MapLayout arrange_map(Scene& scene, Rect area);
 void draw_map_labels(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);
+
+void draw_heat_map(Scene& scene, Rect area);
+std::vector<NumberTable> pattern_numbers(const Scene& scene);
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "views/changes.h"
 #include "views/heat_map.h"
 
 namespace headlight {
@@ -11,7 +12,7 @@ namespace {
 
 void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
     Ui& ui = s.ui;
-    const bool query_axis = down == (s.state.queries == Axis::rows);
+    const bool query_axis = down == (s.session.preferences.queries == Axis::rows);
     const ImU32 ink = on && query_axis ? ui.colors->accent_text : ui.colors->t1,
                 faint = on && query_axis ? ui.colors->accent_text : ui.colors->t3;
     const ImU32 back = query_axis ? ui.colors->accent_fill : ui.colors->bg3;
@@ -67,7 +68,7 @@ void draw_axis(Scene& s, const MapLayout& l, bool down, int lit) {
 }  // namespace
 
 void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
-    const bool rows = s.state.queries == Axis::rows;
+    const bool rows = s.session.preferences.queries == Axis::rows;
     draw_axis(s, l, true, !cell ? -1 : rows ? cell->first : cell->second);
     draw_axis(s, l, false, !cell ? -1 : rows ? cell->second : cell->first);
 }
@@ -76,16 +77,16 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
     const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), l.bar_height(ui)};
-    ui.gradient(bar, colormap(s.state.colormap, ui.colors->dark));
+    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
-    const char* label = s.state.scale == Scale::row   ? "of row’s largest"
-                        : s.state.scale == Scale::log ? "weight, log"
-                                                      : "weight";
+    const char* label = s.session.preferences.scale == Scale::row   ? "of row’s largest"
+                        : s.session.preferences.scale == Scale::log ? "weight, log"
+                                                                    : "weight";
     ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3, label);
     for (int i = 0; i <= 4; ++i) {
         const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.state.scale == Scale::row ? share
-                             : s.state.scale == Scale::log
+        const double value = s.session.preferences.scale == Scale::row ? share
+                             : s.session.preferences.scale == Scale::log
                                  ? kLogFloor * std::pow(p.largest / kLogFloor, share)
                                  : p.largest * share;
         ui.fill({bar.right(), std::floor(y), ui.px(5), ui.line()}, ui.colors->l2);
@@ -95,8 +96,9 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
                                                                : 2));
     }
     if (!cell) return;
-    const float y = bar.bottom() - bar.h * scale_position(s.state.scale, s.weight(cell->first, cell->second),
-                                                          p.largest, p.largest_of_row(cell->first));
+    const float y = bar.bottom() - bar.h * scale_position(s.session.preferences.scale,
+                                                          s.weight(cell->first, cell->second), p.largest,
+                                                          p.largest_of_row(cell->first));
     ui.polygon(
         std::array<ImVec2, 3>{
             {{bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}}},
@@ -115,12 +117,12 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     const std::string sums =
         s.answer->picture->sink_dropped ? "First key left out for display; the rest of each " : "Each ";
     const std::string left =
-        sums + (s.state.queries == Axis::rows ? "row" : "column") +
+        sums + (s.session.preferences.queries == Axis::rows ? "row" : "column") +
         (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
-        (s.state.brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
-         : !masked                   ? ""
-         : l.cell >= 12              ? " Hatched: masked."
-                                     : " Plain: masked.") +
+        (s.of<Painting>().brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
+         : !masked                            ? ""
+         : l.cell >= 12                       ? " Hatched: masked."
+                                              : " Plain: masked.") +
         nothing + pooled;
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
     const int covered = static_cast<int>(std::ceil(1 / l.cell));

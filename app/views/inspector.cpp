@@ -2,7 +2,10 @@
 #include <cmath>
 
 #include "views/changes.h"
+#include "views/delta.h"
+#include "views/panels.h"
 #include "views/parts.h"
+#include "views/save_menu.h"
 
 namespace headlight {
 
@@ -46,7 +49,10 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
          ui.px(2);
     ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, j);
     ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption,
-                       s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
+                       s.session.selection.hovered.cell || !s.session.selection.locked
+                           ? ui.colors->t3
+                           : ui.colors->accent_text,
+                       state);
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
 }
 
@@ -54,7 +60,8 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.text.draw(c.left, c.y, kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption, token_at(s.query_labels(), query) + " attends to",
+                 ui.text.fitted(kCaption,
+                                token_at(s.query_labels(), query) + " attends to",
                                 c.right - c.left - ui.px(60)));
     ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
     c.y += ui.px(26 * c.tight);
@@ -175,7 +182,7 @@ void draw_inspector(Scene& s, Rect area) {
         }
     }
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 }  // namespace headlight

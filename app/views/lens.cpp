@@ -32,22 +32,24 @@ Grid arrange(Scene& s, Rect area, int rows) {
     g.rows = rows;
     const float room = area.w - ui.px(kNames + 48);
     const int n = output_size(s);
-    s.state.lens_columns = std::clamp(static_cast<int>(room / g.w), 1, n);
-    if (const int position = lens_position(s); s.state.lens_followed != position && !s.state.hovered) {
-        s.state.lens_followed = position;
-        s.state.lens_first = std::clamp(s.state.lens_first, position - s.state.lens_columns + 1, position);
+    s.of<LensState>().columns = std::clamp(static_cast<int>(room / g.w), 1, n);
+    if (const int position = lens_position(s);
+        s.of<LensState>().followed != position && !s.session.selection.hovered.cell) {
+        s.of<LensState>().followed = position;
+        s.of<LensState>().first =
+            std::clamp(s.of<LensState>().first, position - s.of<LensState>().columns + 1, position);
     }
-    g.w = std::min(room / static_cast<float>(s.state.lens_columns), ui.px(120));
+    g.w = std::min(room / static_cast<float>(s.of<LensState>().columns), ui.px(120));
     const float high = std::min(area.h, g.h * static_cast<float>(rows));
-    g.cells = {area.x + ui.px(kNames), area.y, g.w * static_cast<float>(s.state.lens_columns), high};
+    g.cells = {area.x + ui.px(kNames), area.y, g.w * static_cast<float>(s.of<LensState>().columns), high};
     if (ui.shift || ui.wheel_x != 0)
-        s.state.lens_first -=
+        s.of<LensState>().first -=
             static_cast<int>(std::lround(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x)) * 2;
-    s.state.lens_first = std::clamp(s.state.lens_first, 0, n - s.state.lens_columns);
-    s.state.lens_scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + ui.px(10), g.cells.h},
-                                   g.h * static_cast<float>(rows), s.state.lens_scroll);
-    g.first = s.state.lens_first;
-    g.columns = s.state.lens_columns;
+    s.of<LensState>().first = std::clamp(s.of<LensState>().first, 0, n - s.of<LensState>().columns);
+    s.of<LensState>().scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + ui.px(10), g.cells.h},
+                                        g.h * static_cast<float>(rows), s.of<LensState>().scroll);
+    g.first = s.of<LensState>().first;
+    g.columns = s.of<LensState>().columns;
     return g;
 }
 
@@ -69,19 +71,19 @@ void draw_grid_labels(Scene& s, const Grid& g, int position) {
     for (int r = 0; r < g.rows; ++r) {
         const std::string name = r == 0 ? "embeddings" : "layer " + std::to_string(r - 1);
         ui.text.draw_right(g.cells.x - ui.px(10),
-                           g.cells.y + g.h * (static_cast<float>(r) + 0.5f) - s.state.lens_scroll, kCaption,
-                           ui.colors->t3, name);
+                           g.cells.y + g.h * (static_cast<float>(r) + 0.5f) - s.of<LensState>().scroll,
+                           kCaption, ui.colors->t3, name);
     }
     ui.unclip();
 }
 
 void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
     Ui& ui = s.ui;
-    const Colormap& map = colormap(s.state.colormap, ui.colors->dark);
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     ui.clip(g.cells);
     for (int r = 0; r < g.rows; ++r) {
         const auto& row = lens.top[static_cast<size_t>(r)];
-        const float y = g.cells.y + g.h * static_cast<float>(r) - s.state.lens_scroll;
+        const float y = g.cells.y + g.h * static_cast<float>(r) - s.of<LensState>().scroll;
         if (y + g.h < g.cells.y || y > g.cells.bottom()) continue;
         for (int i = 0; i < g.columns; ++i) {
             const int at = g.first + i - lens.first;
@@ -97,8 +99,8 @@ void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
     }
     if (position >= g.first && position < g.first + g.columns)
         ui.frame({g.cells.x + g.w * static_cast<float>(position - g.first) - ui.px(1),
-                  g.cells.y - s.state.lens_scroll, g.w + ui.px(1), g.h * static_cast<float>(g.rows)},
-                 s.state.hovered ? ui.colors->hover : ui.colors->accent, 2);
+                  g.cells.y - s.of<LensState>().scroll, g.w + ui.px(1), g.h * static_cast<float>(g.rows)},
+                 s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent, 2);
     ui.unclip();
 }
 
@@ -112,7 +114,7 @@ void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
         s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
     if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
     if (queries && h.clicked) lock_token(s, at);
-    const int row = static_cast<int>((h.mouse.y - g.cells.y + s.state.lens_scroll) / g.h),
+    const int row = static_cast<int>((h.mouse.y - g.cells.y + s.of<LensState>().scroll) / g.h),
               column = at - lens.first;
     if (h.mouse.y < g.cells.y || row >= g.rows || column < 0 ||
         column >= static_cast<int>(lens.top[0].size()))
@@ -230,10 +232,10 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
             if (!hit.hovered) continue;
             ui.frame(cell, ui.colors->hover, 2);
-            if (column < parts.heads) s.state.hovered_head = std::pair{parts.sites[r], column};
+            if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.sites[r], column};
             if (hit.clicked && column < parts.heads) {
-                s.state.site = parts.sites[r];
-                s.state.head = column;
+                s.session.selection.site = parts.sites[r];
+                s.session.selection.head = column;
             }
         }
     }
@@ -273,8 +275,8 @@ void draw_attribution(Scene& s, Rect area) {
 
 std::vector<Question> ask_lens(const Scene& s) {
     constexpr int kListed = 16;
-    const int position = lens_position(s), token = s.state.explained.value_or(-1);
-    return {LensWanted{s.state.lens_first, s.state.lens_columns},
+    const int position = lens_position(s), token = s.session.selection.hovered.token.value_or(-1);
+    return {LensWanted{s.of<LensState>().first, s.of<LensState>().columns},
             AttributionWanted{position, token, kListed}};
 }
 
@@ -303,9 +305,10 @@ void draw_lens(Scene& s, Rect area) {
         float x = area.right() - ui.px(24);
         const float y = area.y + ui.px(24);
         if (ui.link("lens/later", x, y, "later ›"))
-            s.state.lens_first = std::min(n - g.columns, g.first + g.columns);
+            s.of<LensState>().first = std::min(n - g.columns, g.first + g.columns);
         x -= ui.px(60);
-        if (ui.link("lens/earlier", x, y, "‹ earlier")) s.state.lens_first = std::max(0, g.first - g.columns);
+        if (ui.link("lens/earlier", x, y, "‹ earlier"))
+            s.of<LensState>().first = std::max(0, g.first - g.columns);
     }
     const float below = g.cells.bottom() + ui.px(24);
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});

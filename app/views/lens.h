@@ -1,9 +1,21 @@
 // What the parts of the view of next tokens share.
 #pragma once
 
+#include "io/numbers.h"
 #include "views/parts.h"
 
 namespace headlight {
+
+struct LensState {
+    int first = 0, columns = 8;  // positions that are shown
+    int followed = -1;
+    float scroll = 0;
+};
+
+void draw_lens(Scene& scene, Rect area);
+void draw_lens_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_lens(const Scene& scene);
+std::vector<NumberTable> lens_numbers(const Scene& scene);
 
 /// Tokens of the stack that predicts.
 inline int output_size(const Scene& s) { return s.sentence()->trace->output().size(); }

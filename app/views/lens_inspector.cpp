@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "views/lens.h"
+#include "views/save_menu.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -16,13 +17,13 @@ void accept(Scene& s, int position, int id) {
     if (s.sentence()->written) return go_on_from(s, s.sentence()->step, id);
     std::string bytes = (*m.target_tokenizer()).bytes(id);
     if (!is_valid_utf8(bytes)) {
-        s.state.notice = "This token is part of a character and cannot stand in the text alone.";
+        s.session.notice = "This token is part of a character and cannot stand in the text alone.";
         return;
     }
     TextField& field = m.config.stacks.size() > 1 ? s.fields.second : s.fields.sentence;
     if (m.config.kind != ModelKind::encoder) {
         if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
-        return field.replace(field.text() + bytes, s.state.history);
+        return field.replace(field.text() + bytes, s.session.document.history);
     }
     size_t at = std::string::npos;
     for (const PredictedTokens& p : s.sentence()->predictions) {
@@ -32,7 +33,7 @@ void accept(Scene& s, int position, int id) {
     if (at == std::string::npos || s.sentence()->mask.empty()) return;
     while (!bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
     std::string text = field.text();
-    field.replace(text.replace(at, s.sentence()->mask.size(), bytes), s.state.history);
+    field.replace(text.replace(at, s.sentence()->mask.size(), bytes), s.session.document.history);
 }
 
 /// Whether a click on a prediction can change the text.
@@ -65,7 +66,7 @@ float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWa
         if (h.hovered) pointed = p.id;
         if (h.clicked && clickable) accept(s, found.asked.position, p.id);
     }
-    s.state.explained = pointed;
+    s.session.selection.hovered.token = pointed;
     return y;
 }
 
@@ -86,10 +87,11 @@ void draw_lens_inspector(Scene& s, Rect area) {
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
     const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
     y = draw_predictions(s, column, y, *found, save.y - ui.px(90) - layers * ui.px(20));
-    const char* hint = acceptable(s, position) ? s.model()->config.kind == ModelKind::encoder
-                                                     ? "Click to fill the mask; point to explain."
-                                                     : "Click to insert it; point to explain."
-                                               : "Point at one to explain it below.";
+    const char* hint = acceptable(s, position)
+                           ? s.model()->config.kind == ModelKind::encoder
+                                 ? "Click to fill the mask; point to explain."
+                                 : "Click to insert it; point to explain."
+                           : "Point at one to explain it below.";
     ui.text.draw(column.x, y + ui.px(4), kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
     y += ui.px(28);
     ui.hairline(column.x, y, column.right(), y);
@@ -108,7 +110,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 }  // namespace headlight

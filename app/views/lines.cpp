@@ -1,10 +1,18 @@
 // Attention of a whole layer as lines between two columns of tokens, one colour a head.
+#include "views/lines.h"
+
 #include <algorithm>
 #include <cmath>
 
+#include "io/json.h"
 #include "views/parts.h"
 
 namespace headlight {
+
+void LinesState::visit(FieldVisitor& v) {
+    v.number("link_share", share, 0.01f, 1);
+    v.report("hidden_heads", hidden_heads);
+}
 
 namespace {
 
@@ -22,7 +30,7 @@ struct LinesLayout {
 std::vector<int> drawn_heads(const Scene& s) {
     std::vector<int> out;
     for (int h = 0; h < s.model()->config.heads(s.site()); ++h)
-        if (!s.state.hidden_heads.count(h)) out.push_back(h);
+        if (!s.of<LinesState>().hidden_heads.count(h)) out.push_back(h);
     return out;
 }
 
@@ -42,18 +50,19 @@ LinesLayout arrange(Scene& s, Rect area) {
     const auto rows = static_cast<float>(std::max(s.queries(), s.keys()));
     l.pitch = std::clamp(l.area.h / rows, ui.px(kRowLeast), ui.px(kRowMost));
     const float most = std::max(0.0f, l.pitch * rows - l.area.h);
-    s.state.lines_scroll -= ui.take_wheel(l.area) * l.pitch * 3;
-    s.state.lines_scroll = std::clamp(s.state.lines_scroll, 0.0f, most);
+    s.of<LinesState>().scroll -= ui.take_wheel(l.area) * l.pitch * 3;
+    s.of<LinesState>().scroll = std::clamp(s.of<LinesState>().scroll, 0.0f, most);
     return l;
 }
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    choose_share(ui, x, y, "Show", "keep", s.state.link_share);
+    choose_share(ui, x, y, "Show", "keep", s.of<LinesState>().share);
     std::vector<std::string> layers;
     for (int site = 0; site < s.model()->config.sites(); ++site)
         layers.push_back(site_name(s.model()->config, site));
-    if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.state.site); c >= 0) s.state.site = c;
+    if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.session.selection.site); c >= 0)
+        s.session.selection.site = c;
 }
 
 /// One side's tokens; pointing at one focuses it.
@@ -61,15 +70,16 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     Ui& ui = s.ui;
     const auto& labels = queries ? s.query_labels() : s.key_labels();
     const auto cell = s.shown_cell();
-    const bool hovering = s.state.hovered || s.state.locked;
+    const bool hovering = s.session.selection.hovered.cell || s.session.selection.locked;
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
-        const float y = l.y(i, s.state.lines_scroll), half = l.pitch / 2;
+        const float y = l.y(i, s.of<LinesState>().scroll), half = l.pitch / 2;
         if (y < l.area.y || y > l.area.bottom()) continue;
         const Rect r = queries ? Rect{l.area.x + ui.px(24), y - half, l.left - l.area.x - ui.px(24), l.pitch}
                                : Rect{l.right, y - half, ui.px(136), l.pitch};
         const std::string path = std::string(queries ? "lines/query/" : "lines/key/") + std::to_string(i);
         const Hit h = ui.hit(path, r);
-        const bool on = cell && (queries ? cell->first == i && hovering : s.state.hovered_key == i);
+        const bool on =
+            cell && (queries ? cell->first == i && hovering : s.session.selection.hovered.key == i);
         const std::string label = ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(96));
         const float w = ui.text.width(kBodyMono, label),
                     x = queries ? l.left - ui.px(24) - w : l.right + ui.px(24);
@@ -84,9 +94,9 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         else
             ui.text.draw_right(l.right + ui.px(126), y, kCaptionMono, ui.colors->t3, std::to_string(i));
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
-        if (h.hovered && !queries) s.state.hovered_key = i;
+        if (h.hovered && !queries) s.session.selection.hovered.key = i;
         if (h.clicked && queries) {
-            s.state.locked = s.state.hovered;
+            s.session.selection.locked = s.session.selection.hovered.cell;
             s.fields.leave();
         }
     }
@@ -96,7 +106,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
 std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
     std::vector<float> weights;
     for (int q = 0; q < s.queries(); ++q) {
-        const float y = l.y(q, s.state.lines_scroll);
+        const float y = l.y(q, s.of<LinesState>().scroll);
         if (y < l.area.y || y > l.area.bottom()) continue;
         for (const int h : drawn_heads(s))
             for (const Link& link : links.of_head[static_cast<size_t>(h)][static_cast<size_t>(q)])
@@ -110,16 +120,16 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
               bool others_step_back) {
     Ui& ui = s.ui;
     const auto heads = drawn_heads(s);
-    const float y0 = l.y(query, s.state.lines_scroll);
+    const float y0 = l.y(query, s.of<LinesState>().scroll);
     for (size_t i = 0; i < heads.size(); ++i) {
         const float apart = (static_cast<float>(i) - static_cast<float>(heads.size() - 1) / 2) * ui.px(1.5f);
         for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(query)]) {
             if (link.weight < faintest && !lit) continue;
-            const bool to_focus = s.state.hovered_key == link.key;
+            const bool to_focus = s.session.selection.hovered.key == link.key;
             const float alpha = lit || to_focus    ? 0.35f + 0.6f * link.weight
                                 : others_step_back ? 0.13f + 0.12f * link.weight
                                                    : 0.25f + 0.6f * link.weight;
-            const float y1 = std::clamp(l.y(link.key, s.state.lines_scroll), l.area.y - ui.px(8),
+            const float y1 = std::clamp(l.y(link.key, s.of<LinesState>().scroll), l.area.y - ui.px(8),
                                         l.area.bottom() + ui.px(8));
             const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
             ui.curve(from, to, head_ink(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight));
@@ -130,10 +140,11 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
 void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, float faintest) {
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
-    const bool focused = s.state.hovered || s.state.locked, step_back = focused || s.state.hovered_key;
+    const bool focused = s.session.selection.hovered.cell || s.session.selection.locked,
+               step_back = focused || s.session.selection.hovered.key;
     ui.clip({l.left, l.area.y - ui.px(8), l.right - l.left, l.area.h + ui.px(16)});
     for (int q = 0; q < s.queries(); ++q) {
-        const float y = l.y(q, s.state.lines_scroll);
+        const float y = l.y(q, s.of<LinesState>().scroll);
         if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q))
             draw_row(s, l, links, q, faintest, false, step_back);
     }
@@ -153,12 +164,12 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
         ui.text.draw_centred(x + w / 2, l.area.y - ui.px(16), kCaptionMono, head_ink(s, heads[i]),
                              std::to_string(heads[i]));
         for (int k = 0; k < s.keys(); ++k) {
-            const float y = l.y(k, s.state.lines_scroll);
+            const float y = l.y(k, s.of<LinesState>().scroll);
             if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y - high / 2, w, high}, ui.colors->bg2);
         }
         for (const Link& link :
              links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(cell->first)]) {
-            const float y = l.y(link.key, s.state.lines_scroll),
+            const float y = l.y(link.key, s.of<LinesState>().scroll),
                         full = std::max(ui.line(), high * link.weight);
             if (y >= l.area.y && y <= l.area.bottom())
                 ui.fill({x, y + high / 2 - full, w, full}, head_ink(s, heads[i]));
@@ -168,7 +179,9 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
 
 }  // namespace
 
-std::vector<Question> ask_lines(const Scene& s) { return {LinksWanted{s.state.site, s.state.link_share}}; }
+std::vector<Question> ask_lines(const Scene& s) {
+    return {LinksWanted{s.session.selection.site, s.of<LinesState>().share}};
+}
 
 void draw_lines(Scene& s, Rect area) {
     Ui& ui = s.ui;
@@ -176,7 +189,7 @@ void draw_lines(Scene& s, Rect area) {
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
     const LinesLayout l = arrange(s, area);
-    s.state.hovered_key.reset();
+    s.session.selection.hovered.key.reset();
     ui.text.draw_right(l.left - ui.px(14), l.area.y - ui.px(16), kCaption, ui.colors->t3, "query");
     ui.text.draw(l.right + ui.px(14), l.area.y - ui.px(16), kCaption, ui.colors->t3, "key");
     draw_tokens(s, l, true);
@@ -185,7 +198,7 @@ void draw_lines(Scene& s, Rect area) {
     draw_all_lines(s, l, *links, faintest);
     draw_bars(s, l, *links);
     const auto cell = s.shown_cell();
-    const bool focused = (s.state.hovered || s.state.locked) && cell;
+    const bool focused = (s.session.selection.hovered.cell || s.session.selection.locked) && cell;
     const std::string of =
         cell ? s.query_labels()[static_cast<size_t>(cell->first)] + " " + std::to_string(cell->first) : "";
     const std::string bars =
@@ -195,10 +208,11 @@ void draw_lines(Scene& s, Rect area) {
                                  ? "The strongest " + std::to_string(ui.most_lines) + " of " +
                                        std::to_string(in_sight) + " lines in view. "
                                  : "";
-    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
-                 some +
-                     (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
-                     bars);
+    ui.text.draw(
+        area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
+        some +
+            (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
+            bars);
 }
 
 void draw_lines_list(Scene& s, Rect area) {
@@ -213,7 +227,7 @@ void draw_lines_list(Scene& s, Rect area) {
     for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(66); ++h, y += ui.px(28)) {
         const Rect r{area.x - ui.px(8), y - ui.px(14), area.w + ui.px(16), ui.px(28)};
         const Hit hit = ui.control("lines/head/" + std::to_string(h), r);
-        const bool on = !s.state.hidden_heads.count(h);
+        const bool on = !s.of<LinesState>().hidden_heads.count(h);
         if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
         const Rect swatch{area.x, y - ui.px(8), ui.px(16), ui.px(16)};
         if (on)
@@ -221,28 +235,29 @@ void draw_lines_list(Scene& s, Rect area) {
         else
             ui.frame(swatch, head_ink(s, h), 2, size::corner);
         ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
-                     head_name(s.model()->config, s.state.site, h));
+                     head_name(s.model()->config, s.session.selection.site, h));
         if (links && cell)
             if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
                 !row.empty()) {
                 ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
                                    number(row[0].weight, 2));
                 const float name =
-                    ui.text.width(kBodyMono, head_name(s.model()->config, s.state.site, h)) + ui.px(44);
+                    ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.site, h)) +
+                    ui.px(44);
                 ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
                              ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)],
                                             area.w - name - ui.px(56)));
             }
         if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
-            for (int other = 0; other < heads; ++other) s.state.hidden_heads.insert(other);
-            s.state.hidden_heads.erase(h);
-        } else if (hit.clicked && !s.state.hidden_heads.insert(h).second) {
-            s.state.hidden_heads.erase(h);
+            for (int other = 0; other < heads; ++other) s.of<LinesState>().hidden_heads.insert(other);
+            s.of<LinesState>().hidden_heads.erase(h);
+        } else if (hit.clicked && !s.of<LinesState>().hidden_heads.insert(h).second) {
+            s.of<LinesState>().hidden_heads.erase(h);
         }
-        if (hit.clicked) s.state.head = h;
+        if (hit.clicked) s.session.selection.head = h;
     }
     if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Show all"))
-        s.state.hidden_heads.clear();
+        s.of<LinesState>().hidden_heads.clear();
     ui.text.draw_wrapped(area.x, area.bottom() - ui.px(42), area.w, kCaption, ui.colors->t3,
                          "Click toggles a head, double-click isolates it.");
 }
@@ -260,9 +275,9 @@ void draw_lines_inspector(Scene& s, Rect area) {
     ui.text.draw(left + w + ui.px(6), area.y + ui.px(28), kCaptionMono, ui.colors->t3,
                  std::to_string(cell->first));
     ui.text.draw_right(right, area.y + ui.px(28), kCaption, ui.colors->t3,
-                       s.state.hovered  ? "hover"
-                       : s.state.locked ? "locked"
-                                        : "last token");
+                       s.session.selection.hovered.cell ? "hover"
+                       : s.session.selection.locked     ? "locked"
+                                                        : "last token");
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
     float y = area.y + ui.px(74);
     ui.text.draw(left, y, kCaption, ui.colors->t3, "What each head attends to");

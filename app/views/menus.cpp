@@ -1,4 +1,6 @@
 // What opens over the window: models, settings, saving a picture, the list of keys.
+#include "views/menus.h"
+
 #include <imgui.h>
 #include <unistd.h>
 
@@ -8,7 +10,9 @@
 
 #include "base/utf8.h"
 #include "model/parameters.h"
+#include "views/save_menu.h"
 #include "views/sheet.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -39,7 +43,7 @@ float draw_error(Scene& s, float x, float y, float w) {
     const float high = ui.px(34) + lines + ui.px(54), by = y + high - ui.px(46);
     float bx = x + pad + ui.px(4);
     if (ui.button("error/again", {bx, by, ui.px(120), ui.px(32)}, "Try again"))
-        choose_model(s.state, s.answer->model_path);
+        choose_model(s.session, s.answer->model_path);
     bx += ui.px(128);
     if (ui.button("error/copy", {bx, by, ui.px(120), ui.px(32)}, "Copy text"))
         ImGui::SetClipboardText(message.c_str());
@@ -63,12 +67,12 @@ struct Listed {
 };
 
 /// Built in and recent ones, then those of other programs; nothing twice.
-std::vector<Listed> listed_models(const ViewState& state) {
+std::vector<Listed> listed_models(const Session& session) {
     std::vector<Listed> out{{"stories", "stories", "built in"}};
-    for (const auto& path : state.recent_models)
+    for (const auto& path : session.preferences.recent_models)
         if (path != "stories")
             out.push_back({path, model_name(path), "recent · " + fs::path(path).parent_path().string()});
-    for (const FoundModel& m : state.found) {
+    for (const FoundModel& m : session.of<ModelMenu>().found) {
         const bool known = std::any_of(out.begin(), out.end(), [&](const Listed& l) {
             return l.path == m.path.string() || l.path == m.name;
         });
@@ -86,7 +90,7 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
     Ui& ui = s.ui;
     const float x = r.x + ui.px(8), y = r.middle_y(), name_w = r.w * 0.42f;
     const Hit h = ui.control("models/" + m.name, r);
-    const bool open = s.model() && s.answer->model_error.empty() && m.path == s.state.model_path;
+    const bool open = s.model() && s.answer->model_error.empty() && m.path == s.session.document.model_path;
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
     if (open) ui.disc({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
     ui.text.draw(x + ui.px(4), y, kBody,
@@ -98,24 +102,24 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
                  ui.text.fitted(kCaption, m.what, r.w - name_w - ui.px(12)));
     if (!m.readable) ui.tooltip("models/" + m.name, h, m.what);
     if (!h.clicked) return;
-    choose_model(s.state, m.path);
-    s.state.model_menu = false;
+    choose_model(s.session, m.path);
+    s.session.model_menu = false;
 }
 
 void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     Ui& ui = s.ui;
-    const auto models = listed_models(s.state);
+    const auto models = listed_models(s.session);
     ui.text.draw(x, y, kCaption, ui.colors->t3,
-                 s.state.found_all ? "On this computer" : "On this computer (looking…)");
+                 s.of<ModelMenu>().found_all ? "On this computer" : "On this computer (looking…)");
     y += ui.px(16);
     const Rect shown{x - ui.px(8), y, w + ui.px(16), bottom - y};
     const float row = ui.px(32), most = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
-    s.state.model_scroll -= ui.take_wheel(shown) * row * 2;
-    s.state.model_scroll = std::clamp(s.state.model_scroll, 0.0f, most);
+    s.of<ModelMenu>().scroll -= ui.take_wheel(shown) * row * 2;
+    s.of<ModelMenu>().scroll = std::clamp(s.of<ModelMenu>().scroll, 0.0f, most);
     ui.clip(shown);
     size_t below = 0;
     for (size_t i = 0; i < models.size(); ++i) {
-        const Rect r{shown.x, y + row * static_cast<float>(i) - s.state.model_scroll, shown.w, row};
+        const Rect r{shown.x, y + row * static_cast<float>(i) - s.of<ModelMenu>().scroll, shown.w, row};
         if (r.bottom() > shown.bottom() + 1)
             ++below;
         else if (r.y >= shown.y - 1)
@@ -131,19 +135,19 @@ void draw_model_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{ui.px(16), ui.px(52), std::min(ui.px(664), window.w - ui.px(32)),
                  std::min(ui.px(520), window.h - ui.px(100))};
-    Sheet sheet(s, "model menu", r, s.state.model_menu);
+    Sheet sheet(s, "model menu", r, s.session.model_menu);
     const float x = r.x + ui.px(20), w = r.w - ui.px(40);
     ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1,
-                 s.state.choosing_other ? "Compare with a model" : "Open a model");
+                 s.session.choosing_other ? "Compare with a model" : "Open a model");
     ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(26), kCaptionMono, ui.colors->t3, "Ctrl O");
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
     ui.text_input("model path", field, "Path of a model folder, .gguf file, trace or workspace",
-                  s.state.path_typed);
+                  s.of<ModelMenu>().path);
     const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)},
-                                   "Open", s.state.path_typed.empty() ? Ui::Look::off : Ui::Look::normal);
-    if (pressed && !s.state.path_typed.empty()) choose_model(s.state, s.state.path_typed);
+                                   "Open", s.of<ModelMenu>().path.empty() ? Ui::Look::off : Ui::Look::normal);
+    if (pressed && !s.of<ModelMenu>().path.empty()) choose_model(s.session, s.of<ModelMenu>().path);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
     ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3,
                  "Or drop a folder, a .gguf file or a workspace on the window.");
@@ -152,26 +156,27 @@ void draw_model_menu(Scene& s, Rect window) {
 void draw_settings_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.right() - ui.px(376), ui.px(96), ui.px(360), ui.px(190)};
-    Sheet sheet(s, "settings menu", r, s.state.settings_menu);
+    Sheet sheet(s, "settings menu", r, s.session.settings_menu);
     const float x = r.x + ui.px(20), at = r.x + ui.px(124);
     float y = r.y + ui.px(28);
     ui.text.draw(x, y, kTitle, ui.colors->t1, "Settings");
     y += ui.px(42);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Theme");
-    if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.state.dark ? 0 : 1); i >= 0)
-        s.state.dark = i == 0;
+    if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.session.preferences.dark ? 0 : 1);
+        i >= 0)
+        s.session.preferences.dark = i == 0;
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
     const float sizes[] = {1, 1.25f, 1.5f};
-    const int current = static_cast<int>(std::find(std::begin(sizes), std::end(sizes), s.state.text_size) -
-                                         std::begin(sizes));
+    const int current = static_cast<int>(
+        std::find(std::begin(sizes), std::end(sizes), s.session.preferences.text_size) - std::begin(sizes));
     if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0)
-        s.state.text_size = sizes[i];
+        s.session.preferences.text_size = sizes[i];
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
     if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) {
-        s.state.hints_seen = false;
-        s.state.settings_menu = false;
+        s.session.preferences.hints_seen = false;
+        s.session.settings_menu = false;
     }
 }
 
@@ -179,26 +184,28 @@ void draw_settings_menu(Scene& s, Rect window) {
 void draw_label_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.middle_x() - ui.px(190), window.y + ui.px(180), ui.px(380), ui.px(132)};
-    Sheet sheet(s, "label menu", r, s.state.labelling);
-    ui.text.draw(r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1,
-                 "Label of head " + head_name(s.model()->config, s.state.site, s.state.head));
+    Sheet sheet(s, "label menu", r, s.session.labelling);
+    ui.text.draw(
+        r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1,
+        "Label of head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head));
     ui.text_input("label", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)},
-                  "induction, sink, …", s.state.label_typed);
+                  "induction, sink, …", s.of<LabelMenu>().typed);
     ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3,
                  "Kept between starts. An empty one takes it away.");
     if (ui.button("label/set", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set",
                   Ui::Look::primary))
-        s.state.label_wanted = true;
-    if (!std::exchange(s.state.label_wanted, false)) return;
-    auto& labels = s.state.head_labels[s.model()->name];
-    const std::string head = site_path(s.model()->config, s.state.site) + "." + std::to_string(s.state.head);
-    const std::string label = valid_utf8(s.state.label_typed.substr(0, 100));
+        s.of<LabelMenu>().wanted = true;
+    if (!std::exchange(s.of<LabelMenu>().wanted, false)) return;
+    auto& labels = s.session.document.head_labels[s.model()->name];
+    const std::string head = site_path(s.model()->config, s.session.selection.site) + "." +
+                             std::to_string(s.session.selection.head);
+    const std::string label = valid_utf8(s.of<LabelMenu>().typed.substr(0, 100));
     if (label.empty())
         labels.erase(head);
     else
         labels[head] = label;
-    s.state.label_edits.push_back({s.model()->name, head, label});
-    s.state.labelling = false;
+    s.session.document.label_edits.push_back({s.model()->name, head, label});
+    s.session.labelling = false;
 }
 
 constexpr std::pair<const char*, const char*> kKeys[] = {
@@ -227,7 +234,7 @@ void draw_help(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const float high = ui.px(80) + ui.px(28) * static_cast<float>(std::size(kKeys));
     const Rect r{window.middle_x() - ui.px(260), window.middle_y() - high / 2, ui.px(520), high};
-    Sheet sheet(s, "help", r, s.state.help);
+    Sheet sheet(s, "help", r, s.session.help);
     ui.text.draw(r.x + ui.px(24), r.y + ui.px(32), kTitle, ui.colors->t1, "Keys");
     float y = r.y + ui.px(72);
     for (const auto& [key, what] : kKeys) {
@@ -240,12 +247,12 @@ void draw_help(Scene& s, Rect window) {
 }  // namespace
 
 void draw_menus(Scene& s, Rect window) {
-    if (!s.state.model_menu) s.state.choosing_other = false;
-    if (s.state.labelling && s.model()) draw_label_menu(s, window);
-    if (s.state.model_menu) draw_model_menu(s, window);
-    if (s.state.settings_menu) draw_settings_menu(s, window);
-    if (s.state.save_menu && s.sentence()) draw_save_menu(s, window);
-    if (s.state.help) draw_help(s, window);
+    if (!s.session.model_menu) s.session.choosing_other = false;
+    if (s.session.labelling && s.model()) draw_label_menu(s, window);
+    if (s.session.model_menu) draw_model_menu(s, window);
+    if (s.session.settings_menu) draw_settings_menu(s, window);
+    if (s.session.save_menu && s.sentence()) draw_save_menu(s, window);
+    if (s.session.help) draw_help(s, window);
 }
 
 }  // namespace headlight

@@ -6,8 +6,17 @@
 #include <thread>
 
 #include "base/memory.h"
+#include "views/align.h"
 #include "views/all_heads.h"
 #include "views/compare.h"
+#include "views/delta.h"
+#include "views/graph.h"
+#include "views/heat_map.h"
+#include "views/lens.h"
+#include "views/lines.h"
+#include "views/positions.h"
+#include "views/steps.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -47,7 +56,7 @@ std::vector<NumberTable> layer_numbers(const Scene& s) {
     const Trace& trace = *s.sentence()->trace;
     check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.site()) * 4);
     for (int head = 0; head < trace.config().heads(s.site()); ++head)
-        if (!s.state.hidden_heads.count(head))
+        if (!s.of<LinesState>().hidden_heads.count(head))
             out.push_back({"pattern of head " + head_name(trace.config(), s.site(), head), "query", "key",
                            s.query_labels(), s.key_labels(),
                            shown_only(masked_pattern(trace, s.site(), head))});
@@ -169,7 +178,7 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
 }
 
 std::vector<NumberTable> compare_numbers(const Scene& s) {
-    if (s.state.compared_show == ComparedShow::next) {
+    if (s.of<CompareState>().show == ComparedShow::next) {
         const auto* found = s.found<PredictionPairWanted>();
         if (!found) return {};
         std::vector<std::string> labels;
@@ -189,7 +198,7 @@ std::vector<NumberTable> compare_numbers(const Scene& s) {
                            column_of({found->answer.divergence})});
         return out;
     }
-    const bool delta = s.state.compared_show == ComparedShow::delta;
+    const bool delta = s.of<CompareState>().show == ComparedShow::delta;
     const auto* pair = s.found<HeadPairWanted>();
     const auto* lengths = s.found<DeltaPairWanted>();
     const PairedMap* m = delta  ? lengths ? &lengths->answer.map : nullptr
@@ -225,7 +234,7 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
 
 std::vector<NumberTable> shown_numbers(const Scene& s) {
     if (!s.sentence()) return {};
-    const View& view = views()[view_for(s.state, *s.model())];
+    const View& view = views()[view_for(s.session, *s.model())];
     return view.numbers ? view.numbers(s) : std::vector<NumberTable>();
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "figure/canvas.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -11,10 +12,11 @@ std::string view_title(const Scene& s, const View& view) {
     const ModelConfig& c = s.model()->config;
     switch (view.shows) {
         case View::Shows::head:
-            if (view.of_layer && view.of_layer(s.state)) return "Layer " + site_name(c, s.state.site);
-            return "Head " + head_name(c, s.state.site, s.state.head);
+            if (view.of_layer && view.of_layer(s.session))
+                return "Layer " + site_name(c, s.session.selection.site);
+            return "Head " + head_name(c, s.session.selection.site, s.session.selection.head);
         case View::Shows::layer:
-            return "Layer " + site_name(c, s.state.site);
+            return "Layer " + site_name(c, s.session.selection.site);
         case View::Shows::model:
             break;
     }
@@ -42,7 +44,7 @@ void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)
     ui.begin_page(page_theme(), canvas);
     const Pictures none;
     Fields fields;
-    Scene scene{ui, page.state, page.answer.get(), none, fields, nullptr, 0, 0};
+    Scene scene{ui, page.session, page.answer.get(), none, fields, nullptr, 0, 0};
     use(scene);
 }
 
@@ -50,7 +52,7 @@ void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)
 
 Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
     const View& view = views()[page.view];
-    page.state.dark = false;
+    page.session.preferences.dark = false;
     page.answer = std::make_shared<const WorkAnswer>(answer);
     if (!view.ask) return success();
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
@@ -95,8 +97,8 @@ void size_page(ViewPage& page, float width, float height) {
 }
 
 Drawing draw_view_page(ViewPage page) {
-    page.state.dark = false;
-    page.state.hovered.reset();
+    page.session.preferences.dark = false;
+    page.session.selection.hovered.cell.reset();
     const float zoom = page.zoom,
                 caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28,
                 title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;

@@ -12,7 +12,7 @@ namespace headlight {
 /// What a page shows: a view as the person left it, of an answer that has what the view asked for.
 struct ViewPage {
     size_t view = 0;  // row of the table of views
-    ViewState state;
+    Session session;
     std::shared_ptr<const WorkAnswer> answer;
     float width = 0, height = 0;  // of the view, in points
     float zoom = 1;               // CSS pixels a point

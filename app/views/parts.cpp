@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "views/views.h"
+
 namespace headlight {
 
 namespace {
@@ -88,7 +90,7 @@ float draw_back(Scene& s, Rect area, const std::string& path, const std::string&
             {{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}},
         ink, ui.px(1.5f));
     ui.tooltip(path, back, "Back (Esc)");
-    if (back.clicked) close_view(s.state);
+    if (back.clicked) close_view(s.session);
     return left + ui.text.draw(left, y, kTitle, ink, title);
 }
 
@@ -118,8 +120,8 @@ float draw_token_row(Ui& ui, float x, float middle, float right, const std::vect
 }
 
 const char* why_shown(const Scene& s, int query) {
-    if (s.state.hovered) return "hover";
-    if (s.state.locked) return "locked";
+    if (s.session.selection.hovered.cell) return "hover";
+    if (s.session.selection.locked) return "locked";
     if (query + 1 == s.queries()) return "last token";
     return s.model()->config.kind == ModelKind::vision ? "class token" : "masked token";
 }
@@ -139,7 +141,10 @@ float draw_inspector_title(Scene& s, Rect area, const std::string& query, const 
     ui.text.draw(area.x + pad + w + ui.px(10), y, right, ui.colors->t1,
                  ui.text.fitted(right, rest, room - w));
     ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption,
-                       s.state.hovered || !s.state.locked ? ui.colors->t3 : ui.colors->accent_text, state);
+                       s.session.selection.hovered.cell || !s.session.selection.locked
+                           ? ui.colors->t3
+                           : ui.colors->accent_text,
+                       state);
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
     return area.y + ui.px(74);
 }
@@ -178,7 +183,7 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
 }
 
 void lock_token(Scene& s, int query) {
-    s.state.locked = std::pair{query, s.heaviest_key(query)};
+    s.session.selection.locked = std::pair{query, s.heaviest_key(query)};
     s.fields.leave();
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "views/views.h"
+#include "views/scene.h"
 
 namespace headlight {
 

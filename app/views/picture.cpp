@@ -1,5 +1,7 @@
 // What a vision model reads: the picture with its patches, and beside it the attention of one of them laid
 // over it.
+#include "views/picture.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -39,11 +41,12 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
 /// Colours of the map over each patch: the heavier, the denser.
 void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
-    const Colormap& map = colormap(s.state.colormap, true);
+    const Colormap& map = colormap(s.session.preferences.colormap, true);
     const float row_largest = p.largest_of_row(query);
     for (int key = 1; key < s.keys(); ++key) {
-        const float place = scale_position(s.state.scale == Scale::linear ? Scale::row : s.state.scale,
-                                           p.at(query, key), p.largest, row_largest);
+        const float place = scale_position(
+            s.session.preferences.scale == Scale::linear ? Scale::row : s.session.preferences.scale,
+            p.at(query, key), p.largest, row_largest);
         const Rgb c = color_of(map, place);
         s.ui.fill(patches.patch(key),
                   IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * (place > 0 ? place : 0))));
@@ -76,8 +79,8 @@ void draw_classes(Scene& s, float x, float y, float w) {
 void draw_picture(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.answer->picture) return;
-    const bool known = s.state.locked && s.holds(*s.state.locked);
-    const int query = known ? s.state.locked->first : 0,
+    const bool known = s.session.selection.locked && s.holds(*s.session.selection.locked);
+    const int query = known ? s.session.selection.locked->first : 0,
               across = s.model()->config.vision.image / s.model()->config.vision.patch;
     const float gap = ui.px(24), top = area.y + ui.px(72);
     const float side = std::floor(std::min((area.w - 3 * gap) / 2, area.h - ui.px(72 + 190)));
@@ -102,8 +105,8 @@ void draw_picture(Scene& s, Rect area) {
     const int token = std::max(pointed_token(left, on_left), pointed_token(right, on_right));
     if (token > 0) s.point_at(std::pair{query, token});
     if (on_left.clicked && token > 0)
-        s.state.locked = query == token ? std::pair{0, token} : std::pair{token, token};
-    if (on_right.clicked && token > 0) s.state.locked = std::pair{query, token};
+        s.session.selection.locked = query == token ? std::pair{0, token} : std::pair{token, token};
+    if (on_right.clicked && token > 0) s.session.selection.locked = std::pair{query, token};
     if (on_left.clicked || on_right.clicked) s.fields.leave();
     if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);
     if (const auto cell = s.shown_cell(); cell && cell->second > 0)

@@ -1,5 +1,7 @@
 // How the open model knows where a token stands: its table of positions, what two positions have in common,
 // one column as a curve.
+#include "views/positions.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -211,26 +213,27 @@ void draw_toolbar(Scene& s, Rect area, PositionKind kind) {
     const float y = area.y + ui.px(26);
     x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, "of " + s.model()->name) + ui.px(32);
     const auto counted =
-        std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.state.position_count) -
+        std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.of<PositionsState>().count) -
         std::begin(kPositionCounts);
     if (const int i = ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"},
                                 static_cast<int>(counted));
         i >= 0)
-        s.state.position_count = kPositionCounts[i];
+        s.of<PositionsState>().count = kPositionCounts[i];
     if (c.stacks.size() > 1)
-        if (const int i =
-                ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"}, s.state.position_stack);
+        if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"},
+                                    s.of<PositionsState>().stack);
             i >= 0)
-            s.state.position_stack = i;
+            s.of<PositionsState>().stack = i;
     if (kind == PositionKind::slopes || kind == PositionKind::buckets) {
         std::vector<std::string> heads;
-        for (int h = 0; h < c.stacks[static_cast<size_t>(std::min<int>(
-                                         s.state.position_stack, static_cast<int>(c.stacks.size()) - 1))]
-                                .heads;
+        for (int h = 0;
+             h < c.stacks[static_cast<size_t>(std::min<int>(s.of<PositionsState>().stack,
+                                                            static_cast<int>(c.stacks.size()) - 1))]
+                     .heads;
              ++h)
             heads.push_back(std::to_string(h));
-        if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.state.head); h >= 0)
-            s.state.head = h;
+        if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.session.selection.head); h >= 0)
+            s.session.selection.head = h;
     }
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
@@ -270,9 +273,9 @@ Map table_map(const ModelConfig& c, const Positions& p) {
 }  // namespace
 
 std::vector<Question> ask_positions(const Scene& s) {
-    const AttentionSite site = s.model()->config.site(s.state.site);
-    const int stack = s.model()->config.stacks.size() > 1 ? s.state.position_stack : 0;
-    return {PositionsWanted{stack, site.layer, s.state.head, s.state.position_count}};
+    const AttentionSite site = s.model()->config.site(s.session.selection.site);
+    const int stack = s.model()->config.stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
+    return {PositionsWanted{stack, site.layer, s.session.selection.head, s.of<PositionsState>().count}};
 }
 
 void draw_positions(Scene& s, Rect area) {

@@ -8,6 +8,10 @@ namespace headlight {
 
 namespace {
 
+struct RankedState {
+    float scroll = 0;
+};
+
 float largest_of(const std::vector<float>& values) {
     float largest = 1e-6f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, std::abs(v));
@@ -44,12 +48,13 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
     const float largest = largest_of(heads.values),
                 row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34);
     const Rect rows{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
-    s.state.rank_scroll =
-        scrolled(ui, rows, row_h * static_cast<float>(heads.order.size()), s.state.rank_scroll);
+    s.of<RankedState>().scroll =
+        scrolled(ui, rows, row_h * static_cast<float>(heads.order.size()), s.of<RankedState>().scroll);
     ui.clip(rows);
     int below = 0;
     for (size_t i = 0; i < heads.order.size(); ++i) {
-        const Rect r{rows.x, rows.y + row_h * static_cast<float>(i) - s.state.rank_scroll, rows.w, row_h};
+        const Rect r{rows.x, rows.y + row_h * static_cast<float>(i) - s.of<RankedState>().scroll, rows.w,
+                     row_h};
         const bool cut = r.bottom() > rows.bottom() + 1;
         below += cut;
         if (r.bottom() < rows.y || cut) continue;
@@ -59,7 +64,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const Hit h = ui.hit(heads.path + name, r);
         draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head,
                  h.hovered);
-        if (h.hovered) s.state.hovered_head = head;
+        if (h.hovered) s.session.selection.hovered.head = head;
         if (h.clicked) pressed = head;
     }
     ui.unclip();
@@ -81,7 +86,7 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
                                          std::max(w * 0.6f, ui.px(20))}));
     if (w < 3 || h < 3) return pressed;
     const float largest = largest_of(values), gap = h >= ui.px(8) ? ui.line() : 0;
-    const Colormap& colors = colormap(s.state.colormap, ui.colors->dark);
+    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
     const int every_head = label_step(w, ui.px(18)), every_site = label_step(h, ui.px(14));
     for (int head = 0; head < c.max_heads(); head += every_head)
         ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + ui.px(10),
@@ -103,10 +108,10 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
             const std::string text = (is_signed && v > 0 ? "+" : "") + number(v, 2);
             if (!std::isnan(v) && h >= ui.px(18) && ui.text.width(kCaptionMono, text) + ui.px(6) < w)
                 ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
-            if (std::pair{site, head} == std::pair{s.state.site, s.state.head})
+            if (std::pair{site, head} == std::pair{s.session.selection.site, s.session.selection.head})
                 ui.frame(cell, ui.colors->accent, 2);
             if (hit.hovered) ui.frame(cell, ui.colors->hover, 1);
-            if (hit.hovered) s.state.hovered_head = std::pair{site, head};
+            if (hit.hovered) s.session.selection.hovered.head = std::pair{site, head};
             if (hit.clicked) pressed = std::pair{site, head};
             ui.tooltip(
                 widget, hit,

@@ -1,4 +1,6 @@
 // Saving: the picture with its style and a live preview, the numbers, or the workspace.
+#include "views/save_menu.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -8,6 +10,7 @@
 #include "session/workspace.h"
 #include "views/parts.h"
 #include "views/sheet.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -17,9 +20,10 @@ namespace {
 
 /// "head 2.0", "the view All heads": what Ctrl S saves.
 std::string saved_name(const Scene& s) {
-    const View& view = views()[view_for(s.state, *s.model())];
-    return view.own_figure ? "head " + head_name(s.model()->config, s.state.site, s.state.head)
-                           : std::string("the view ") + view.name;
+    const View& view = views()[view_for(s.session, *s.model())];
+    return view.own_figure
+               ? "head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head)
+               : std::string("the view ") + view.name;
 }
 
 /// Rows of "label  control", one under another.
@@ -75,32 +79,32 @@ void read_size(const std::string& text, FigureStyle& f) {
     f.height_px = mm || text.empty() ? 0 : height;
 }
 
-void use_preset(ViewState& state, const FigurePreset& preset) {
+void use_preset(Session& session, const FigurePreset& preset) {
     FigureStyle style = sharp_style();
-    style.title = state.figure.title;
-    style.caption = state.figure.caption;
+    style.title = session.of<SaveMenu>().style.title;
+    style.caption = session.of<SaveMenu>().style.caption;
     if (!apply_preset(style, preset)) return;
-    state.figure = style;
-    state.figure_size = size_text(style);
-    state.preset_name = preset.name;
+    session.of<SaveMenu>().style = style;
+    session.of<SaveMenu>().size = size_text(style);
+    session.of<SaveMenu>().preset = preset.name;
     const std::string& colors = style.colormap;
-    if (preset.fields.count("colormap")) state.colormap = colors;
-    if (preset.fields.count("scale")) state.scale = style.scale;
-    if (preset.fields.count("queries")) state.queries = style.queries;
-    if (preset.fields.count("marks")) state.marks = style.marks;
-    if (preset.fields.count("drop-sink")) state.drop_sink = style.drop_sink;
+    if (preset.fields.count("colormap")) session.preferences.colormap = colors;
+    if (preset.fields.count("scale")) session.preferences.scale = style.scale;
+    if (preset.fields.count("queries")) session.preferences.queries = style.queries;
+    if (preset.fields.count("marks")) session.preferences.marks = style.marks;
+    if (preset.fields.count("drop-sink")) session.preferences.drop_sink = style.drop_sink;
 }
 
 void choose_preset(Scene& s, Form& form) {
     std::vector<std::string> names{"none"};
     int current = 0;
-    for (const FigurePreset& p : s.state.presets) {
-        if (p.name == s.state.preset_name) current = static_cast<int>(names.size());
+    for (const FigurePreset& p : s.of<SaveMenu>().presets) {
+        if (p.name == s.of<SaveMenu>().preset) current = static_cast<int>(names.size());
         names.push_back(p.name);
     }
     const int chosen = form.choose("Preset", "figure/preset", names, current);
-    if (chosen == 0) use_preset(s.state, {"", {}});
-    if (chosen > 0) use_preset(s.state, s.state.presets[static_cast<size_t>(chosen - 1)]);
+    if (chosen == 0) use_preset(s.session, {"", {}});
+    if (chosen > 0) use_preset(s.session, s.of<SaveMenu>().presets[static_cast<size_t>(chosen - 1)]);
 }
 
 /// One of some numbers, or the one in force.
@@ -120,7 +124,7 @@ void choose_number(Form& form, const char* label, const char* path, const char* 
 }
 
 void draw_toggles(Scene& s, Form& form, bool own) {
-    FigureStyle& f = s.state.figure;
+    FigureStyle& f = s.of<SaveMenu>().style;
     std::vector<std::tuple<const char*, const char*, bool*>> all{
         {"figure/transparent", "transparent", &f.transparent}};
     if (own)
@@ -140,32 +144,33 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     form.y += s.ui.px(36) * static_cast<float>((all.size() + kAcross - 1) / kAcross) + s.ui.px(4);
 }
 
-void keep_as_preset(ViewState& state) {
-    FigureStyle style = state.figure;
-    style.colormap = state.colormap;
-    style.scale = state.scale;
-    style.queries = state.queries;
-    style.marks = state.marks;
-    style.drop_sink = state.drop_sink;
-    const Status kept = keep_preset(preset_of(state.preset_typed, style));
-    state.save_failed = !kept;
-    state.save_result =
-        kept ? "Saved as preset " + state.preset_typed + ", also for render --preset." : kept.error().message;
+void keep_as_preset(Session& session) {
+    FigureStyle style = session.of<SaveMenu>().style;
+    style.colormap = session.preferences.colormap;
+    style.scale = session.preferences.scale;
+    style.queries = session.preferences.queries;
+    style.marks = session.preferences.marks;
+    style.drop_sink = session.preferences.drop_sink;
+    const Status kept = keep_preset(preset_of(session.of<SaveMenu>().preset_typed, style));
+    session.of<SaveMenu>().failed = !kept;
+    session.of<SaveMenu>().result =
+        kept ? "Saved as preset " + session.of<SaveMenu>().preset_typed + ", also for render --preset."
+             : kept.error().message;
     if (!kept) return;
-    state.presets = known_presets();
-    state.preset_name = state.preset_typed;
+    session.of<SaveMenu>().presets = known_presets();
+    session.of<SaveMenu>().preset = session.of<SaveMenu>().preset_typed;
 }
 
 /// Scrolls in low windows.
 void draw_form(Scene& s, Rect area) {
-    FigureStyle& f = s.state.figure;
-    const bool own = views()[view_for(s.state, *s.model())].own_figure;
+    FigureStyle& f = s.of<SaveMenu>().style;
+    const bool own = views()[view_for(s.session, *s.model())].own_figure;
     const float high = s.ui.px(own ? 470 : 320);
-    s.state.save_scroll = scrolled(s.ui, area, high, s.state.save_scroll);
-    Form form{s.ui, area.x, area.y - s.state.save_scroll, area.w - (high > area.h ? s.ui.px(12) : 0)};
+    s.of<SaveMenu>().scroll = scrolled(s.ui, area, high, s.of<SaveMenu>().scroll);
+    Form form{s.ui, area.x, area.y - s.of<SaveMenu>().scroll, area.w - (high > area.h ? s.ui.px(12) : 0)};
     choose_preset(s, form);
-    form.type("Size", "figure/size", "by content; 85 mm; 1600 x 900 px", s.state.figure_size);
-    read_size(s.state.figure_size, f);
+    form.type("Size", "figure/size", "by content; 85 mm; 1600 x 900 px", s.of<SaveMenu>().size);
+    read_size(s.of<SaveMenu>().size, f);
     choose_number(form, "Font size", "figure/font", "pt", {6, 7, 8.25, 9, 10, 12, 16, 20}, f.font_pt);
     choose_number(form, "Resolution", "figure/dpi", "dpi", {96, 150, 192, 300, 600}, f.dpi);
     form.type("Title", "figure/title", "none", f.title);
@@ -179,12 +184,12 @@ void draw_form(Scene& s, Rect area) {
     }
     draw_toggles(s, form, own);
     const Rect row = form.row("Save as preset");
-    s.ui.text_input("figure/name", {row.x, row.y, row.w - s.ui.px(80), row.h}, "name", s.state.preset_typed,
-                    false);
+    s.ui.text_input("figure/name", {row.x, row.y, row.w - s.ui.px(80), row.h}, "name",
+                    s.of<SaveMenu>().preset_typed, false);
     if (s.ui.button("figure/keep", {row.right() - s.ui.px(72), row.y, s.ui.px(72), row.h}, "Save",
-                    s.state.preset_typed.empty() ? Ui::Look::off : Ui::Look::normal) &&
-        !s.state.preset_typed.empty())
-        keep_as_preset(s.state);
+                    s.of<SaveMenu>().preset_typed.empty() ? Ui::Look::off : Ui::Look::normal) &&
+        !s.of<SaveMenu>().preset_typed.empty())
+        keep_as_preset(s.session);
 }
 
 void draw_preview(Scene& s, Rect area) {
@@ -192,11 +197,12 @@ void draw_preview(Scene& s, Rect area) {
     ui.fill(area, ui.colors->bg0, size::corner);
     ui.frame(area, ui.colors->l1, 1, size::corner);
     ui.name("figure/preview", area);
-    s.state.preview_box = {static_cast<int>(area.w - ui.px(16)), static_cast<int>(area.h - ui.px(16))};
+    s.of<SaveMenu>().preview_box = {static_cast<int>(area.w - ui.px(16)),
+                                    static_cast<int>(area.h - ui.px(16))};
     const Pictures& p = s.pictures;
-    if (!s.state.preview_error.empty()) {
+    if (!s.of<SaveMenu>().preview_error.empty()) {
         ui.text.draw_wrapped(area.x + ui.px(16), area.y + ui.px(16), area.w - ui.px(32), kCaption,
-                             ui.colors->warning, s.state.preview_error);
+                             ui.colors->warning, s.of<SaveMenu>().preview_error);
         return;
     }
     if (!p.preview) return;
@@ -207,43 +213,43 @@ void draw_preview(Scene& s, Rect area) {
 
 void draw_path(Scene& s, Rect row) {
     Ui& ui = s.ui;
-    const float browse = s.state.has_dialog ? ui.px(96) : 0;
+    const float browse = s.of<SaveMenu>().has_dialog ? ui.px(96) : 0;
     const Rect field{row.x, row.y, row.w - ui.px(96) - browse, ui.px(32)};
     if (browse > 0 &&
         ui.button("save path/browse", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Browse…"))
-        s.state.dialog_wanted = true;
-    ui.text_input(s.state.save_workspace ? "workspace path" : "save path", field, "file name",
-                  s.state.save_path);
+        s.of<SaveMenu>().dialog_wanted = true;
+    ui.text_input(s.of<SaveMenu>().workspace ? "workspace path" : "save path", field, "file name",
+                  s.of<SaveMenu>().path);
     if (ui.button("save path/save", {field.right() + browse + ui.px(8), field.y, ui.px(88), ui.px(32)},
                   "Save", Ui::Look::primary))
-        s.state.save_wanted = true;
-    const bool said = !s.state.save_result.empty();
-    const std::string full = full_path(s.state.save_path, s.state.save_folder).string();
-    const std::string where = full.empty()                ? "In " + s.state.save_folder + ". "
-                              : full == s.state.save_path ? ""
-                                                          : "Saved as " + full + ". ";
+        s.of<SaveMenu>().wanted = true;
+    const bool said = !s.of<SaveMenu>().result.empty();
+    const std::string full = full_path(s.of<SaveMenu>().path, s.of<SaveMenu>().folder).string();
+    const std::string where = full.empty()                    ? "In " + s.of<SaveMenu>().folder + ". "
+                              : full == s.of<SaveMenu>().path ? ""
+                                                              : "Saved as " + full + ". ";
     const std::string hint =
         where +
-        (s.state.save_workspace
+        (s.of<SaveMenu>().workspace
              ? "Model, sentences, view, interventions and comparison, to open again with Ctrl O or a drop."
              : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, "
                ".safetensors.");
     ui.text.draw_wrapped(row.x, field.bottom() + ui.px(12), row.w, kCaption,
-                         said && s.state.save_failed ? ui.colors->warning
-                         : said                      ? ui.colors->t2
-                                                     : ui.colors->t3,
-                         said ? s.state.save_result : hint);
+                         said && s.of<SaveMenu>().failed ? ui.colors->warning
+                         : said                          ? ui.colors->t2
+                                                         : ui.colors->t3,
+                         said ? s.of<SaveMenu>().result : hint);
 }
 
 }  // namespace
 
 void draw_save_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    const bool workspace = s.state.save_workspace;
+    const bool workspace = s.of<SaveMenu>().workspace;
     const float w = std::min(workspace ? ui.px(560) : ui.px(1000), window.w - ui.px(32)),
                 h = std::min(workspace ? ui.px(190) : ui.px(620), window.h - ui.px(32));
     const Rect r{std::floor(window.middle_x() - w / 2), std::floor(window.middle_y() - h / 2), w, h};
-    Sheet sheet(s, "save menu", r, s.state.save_menu);
+    Sheet sheet(s, "save menu", r, s.session.save_menu);
     const float x = r.x + ui.px(20), inner = r.w - ui.px(40);
     ui.text.draw(
         x, r.y + ui.px(28), kTitle, ui.colors->t1,
@@ -252,7 +258,7 @@ void draw_save_menu(Scene& s, Rect window) {
     if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28),
                                   {"Figure", "Workspace"}, workspace ? 1 : 0);
         i >= 0)
-        open_save_menu(s.state, i == 1);
+        open_save_menu(s.session, i == 1);
     const Rect path{x, r.bottom() - ui.px(92), inner, ui.px(80)};
     if (workspace) return draw_path(s, path);
     const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58),
@@ -264,26 +270,27 @@ void draw_save_menu(Scene& s, Rect window) {
     draw_path(s, path);  // last: it has the keyboard unless something above takes it
 }
 
-fs::path proposed_path(const ViewState& state) {
-    const std::string name = !state.save_workspace && state.view
-                                 ? std::string("headlight-") + views()[*state.view].key
+fs::path proposed_path(const Session& session) {
+    const std::string name = !session.of<SaveMenu>().workspace && session.selection.view
+                                 ? std::string("headlight-") + views()[*session.selection.view].key
                                  : "headlight";
-    return next_free(fs::path(state.save_folder) /
-                     (name + (state.save_workspace ? ".headlight.json" : ".png")));
+    return next_free(fs::path(session.of<SaveMenu>().folder) /
+                     (name + (session.of<SaveMenu>().workspace ? ".headlight.json" : ".png")));
 }
 
-void open_save_menu(ViewState& state, bool workspace) {
-    if (!state.save_menu) state.presets = known_presets();
-    const bool same = state.save_menu && state.save_workspace == workspace;
-    state.save_menu = true;
-    state.save_workspace = workspace;
-    state.save_result.clear();
-    state.save_folder = (workspace ? documents_folder() : pictures_folder()).string();
-    state.has_dialog = !dialog_program().empty();
-    if (workspace && !state.workspace.empty())
-        state.save_path = state.may_replace = state.workspace;  // it goes on where it was
+void open_save_menu(Session& session, bool workspace) {
+    if (!session.save_menu) session.of<SaveMenu>().presets = known_presets();
+    const bool same = session.save_menu && session.of<SaveMenu>().workspace == workspace;
+    session.save_menu = true;
+    session.of<SaveMenu>().workspace = workspace;
+    session.of<SaveMenu>().result.clear();
+    session.of<SaveMenu>().folder = (workspace ? documents_folder() : pictures_folder()).string();
+    session.of<SaveMenu>().has_dialog = !dialog_program().empty();
+    if (workspace && !session.document.workspace.empty())
+        session.of<SaveMenu>().path = session.of<SaveMenu>().may_replace =
+            session.document.workspace;  // it goes on where it was
     else if (!same)
-        state.save_path = proposed_path(state).string();
+        session.of<SaveMenu>().path = proposed_path(session).string();
 }
 
 }  // namespace headlight

@@ -3,7 +3,7 @@
 
 #include <imgui.h>
 
-#include "views/views.h"
+#include "views/scene.h"
 
 namespace headlight {
 

@@ -1,6 +1,7 @@
 // What stands in the centre while there is no sentence; and the three hints of the first start.
 #include "base/embedded.h"
 #include "io/json.h"
+#include "views/panels.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -89,25 +90,26 @@ void draw_start_sentences(Scene& s, Rect area) {
     for (size_t i = 0; i < offered.size(); ++i) {
         if (y + high > area.bottom() - ui.px(40)) return;
         if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
-            s.fields.sentence.replace(offered[i].text, s.state.history);
+            s.fields.sentence.replace(offered[i].text, s.session.document.history);
             s.fields.focus(s.fields.sentence);
         }
         y += high + gap;
     }
     y += ui.px(20);
     const float label = ui.text.draw(left, y, kCaption, ui.colors->t3, "Recent");
-    if (s.state.recent_texts.empty())
+    if (s.session.preferences.recent_texts.empty())
         ui.text.draw(left + label + ui.px(20), y, kCaption, ui.colors->t2, "none yet");
     y += ui.px(16);
-    for (size_t i = 0; i < s.state.recent_texts.size() && y + ui.px(36) < area.bottom(); ++i, y += ui.px(42))
+    for (size_t i = 0; i < s.session.preferences.recent_texts.size() && y + ui.px(36) < area.bottom();
+         ++i, y += ui.px(42))
         if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)},
-                        {s.state.recent_texts[i], ""}))
-            s.fields.sentence.replace(s.state.recent_texts[i], s.state.history);
+                        {s.session.preferences.recent_texts[i], ""}))
+            s.fields.sentence.replace(s.session.preferences.recent_texts[i], s.session.document.history);
 }
 
 void draw_hints(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    if (s.state.hints_seen || !ui.widgets.count("sentence") || !ui.widgets.count("grid") ||
+    if (s.session.preferences.hints_seen || !ui.widgets.count("sentence") || !ui.widgets.count("grid") ||
         !ui.widgets.count("inspector/title") || !s.sentence())
         return;
     const Rect field = ui.widgets["sentence"], grid = ui.widgets["grid"],

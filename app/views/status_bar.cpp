@@ -2,12 +2,13 @@
 #include <algorithm>
 
 #include "model/parameters.h"
+#include "views/panels.h"
 #include "views/views.h"
 
 namespace headlight {
 
 std::string shown_notice(const Scene& s) {
-    if (!s.state.notice.empty()) return s.state.notice;
+    if (!s.session.notice.empty()) return s.session.notice;
     if (s.answer && !s.answer->failure.empty()) return s.answer->failure;
     if (!s.sentence()) return "";
     const SentenceResult& sentence = *s.sentence();
@@ -22,15 +23,16 @@ namespace {
 /// A line for what a window left that did not end as it should; returns where it ends.
 float draw_left_workspace(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    x +=
-        ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") + ui.px(12);
+    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") +
+         ui.px(12);
     const auto link = [&](const char* path, const char* label) {
         const float right = x + ui.text.width(kCaption, label);
         x = right + ui.px(16);
         return ui.link(path, right, y, label);
     };
-    if (link("left/open", "Open its workspace")) s.state.workspace_wanted = s.state.left_workspace;
-    if (link("left/dismiss", "Dismiss")) s.state.left_unwanted = true;
+    if (link("left/open", "Open its workspace"))
+        s.session.document.workspace_wanted = s.session.document.left_workspace;
+    if (link("left/dismiss", "Dismiss")) s.session.document.left_unwanted = true;
     return x + ui.px(16);
 }
 
@@ -55,21 +57,22 @@ void draw_status_bar(Scene& s, Rect area) {
                                        : " · " + short_count(parameter_count(c)) + " parameters");
         const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
         const Hit h = ui.control("tab/Model", model);
-        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.state, "model");
+        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.session, "model");
         if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
         x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) +
              ui.px(32);
         float right = area.right() - pad;
         right -= ui.text.width(kCaption, "float32");
         ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
-        const AttentionSite site = c.site(std::clamp(s.state.site, 0, c.sites() - 1));
+        const AttentionSite site = c.site(std::clamp(s.session.selection.site, 0, c.sites() - 1));
         const StackConfig& stack = c.stacks[static_cast<size_t>(site.stack)];
         const int window = site.kind == AttentionKind::cross ? 0 : stack.window(site.layer);
-        const Intervention& changed = s.sentence() ? s.sentence()->intervention : s.state.intervention;
-        const std::string changes =
-            changed.changes.empty() ? ""
-                                    : ", " + std::to_string(changed.changes.size()) +
-                                          (changed.changes.size() == 1 ? " intervention" : " interventions");
+        const Intervention& changed =
+            s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
+        const std::string changes = changed.changes.empty()
+                                        ? ""
+                                        : ", " + std::to_string(changed.changes.size()) +
+                                              (changed.changes.size() == 1 ? " intervention" : " interventions");
         const std::string mask =
             !changed.mask.is_own()
                 ? "mask " + changed.mask.label() + changes
@@ -78,7 +81,7 @@ void draw_status_bar(Scene& s, Rect area) {
                       (window ? ", window " + std::to_string(window) : "") + changes;
         ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
     }
-    if (!s.state.left_workspace.empty()) x = draw_left_workspace(s, x, y);
+    if (!s.session.document.left_workspace.empty()) x = draw_left_workspace(s, x, y);
     if (const std::string notice = shown_notice(s); !notice.empty()) {
         ui.name("notice", {x, area.y, ui.px(400), area.h});
         ui.text.draw(x, y, kCaption, ui.colors->accent_text,

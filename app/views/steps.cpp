@@ -1,11 +1,19 @@
 // One query's attention as a table that reads left to right; every number lights the ones it came from.
+#include "views/steps.h"
+
 #include <algorithm>
 #include <cmath>
 
+#include "io/json.h"
 #include "views/parts.h"
 #include "views/vector_strips.h"
 
 namespace headlight {
+
+void StepsState::visit(FieldVisitor& v) {
+    v.report("step_column", static_cast<int>(column));
+    v.report("strips_open", strips.open);
+}
 
 namespace {
 
@@ -115,8 +123,8 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
         t.columns.push_back({&k, left, x, left + ui.px(8), left + std::max(ui.px(8), bar_w)});
     }
     t.pitch = std::clamp(area.h / keys, ui.px(22), ui.px(28));
-    s.state.steps_scroll = scrolled(ui, area, t.pitch * keys, s.state.steps_scroll);
-    t.scroll = s.state.steps_scroll;
+    s.of<StepsState>().scroll = scrolled(ui, area, t.pitch * keys, s.of<StepsState>().scroll);
+    t.scroll = s.of<StepsState>().scroll;
     return t;
 }
 
@@ -168,7 +176,7 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, 
 /// The numbers that the focused one came from, on bg3; itself in an amber frame.
 void draw_sources(Scene& s, const Table& t, int key) {
     Ui& ui = s.ui;
-    const Placed* here = find_column(t, s.state.step_column);
+    const Placed* here = find_column(t, s.of<StepsState>().column);
     if (!here) return;
     for (const Column from : here->kind->from)
         if (const Placed* p = find_column(t, from))
@@ -191,7 +199,7 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
         ui.text.draw(t.area.x + ui.px(50), y, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3,
                      ui.text.fitted(kBodyMono, labels[static_cast<size_t>(k)], ui.px(92)));
         for (const Placed& p : t.columns) draw_number(s, t, p, found.answer, k, focused);
-        const Placed* here = focused ? find_column(t, s.state.step_column) : nullptr;
+        const Placed* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
         if (here) ui.frame(cell_box(ui, t, *here, k), ui.colors->accent, 2, 2);
     }
     ui.unclip();
@@ -200,16 +208,16 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
 void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     const Hit h = s.ui.control("steps/table", t.area);
     if (const int step = s.ui.take_step("steps/table"); step != 0)
-        s.state.step_column = static_cast<StepColumn>(
-            std::clamp(static_cast<int>(s.state.step_column) + step, 0, static_cast<int>(StepColumn::delta)));
+        s.of<StepsState>().column = static_cast<StepColumn>(std::clamp(
+            static_cast<int>(s.of<StepsState>().column) + step, 0, static_cast<int>(StepColumn::delta)));
     if (!h.hovered) return;
     const int key = static_cast<int>((h.mouse.y - t.area.y + t.scroll) / t.pitch);
     if (key < 0 || key >= static_cast<int>(found.answer.keys.size())) return;
     s.point_at(std::pair{found.asked.query, key});
     for (const Placed& p : t.columns)
-        if (h.mouse.x >= p.left && h.mouse.x < p.right + s.ui.px(8)) s.state.step_column = p.kind->what;
+        if (h.mouse.x >= p.left && h.mouse.x < p.right + s.ui.px(8)) s.of<StepsState>().column = p.kind->what;
     if (!h.clicked) return;
-    s.state.locked = s.state.hovered;
+    s.session.selection.locked = s.session.selection.hovered.cell;
     s.fields.leave();
 }
 
@@ -261,14 +269,14 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
     ui.tooltip("steps/delta", h,
                "The weighted value vectors are added (z) and go through the head's slice of the output "
                "matrix. The length of what comes out is not the sum of the lengths above.");
-    if (h.hovered) s.state.step_column = Column::delta;
+    if (h.hovered) s.of<StepsState>().column = Column::delta;
 }
 
 }  // namespace
 
 std::vector<Question> ask_steps(const Scene& s) {
     const auto cell = s.shown_cell();
-    return {StepsWanted{s.state.site, s.state.head, cell ? cell->first : 0}};
+    return {StepsWanted{s.session.selection.site, s.session.selection.head, cell ? cell->first : 0}};
 }
 
 void draw_steps(Scene& s, Rect area) {
@@ -294,11 +302,12 @@ void draw_steps(Scene& s, Rect area) {
                 rows = static_cast<float>(found->answer.keys.size()) * ui.px(28);
     const Table t =
         arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, ui.px(60)))}, found->answer);
-    if (s.state.steps_followed != std::pair{query, key}) {
-        s.state.steps_followed = {query, key};
-        if (!s.state.hovered)
-            s.state.steps_scroll = scrolled_to(s.state.steps_scroll, t.pitch * static_cast<float>(key),
-                                               t.pitch * static_cast<float>(key + 1), t.area.h);
+    if (s.of<StepsState>().followed != std::pair{query, key}) {
+        s.of<StepsState>().followed = {query, key};
+        if (!s.session.selection.hovered.cell)
+            s.of<StepsState>().scroll =
+                scrolled_to(s.of<StepsState>().scroll, t.pitch * static_cast<float>(key),
+                            t.pitch * static_cast<float>(key + 1), t.area.h);
     }
     answer_table(s, t, *found);
     draw_head_row(s, area, t, found->answer, area.y + ui.px(58));

@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "views/parts.h"
+#include "views/save_menu.h"
+#include "views/steps.h"
 #include "views/vector_strips.h"
 
 namespace headlight {
@@ -15,7 +17,7 @@ void draw_arithmetic(Scene& s, Rect column, float& y, const Steps& steps, const 
     Ui& ui = s.ui;
     const AttentionRule& rule = s.sentence()->trace->rule(s.site());
     const ModelConfig& c = s.model()->config;
-    const StepColumn on = s.state.step_column;
+    const StepColumn on = s.of<StepsState>().column;
     const bool root = c.scale == 0 && !c.scale_by_layer;
     y = draw_pair(ui, column, y, "q·k", number(k.dot, 2), on == StepColumn::dot);
     if (rule.scale != 1)
@@ -94,7 +96,7 @@ void draw_steps_inspector(Scene& s, Rect area) {
     y += ui.px(22);
     draw_products(s, column, y, strips_of(s, *found, key));
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.state, false);
+    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
 }
 
 }  // namespace headlight

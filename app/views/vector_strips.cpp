@@ -1,9 +1,8 @@
-#include "views/vector_strips.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "views/parts.h"
+#include "views/steps.h"
 
 namespace headlight {
 
@@ -19,8 +18,9 @@ Strip strip(std::string name, Vector values, const std::string& sign, bool query
 std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
     const std::string query = token_at(s.query_labels(), found.asked.query),
                       at = token_at(s.key_labels(), key);
-    if (s.state.step_column < StepColumn::weight) return "q·k of " + query + " and " + at;
-    if (s.state.step_column == StepColumn::delta) return "ΔE of " + query + ": z through the output matrix";
+    if (s.of<StepsState>().column < StepColumn::weight) return "q·k of " + query + " and " + at;
+    if (s.of<StepsState>().column == StepColumn::delta)
+        return "ΔE of " + query + ": z through the output matrix";
     return "Weighted value of " + at + " for " + query;
 }
 
@@ -35,7 +35,7 @@ void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, i
                 signed_color(ui.colors->dark, strip.values[d] / largest));
     const Hit h = ui.hit(path, r);
     if (h.hovered) dimension = std::clamp(static_cast<int>((h.mouse.x - r.x) / w), 0, n - 1);
-    if (h.clicked) s.state.strips_open = !s.state.strips_open;
+    if (h.clicked) s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
 }
 
 void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
@@ -46,7 +46,8 @@ void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
     const float wide = area.w / static_cast<float>(groups), pitch = ui.px(kNumberRow),
                 column = (wide - ui.px(40)) / static_cast<float>(strips.size());
     ui.clip({area.x, area.y - ui.px(20), area.w, area.h + ui.px(20)});
-    s.state.strips_scroll = scrolled(ui, area, pitch * static_cast<float>(rows), s.state.strips_scroll);
+    s.of<StepsState>().strips.scroll =
+        scrolled(ui, area, pitch * static_cast<float>(rows), s.of<StepsState>().strips.scroll);
     for (int g = 0; g < groups; ++g)
         for (size_t c = 0; c < strips.size(); ++c)
             ui.text.draw_right(
@@ -57,7 +58,8 @@ void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
     ui.clip(area);
     for (int d = 0; d < n; ++d) {
         const float x = area.x + wide * static_cast<float>(d / rows),
-                    y = area.y + pitch * (static_cast<float>(d % rows) + 0.5f) - s.state.strips_scroll;
+                    y = area.y + pitch * (static_cast<float>(d % rows) + 0.5f) -
+                        s.of<StepsState>().strips.scroll;
         if (y < area.y - pitch || y > area.bottom() + pitch) continue;
         ui.text.draw_right(x + ui.px(28), y, kCaptionMono, ui.colors->t3, std::to_string(d));
         for (size_t c = 0; c < strips.size(); ++c)
@@ -88,9 +90,9 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, in
     const Vector q = trace.q(w.site, w.head).row(w.query).transpose(),
                  k = trace.k(w.site, w.head).row(key).transpose();
     const Vector v = trace.v(w.site, w.head).row(key).transpose(), &z = found.answer.z;
-    if (s.state.step_column == StepColumn::delta)
+    if (s.of<StepsState>().column == StepColumn::delta)
         return {strip("z " + query, z, "‖·‖", true), strip("ΔE " + query, found.answer.delta, "‖·‖", true)};
-    if (s.state.step_column >= StepColumn::weight)
+    if (s.of<StepsState>().column >= StepColumn::weight)
         return {strip("v " + at, v, "‖·‖"),
                 strip("w·v × " + decimals(found.answer.keys[static_cast<size_t>(key)].weight, 3),
                       v * found.answer.keys[static_cast<size_t>(key)].weight, "‖·‖"),
@@ -108,14 +110,14 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
     ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1,
                  ui.text.fitted(kBody, heading(s, found, key), area.w - ui.px(320)));
     if (ui.link("steps/numbers", area.right() - pad, area.y + ui.px(24),
-                s.state.strips_open ? "Strips" : "Numbers", s.state.strips_open))
-        s.state.strips_open = !s.state.strips_open;
-    if (s.state.strips_open)
+                s.of<StepsState>().strips.open ? "Strips" : "Numbers", s.of<StepsState>().strips.open))
+        s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
+    if (s.of<StepsState>().strips.open)
         return draw_numbers(s, {area.x + pad, area.y + ui.px(68), area.w - 2 * pad, area.h - ui.px(80)},
                             strips);
     const float room = area.h - ui.px(42 + 32), pitch = room / static_cast<float>(strips.size()),
                 high = std::min(ui.px(36), pitch - ui.px(8));
-    int dimension = s.state.strip_dimension;
+    int dimension = s.of<StepsState>().strips.dimension;
     Index steepest = 0;
     strips.back().values.cwiseAbs().maxCoeff(&steepest);
     for (size_t i = 0; i < strips.size(); ++i) {
@@ -129,7 +131,7 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
         ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - ui.px(8),
                            r.middle_y(), kCaption, ink, strips[i].sign);
     }
-    s.state.strip_dimension = dimension;
+    s.of<StepsState>().strips.dimension = dimension;
     const auto n = static_cast<int>(strips[0].values.size());
     const int shown =
         dimension >= 0 && dimension < n ? dimension : std::min(static_cast<int>(steepest), n - 1);

@@ -1,9 +1,15 @@
 // The vectors behind the steps: coloured strips that open to numbers.
 #pragma once
 
-#include "views/views.h"
+#include "views/scene.h"
 
 namespace headlight {
+
+struct StripsState {
+    int dimension = -1;  // −1: the one that counts most
+    bool open = false;   // whether they show numbers
+    float scroll = 0;
+};
 
 /// One of the vectors that the focused number is made of.
 struct Strip {

@@ -4,7 +4,18 @@
 #include <cctype>
 
 #include "session/workspace.h"
-#include "views/numbers.h"
+#include "views/align.h"
+#include "views/all_heads.h"
+#include "views/architecture.h"
+#include "views/compare.h"
+#include "views/delta.h"
+#include "views/graph.h"
+#include "views/heat_map.h"
+#include "views/lens.h"
+#include "views/lines.h"
+#include "views/picture.h"
+#include "views/positions.h"
+#include "views/steps.h"
 
 namespace headlight {
 
@@ -24,7 +35,7 @@ const char* no_cross(const Model& m) {
                ? nullptr
                : "Only a model with an encoder and a decoder aligns a source with a target.";
 }
-bool aligns_layer(const ViewState& s) { return s.align_of != AlignOf::head; }
+bool aligns_layer(const Session& s) { return s.of<AlignState>().of != AlignOf::head; }
 
 }  // namespace
 
@@ -42,7 +53,8 @@ std::span<const View> views() {
          .digit = '1',
          .draw = draw_heat_map,
          .own_figure = true,
-         .numbers = pattern_numbers},
+         .numbers = pattern_numbers,
+         .visit = visit_state<HeatMapState>},
         {.key = "lines",
          .name = "Lines",
          .digit = '2',
@@ -52,7 +64,8 @@ std::span<const View> views() {
          .ask = ask_lines,
          .list = draw_lines_list,
          .inspect = draw_lines_inspector,
-         .numbers = layer_numbers},
+         .numbers = layer_numbers,
+         .visit = visit_state<LinesState>},
         {.key = "steps",
          .name = "Steps",
          .digit = '3',
@@ -60,7 +73,8 @@ std::span<const View> views() {
          .missing = no_weights,
          .ask = ask_steps,
          .inspect = draw_steps_inspector,
-         .numbers = steps_numbers},
+         .numbers = steps_numbers,
+         .visit = visit_state<StepsState>},
         {.key = "delta",
          .name = "ΔE",
          .digit = '4',
@@ -70,7 +84,8 @@ std::span<const View> views() {
          .ask = ask_delta,
          .list = draw_delta_list,
          .inspect = draw_delta_inspector,
-         .numbers = delta_numbers},
+         .numbers = delta_numbers,
+         .visit = visit_state<DeltaState>},
         {.key = "lens",
          .name = "Prediction",
          .former = "next",
@@ -90,7 +105,8 @@ std::span<const View> views() {
          .ask = ask_graph,
          .list = draw_graph_list,
          .inspect = draw_graph_inspector,
-         .numbers = graph_numbers},
+         .numbers = graph_numbers,
+         .visit = visit_state<GraphState>},
         {.key = "compare",
          .name = "Compare",
          .digit = '7',
@@ -99,7 +115,8 @@ std::span<const View> views() {
          .list = draw_compare_list,
          .closes_inspector = true,
          .second_head = true,
-         .numbers = compare_numbers},
+         .numbers = compare_numbers,
+         .visit = visit_state<CompareState>},
         {.key = "alignment",
          .name = "Alignment",
          .former = "align",
@@ -112,7 +129,8 @@ std::span<const View> views() {
          .inspect = draw_alignment_inspector,
          .lists_choices = true,
          .of_layer = aligns_layer,
-         .numbers = alignment_numbers},
+         .numbers = alignment_numbers,
+         .visit = visit_state<AlignState>},
         {.key = "heads",
          .name = "All heads",
          .digit = '9',
@@ -120,7 +138,8 @@ std::span<const View> views() {
          .shows = Shows::model,
          .ask = ask_all_heads,
          .fills_window = true,
-         .numbers = heads_numbers},
+         .numbers = heads_numbers,
+         .visit = visit_state<AllHeadsState>},
         {.key = "model",
          .name = "Model",
          .digit = '0',
@@ -128,7 +147,8 @@ std::span<const View> views() {
          .missing = no_weights,
          .shows = Shows::model,
          .ask = ask_architecture,
-         .fills_window = true},
+         .fills_window = true,
+         .visit = visit_state<ArchitectureState>},
         {.key = "positions",
          .name = "Positions",
          .digit = 'P',
@@ -138,23 +158,35 @@ std::span<const View> views() {
          .shows = Shows::model,
          .ask = ask_positions,
          .fills_window = true,
-         .numbers = position_numbers},
+         .numbers = position_numbers,
+         .visit = visit_state<PositionsState>},
     };
     return table;
 }
 
-size_t view_for(const ViewState& state, const Model& model) {
+std::span<const StateVisit> view_visits() {
+    static const std::vector<StateVisit> visits = [] {
+        std::vector<StateVisit> out;
+        for (const View& view : views())
+            if (view.visit) out.push_back(view.visit);
+        return out;
+    }();
+    return visits;
+}
+
+size_t view_for(const Session& session, const Model& model) {
     const auto shows = [&](const View& v) { return v.offered(model) && !v.missing(model); };
-    if (state.view && shows(views()[*state.view])) return *state.view;
+    if (session.selection.view && shows(views()[*session.selection.view])) return *session.selection.view;
     const auto first = std::find_if(views().begin(), views().end(), shows);
     return static_cast<size_t>(first - views().begin());
 }
 
-void open_view(ViewState& state, const char* key) {
+void open_view(Session& session, const char* key) {
     const auto view = std::find_if(views().begin(), views().end(),
                                    [&](const View& v) { return std::string_view(v.key) == key; });
-    if (!state.view || !views()[*state.view].fills_window) state.view_before = state.view;
-    state.view = static_cast<size_t>(view - views().begin());
+    if (!session.selection.view || !views()[*session.selection.view].fills_window)
+        session.selection.view_before = session.selection.view;
+    session.selection.view = static_cast<size_t>(view - views().begin());
 }
 
 const View* find_view(const std::string& name) {
@@ -174,11 +206,11 @@ std::string key_of_view(const std::string& name) {
     return view ? view->key : name;
 }
 
-void open_named_view(ViewState& state, const std::string& name) {
-    if (const View* view = find_view(name)) open_view(state, view->key);
+void open_named_view(Session& session, const std::string& name) {
+    if (const View* view = find_view(name)) open_view(session, view->key);
 }
 
-void close_view(ViewState& state) { state.view = state.view_before; }
+void close_view(Session& session) { session.selection.view = session.selection.view_before; }
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
@@ -196,7 +228,7 @@ int Scene::heaviest_query(int key) const {
 
 std::optional<std::pair<int, int>> Scene::shown_cell() const {
     if (!sentence() || !answer->picture) return std::nullopt;
-    const auto cell = state.focused();
+    const auto cell = session.selection.focused();
     if (cell && holds(*cell)) return cell;
     const ModelKind kind = model()->config.kind;
     const bool predicts =
@@ -208,27 +240,28 @@ std::optional<std::pair<int, int>> Scene::shown_cell() const {
     return std::pair{query, heaviest_key(query)};
 }
 
-void choose_model(ViewState& state, const std::string& path, uint64_t attempt) {
-    state.model_path = path;
-    state.model_attempt = attempt;
+void choose_model(Session& session, const std::string& path, uint64_t attempt) {
+    session.document.model_path = path;
+    session.document.model_attempt = attempt;
 }
 
-void choose_model(ViewState& state, const std::string& path) {
+void choose_model(Session& session, const std::string& path) {
     if (is_workspace(path)) {
-        state.workspace_wanted = path;
+        session.document.workspace_wanted = path;
         return;
     }
-    if (state.choosing_other) {
-        state.other_model = path;
-        ++state.other_attempt;
-        state.model_menu = state.choosing_other = false;
+    if (session.choosing_other) {
+        session.document.comparison.model = path;
+        ++session.document.comparison.attempt;
+        session.model_menu = session.choosing_other = false;
         return;
     }
-    state.changes_wait = path == state.model_path &&
-                         state.intervention != Intervention{};  // opened again: what was changed stays
-    choose_model(state, path, ++state.attempts);
-    state.hovered.reset();
-    state.locked.reset();
+    session.document.changes_wait =
+        path == session.document.model_path &&
+        session.document.intervention != Intervention{};  // opened again: what was changed stays
+    choose_model(session, path, ++session.document.attempts);
+    session.selection.hovered.cell.reset();
+    session.selection.locked.reset();
 }
 
 }  // namespace headlight

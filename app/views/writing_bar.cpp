@@ -34,7 +34,7 @@ std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 1
 /// The methods: greedy, beam search, sampling.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    Decoding& d = s.state.decoding;
+    Decoding& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
             ui.choice(x, y, "Decoding", "writing/method", {"greedy", "beam search", "sampling"}, method);
@@ -59,18 +59,19 @@ void choose_decoding(Scene& s, float x, float y) {
     }
     if (s.model()->config.kind == ModelKind::decoder)
         choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192},
-                           s.state.written_length, as_count);
+                           s.session.document.generation.length, as_count);
 }
 
 /// Lets the step go on by itself until the end.
 void play(Scene& s) {
     const double now = ImGui::GetTime();
-    if (shown_step(s) >= last_step(s) && s.state.step < 0) s.state.playing = false;
-    if (!s.state.playing) return;
-    const double rest = kStepSeconds - (now - s.state.step_at);
+    if (shown_step(s) >= last_step(s) && s.session.document.generation.step < 0)
+        s.session.document.generation.playing = false;
+    if (!s.session.document.generation.playing) return;
+    const double rest = kStepSeconds - (now - s.session.document.generation.step_at);
     if (rest <= 0) {
         take_writing_step(s, 1);
-        s.state.step_at = now;
+        s.session.document.generation.step_at = now;
     }
     s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
@@ -82,10 +83,11 @@ float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + ui.px(24); }
 void draw_play(Scene& s, float right, float y) {
     Ui& ui = s.ui;
     const Rect r{right - ui.px(72), y - ui.px(16), ui.px(72), ui.px(32)};
-    if (ui.button("writing/play", r, s.state.playing ? "Pause" : "Play")) {
-        if (!s.state.playing && shown_step(s) >= last_step(s)) s.state.step = 0;
-        s.state.playing = !s.state.playing;
-        s.state.step_at = ImGui::GetTime();
+    if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play")) {
+        if (!s.session.document.generation.playing && shown_step(s) >= last_step(s))
+            s.session.document.generation.step = 0;
+        s.session.document.generation.playing = !s.session.document.generation.playing;
+        s.session.document.generation.step_at = ImGui::GetTime();
     }
     if (s.model()->config.kind != ModelKind::decoder) return;
     const float w = insert_width(ui);
@@ -128,7 +130,7 @@ void draw_slider(Scene& s, Rect track) {
     if (h.pressed && n > 0) {
         go_to_writing_step(
             s, static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))));
-        s.state.playing = false;
+        s.session.document.generation.playing = false;
     }
     if (const int by = ui.take_step("writing/slider")) take_writing_step(s, by);
     const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
@@ -143,8 +145,8 @@ void draw_slider(Scene& s, Rect track) {
 void draw_others(Scene& s, Rect row) {
     Ui& ui = s.ui;
     const auto choices = choices_at(s, shown_step(s));
-    float x =
-        row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") + ui.px(12);
+    float x = row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") +
+              ui.px(12);
     for (size_t i = 0; i < choices.size(); ++i) {
         const std::string label = prediction_label(*s.model(), choices[i].id),
                           share = percent(choices[i].probability);
@@ -190,16 +192,16 @@ bool is_written(const Scene& s, int step, int id) {
 }
 
 void go_on_from(Scene& s, int step, int id) {
-    s.state.force(s.sentence()->written->writing, step, id);
+    s.session.document.generation.force(s.sentence()->written->writing, step, id);
     if (s.sentence()->second.empty()) return;
-    s.fields.second.replace("", s.state.history);
+    s.fields.second.replace("", s.session.document.history);
     s.fields.leave();
 }
 
 void go_to_writing_step(Scene& s, int step) {
     const int n = last_step(s);
-    s.state.step = step >= n ? -1 : std::max(step, 0);
-    s.state.locked.reset();
+    s.session.document.generation.step = step >= n ? -1 : std::max(step, 0);
+    s.session.selection.locked.reset();
 }
 
 void take_writing_step(Scene& s, int by) { go_to_writing_step(s, shown_step(s) + by); }
@@ -212,14 +214,15 @@ void keep_written(Scene& s) {
     for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i)
         text += (*s.model()->target_tokenizer()).bytes(ids[i]);
     if (!is_valid_utf8(text)) {
-        s.state.notice = "The generated text ends inside a character; go one step further or back.";
+        s.session.notice = "The generated text ends inside a character; go one step further or back.";
         return;
     }
-    s.fields.sentence.replace(s.fields.sentence.text() + text, s.state.history);
+    s.fields.sentence.replace(s.fields.sentence.text() + text, s.session.document.history);
 }
 
 float writing_bar_height(const Scene& s, bool shows_others) {
-    if (!offers_writing(s) || !s.sentence()->written || (!s.state.writing_bar && shows_others)) return 0;
+    if (!offers_writing(s) || !s.sentence()->written || (!s.session.document.generation.bar && shows_others))
+        return 0;
     return s.ui.px(shows_others ? 150 : 112);
 }
 
@@ -229,8 +232,7 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
     const bool decoder = s.model()->config.kind == ModelKind::decoder;
-    const float pad = ui.px(24), y = area.y + ui.px(28),
-                buttons = ui.px(96) + (decoder ? insert_width(ui) + ui.px(8) : 0);
+    const float pad = ui.px(24), y = area.y + ui.px(28), buttons = ui.px(96) + (decoder ? insert_width(ui) + ui.px(8) : 0);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
     ui.name("writing/step", {area.x + pad, y - ui.px(10), ui.text.width(kBody, step), ui.px(20)});
@@ -239,20 +241,21 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     draw_play(s, area.right() - pad, y);
     const float below = area.y + ui.px(88);
     if (!s.sentence()->second.empty())
-        ui.text.draw(
-            area.x + pad, below, kCaption, ui.colors->t2,
-            ui.text.fitted(kCaption,
-                           "You typed this target (teacher forcing): each probability is the model’s. "
-                           "Choose another token to let the model continue.",
-                           area.w - 2 * pad));
+        ui.text.draw(area.x + pad, below, kCaption, ui.colors->t2,
+                     ui.text.fitted(kCaption,
+                                    "You typed this target (teacher forcing): each probability is the model’s. "
+                                    "Choose another token to let the model continue.",
+                                    area.w - 2 * pad));
     else
         choose_decoding(s, area.x + pad, below);
-    if (!s.state.forced.empty()) {
-        const std::string many = std::to_string(s.state.forced.size()) +
-                                 (s.state.forced.size() == 1 ? " token" : " tokens") + " forced";
+    if (!s.session.document.generation.forced.empty()) {
+        const std::string many = std::to_string(s.session.document.generation.forced.size()) +
+                                 (s.session.document.generation.forced.size() == 1 ? " token" : " tokens") +
+                                 " forced";
         const float w = ui.text.width(kCaption, "Release");
         ui.text.draw_right(area.right() - pad - w - ui.px(12), below, kCaption, ui.colors->t3, many);
-        if (ui.link("writing/release", area.right() - pad, below, "Release")) s.state.unforce();
+        if (ui.link("writing/release", area.right() - pad, below, "Release"))
+            s.session.document.generation.unforce();
     }
     if (shows_others) draw_others(s, {area.x + pad, area.y + ui.px(112), area.w - 2 * pad, ui.px(28)});
 }

@@ -9,11 +9,16 @@
 #include "session/workspace.h"
 #include "views/all_heads.h"
 #include "views/changes.h"
+#include "views/chips.h"
+#include "views/menus.h"
 #include "views/numbers.h"
 #include "views/page.h"
+#include "views/save_menu.h"
+#include "views/views.h"
 #include "views/writing.h"
 #include "window/application.h"
 #include "window/beside.h"
+#include "window/layout.h"
 
 namespace headlight {
 
@@ -23,17 +28,18 @@ void Application::move_head(int layers, int heads) {
     if (!answer_ || !answer_->sentence) return;
     const ModelConfig& c = answer_->sentence->model->config;
     const bool aligned =
-        views()[view_for(state_, *answer_->sentence->model)].lists_choices;  // stays within cross-attention
-    state_.site = std::clamp(state_.site + layers, aligned ? cross_site(c, 0) : 0, c.sites() - 1);
-    state_.head += heads;
-    fit_head(state_, c);
-    state_.choose_head = false;
+        views()[view_for(session_, *answer_->sentence->model)].lists_choices;  // stays within cross-attention
+    session_.selection.site =
+        std::clamp(session_.selection.site + layers, aligned ? cross_site(c, 0) : 0, c.sites() - 1);
+    session_.selection.head += heads;
+    fit_head(session_.selection, c);
+    session_.selection.choose_head = false;
 }
 
 /// Whether the arrows step through what the model writes.
 bool Application::aligns() const {
     return answer_ && answer_->sentence && answer_->sentence->written &&
-           views()[view_for(state_, *answer_->sentence->model)].lists_choices;
+           views()[view_for(session_, *answer_->sentence->model)].lists_choices;
 }
 
 /// The locked cell (or the one that is shown) by rows and columns of the picture.
@@ -41,30 +47,35 @@ void Application::move_cell(int down, int across) {
     const Scene scene = make_scene();
     auto cell = scene.shown_cell();
     if (!cell) return;
-    if (state_.queries == Axis::columns) std::swap(down, across);
-    state_.locked = std::pair{std::clamp(cell->first + down, 0, scene.queries() - 1),
-                              std::clamp(cell->second + across, 0, scene.keys() - 1)};
+    if (session_.preferences.queries == Axis::columns) std::swap(down, across);
+    session_.selection.locked = std::pair{std::clamp(cell->first + down, 0, scene.queries() - 1),
+                                          std::clamp(cell->second + across, 0, scene.keys() - 1)};
 }
 
 /// What the mouse chooses from lists, by key.
 void Application::handle_choices() {
     if (input_.take(GLFW_KEY_R, true))
-        state_.rank = state_.rank + 1 < static_cast<int>(kStatistics) ? state_.rank + 1 : kRankByCell;
+        session_.preferences.rank = session_.preferences.rank + 1 < static_cast<int>(kStatistics)
+                                        ? session_.preferences.rank + 1
+                                        : kRankByCell;
     if (input_.take(GLFW_KEY_L, true))
-        state_.scale = static_cast<Scale>((static_cast<int>(state_.scale) + 1) % 3);
+        session_.preferences.scale =
+            static_cast<Scale>((static_cast<int>(session_.preferences.scale) + 1) % 3);
     if (input_.take(GLFW_KEY_T, true))
-        state_.queries = state_.queries == Axis::rows ? Axis::columns : Axis::rows;
-    if (input_.take(GLFW_KEY_I, true)) state_.inspector_over = !state_.inspector_over;
-    if (input_.take(GLFW_KEY_D, true)) state_.dark = !state_.dark;
+        session_.preferences.queries =
+            session_.preferences.queries == Axis::rows ? Axis::columns : Axis::rows;
+    if (input_.take(GLFW_KEY_I, true))
+        session_.of<LayoutState>().inspector_over = !session_.of<LayoutState>().inspector_over;
+    if (input_.take(GLFW_KEY_D, true)) session_.preferences.dark = !session_.preferences.dark;
     const bool typing = fields_.typed() || types_path();
     for (const View& v : views())
         if (answer_ && answer_->sentence && v.offered(*answer_->sentence->model) &&
             (input_.take(v.digit, true) || (!typing && v.digit <= '9' && input_.take(v.digit))))
-            open_view(state_, v.key);
+            open_view(session_, v.key);
     if (input_.take(GLFW_KEY_K, true)) {
         const auto names = colormap_names();
-        const auto now = std::find(names.begin(), names.end(), state_.colormap);
-        state_.colormap = names[static_cast<size_t>(now - names.begin() + 1) % names.size()];
+        const auto now = std::find(names.begin(), names.end(), session_.preferences.colormap);
+        session_.preferences.colormap = names[static_cast<size_t>(now - names.begin() + 1) % names.size()];
     }
 }
 
@@ -75,26 +86,32 @@ void Application::copy_numbers() {
         return shown_numbers(make_scene());
     });
     if (!found || found->empty()) {
-        state_.notice = found ? "This view has no numbers to copy." : found.error().message;
+        session_.notice = found ? "This view has no numbers to copy." : found.error().message;
         return;
     }
     const auto& tables = *found;
     glfwSetClipboardString(window_, as_tsv(tables[0]).c_str());
-    state_.notice = "Copied “" + tables[0].name + "”: " + std::to_string(tables[0].values.rows()) + " × " +
-                    std::to_string(tables[0].values.cols()) + " numbers" +
-                    (tables.size() > 1 ? "; the view's other tables can be saved." : ".");
+    session_.notice = "Copied “" + tables[0].name + "”: " + std::to_string(tables[0].values.rows()) + " × " +
+                      std::to_string(tables[0].values.cols()) + " numbers" +
+                      (tables.size() > 1 ? "; the view's other tables can be saved." : ".");
 }
 
 /// The view as a page, with the style that the save menu shows.
 ViewPage Application::page_to_save() const {
-    ViewPage page{view_for(state_, *answer_->sentence->model), state_, answer_, 0, 0, 1, state_.figure};
+    ViewPage page{view_for(session_, *answer_->sentence->model),
+                  session_,
+                  answer_,
+                  0,
+                  0,
+                  1,
+                  session_.of<SaveMenu>().style};
     FigureStyle& f = page.style;
-    f.colormap = state_.colormap;
-    f.scale = state_.scale;
-    f.queries = state_.queries;
-    f.marks = state_.marks;
-    f.drop_sink = state_.drop_sink;
-    size_page(page, state_.centre.first, state_.centre.second);
+    f.colormap = session_.preferences.colormap;
+    f.scale = session_.preferences.scale;
+    f.queries = session_.preferences.queries;
+    f.marks = session_.preferences.marks;
+    f.drop_sink = session_.preferences.drop_sink;
+    size_page(page, session_.of<LayoutState>().centre.first, session_.of<LayoutState>().centre.second);
     return page;
 }
 
@@ -107,8 +124,8 @@ Result<Drawing> draw_page(const ViewPage& page) {
     ThreadPool pool(1);
     FigureOptions options;
     static_cast<FigureStyle&>(options) = page.style;
-    options.site = page.state.site;
-    options.head = page.state.head;
+    options.site = page.session.selection.site;
+    options.head = page.session.selection.head;
     return find_figure(view.key)->make(page.answer->sentence->trace, options, pool);
 }
 
@@ -116,8 +133,8 @@ Result<Drawing> draw_page(const ViewPage& page) {
 
 void Application::save_picture() {
     if (!answer_ || !answer_->sentence || !answer_->sentence->trace || saving_.valid()) return;
-    saving_path_ = state_.save_path;
-    state_.save_result = "saving…";
+    saving_path_ = session_.of<SaveMenu>().path;
+    session_.of<SaveMenu>().result = "saving…";
     saving_ = beside([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
         if (is_numbers_path(path)) return write_view_numbers(path, page);
         TRY(const Drawing drawing, draw_page(page));
@@ -129,7 +146,7 @@ void Application::save_picture() {
 void Application::update_preview() {
     if (previewing_.valid() && previewing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
         const auto image = previewing_.get();
-        state_.preview_error = image ? "" : image.error().message;
+        session_.of<SaveMenu>().preview_error = image ? "" : image.error().message;
         if (image) {
             pictures_.preview = Texture::of_rgb(image->width, image->height, image->rgb.data());
             pictures_.preview_w = image->width;
@@ -137,19 +154,20 @@ void Application::update_preview() {
         }
         frames_wanted_ = std::max(frames_wanted_, 1);
     }
-    if (!state_.save_menu) {
+    if (!session_.save_menu) {
         previewed_.reset();
         pictures_.preview = {};
         return;
     }
-    if (state_.save_workspace || state_.preview_box.first < 16 || state_.preview_box.second < 16 ||
-        previewing_.valid() || !answer_ || !answer_->sentence || !answer_->sentence->trace)
+    if (session_.of<SaveMenu>().workspace || session_.of<SaveMenu>().preview_box.first < 16 ||
+        session_.of<SaveMenu>().preview_box.second < 16 || previewing_.valid() || !answer_ ||
+        !answer_->sentence || !answer_->sentence->trace)
         return;
     const ViewPage page = page_to_save();
-    const auto now = std::tuple(page.style, page.answer, page.view, state_.preview_box);
+    const auto now = std::tuple(page.style, page.answer, page.view, session_.of<SaveMenu>().preview_box);
     if (previewed_ == now) return;
     previewed_ = now;
-    previewing_ = beside([page, box = state_.preview_box]() -> Result<RgbImage> {
+    previewing_ = beside([page, box = session_.of<SaveMenu>().preview_box]() -> Result<RgbImage> {
         TRY(const Drawing drawing, draw_page(page));
         return draw_image(drawing, box.first, box.second);
     });
@@ -158,73 +176,75 @@ void Application::update_preview() {
 /// The workspace is small: it is written at once.
 void Application::save_workspace_file() {
     note_state();
-    const std::string path = state_.save_path;
-    const Status written = save_workspace(state_, path);
-    state_.save_failed = !written;
-    state_.save_result = written ? "Saved " + path : written.error().message;
-    if (written) state_.workspace = state_.may_replace = path;
+    const std::string path = session_.of<SaveMenu>().path;
+    const Status written = save_workspace(session_, path);
+    session_.of<SaveMenu>().failed = !written;
+    session_.of<SaveMenu>().result = written ? "Saved " + path : written.error().message;
+    if (written) session_.document.workspace = session_.of<SaveMenu>().may_replace = path;
     frames_wanted_ = 2;
 }
 
 /// Makes the typed path a full one. A file that is there already is replaced only when the person asks for it
 /// once more.
 bool Application::settle_save_path() {
-    fs::path path = full_path(state_.save_path, state_.save_folder);
+    fs::path path = full_path(session_.of<SaveMenu>().path, session_.of<SaveMenu>().folder);
     std::error_code problem;
     if (path.empty())
-        path = proposed_path(state_);
+        path = proposed_path(session_);
     else if (!path.has_filename() || fs::is_directory(path, problem))
-        path = next_free(path / proposed_path(state_).filename());
-    if (state_.save_workspace && !is_workspace(path)) path += ".headlight.json";
-    state_.save_path = path.string();
+        path = next_free(path / proposed_path(session_).filename());
+    if (session_.of<SaveMenu>().workspace && !is_workspace(path)) path += ".headlight.json";
+    session_.of<SaveMenu>().path = path.string();
     std::error_code ignored;
-    const bool asks = fs::is_regular_file(path, ignored) && state_.may_replace != state_.save_path;
+    const bool asks = fs::is_regular_file(path, ignored) &&
+                      session_.of<SaveMenu>().may_replace != session_.of<SaveMenu>().path;
     if (!asks) return true;
-    state_.may_replace = state_.save_path;
-    state_.save_failed = true;
-    state_.save_result = state_.save_path + " is there already. Save again to replace it; " +
-                         next_free(path).filename().string() + " is free.";
+    session_.of<SaveMenu>().may_replace = session_.of<SaveMenu>().path;
+    session_.of<SaveMenu>().failed = true;
+    session_.of<SaveMenu>().result = session_.of<SaveMenu>().path +
+                                     " is there already. Save again to replace it; " +
+                                     next_free(path).filename().string() + " is free.";
     frames_wanted_ = 2;
     return false;
 }
 
 /// The desktop's dialog asks for the path, and whether a file may be replaced.
 void Application::ask_for_path() {
-    if (std::exchange(state_.dialog_wanted, false)) {
-        const fs::path path = full_path(state_.save_path, state_.save_folder);
-        dialog_.ask(state_.save_workspace ? "Save the workspace" : "Save the figure",
-                    path.empty() ? proposed_path(state_) : path, [] { glfwPostEmptyEvent(); });
+    if (std::exchange(session_.of<SaveMenu>().dialog_wanted, false)) {
+        const fs::path path = full_path(session_.of<SaveMenu>().path, session_.of<SaveMenu>().folder);
+        dialog_.ask(session_.of<SaveMenu>().workspace ? "Save the workspace" : "Save the figure",
+                    path.empty() ? proposed_path(session_) : path, [] { glfwPostEmptyEvent(); });
     }
     const auto chosen = dialog_.poll();
     if (!chosen) return;
     frames_wanted_ = std::max(frames_wanted_, 2);
-    state_.save_failed = !*chosen;
-    if (!*chosen) state_.save_result = chosen->error().message;
-    if (!*chosen || (**chosen).empty() || !state_.save_menu) return;
-    state_.save_path = state_.may_replace = **chosen;
-    state_.save_wanted = true;
+    session_.of<SaveMenu>().failed = !*chosen;
+    if (!*chosen) session_.of<SaveMenu>().result = chosen->error().message;
+    if (!*chosen || (**chosen).empty() || !session_.save_menu) return;
+    session_.of<SaveMenu>().path = session_.of<SaveMenu>().may_replace = **chosen;
+    session_.of<SaveMenu>().wanted = true;
 }
 
 void Application::finish_saving() {
     ask_for_path();
-    if (!saving_.valid() && std::exchange(state_.save_wanted, false) && settle_save_path()) {
-        if (state_.save_workspace)
+    if (!saving_.valid() && std::exchange(session_.of<SaveMenu>().wanted, false) && settle_save_path()) {
+        if (session_.of<SaveMenu>().workspace)
             save_workspace_file();
         else
             save_picture();
     }
     if (!saving_.valid() || saving_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     const Status written = saving_.get();
-    if (written) state_.may_replace = saving_path_;
-    state_.save_failed = !written;
-    state_.save_result = written ? "Saved " + saving_path_ : written.error().message;
+    if (written) session_.of<SaveMenu>().may_replace = saving_path_;
+    session_.of<SaveMenu>().failed = !written;
+    session_.of<SaveMenu>().result = written ? "Saved " + saving_path_ : written.error().message;
     frames_wanted_ = 2;
 }
 
 /// Tab goes through the texts, then through the controls and back.
 void Application::move_focus(int by) {
-    const bool sheet =
-        state_.labelling || state_.model_menu || state_.settings_menu || state_.save_menu || state_.help;
+    const bool sheet = session_.labelling || session_.model_menu || session_.settings_menu ||
+                       session_.save_menu || session_.help;
     if (sheet) {
         if (!ui_->move_focus(by)) ui_->move_focus(by);
         return;
@@ -266,16 +286,16 @@ void Application::open_dropped(const std::string& path) {
     const std::string end = fs::path(path).extension().string();
     const bool picture =
         end == ".png" || end == ".jpg" || end == ".jpeg" || end == ".PNG" || end == ".JPG" || end == ".JPEG";
-    if (!picture) return choose_model(state_, path);
+    if (!picture) return choose_model(session_, path);
     if (answer_ && answer_->sentence && answer_->sentence->model->config.kind == ModelKind::vision)
-        fields_.sentence.replace(path, state_.history);
+        fields_.sentence.replace(path, session_.document.history);
     else
-        state_.notice = "An image needs a vision model: open a ViT first, then drop the image again.";
+        session_.notice = "An image needs a vision model: open a ViT first, then drop the image again.";
 }
 
 /// Whether a path or a label is being typed, into a field of Dear ImGui's.
 bool Application::types_path() const {
-    return ImGui::GetIO().WantTextInput || state_.model_menu || state_.save_menu || state_.labelling;
+    return ImGui::GetIO().WantTextInput || session_.model_menu || session_.save_menu || session_.labelling;
 }
 
 /// One key after another, in the order in which they were pressed; what a key does, it does not type as well.
@@ -284,12 +304,12 @@ void Application::handle_keys() {
     for (KeyPress& press : std::exchange(input_.keys, {})) {
         input_.keys.clear();
         input_.keys.push_back(std::move(press));
-        const bool hinting = !state_.hints_seen;
-        state_.hints_seen = true;
+        const bool hinting = !session_.preferences.hints_seen;
+        session_.preferences.hints_seen = true;
         handle_key(hinting);
     }
-    const bool path_field = state_.model_menu || state_.save_menu ||
-                            state_.labelling;  // after the keys: one of them may have opened it
+    const bool path_field = session_.model_menu || session_.save_menu ||
+                            session_.labelling;  // after the keys: one of them may have opened it
     if (path_field && pressed) frames_wanted_ = std::max(frames_wanted_, 4);
     if (path_field && !ImGui::GetIO().WantTextInput && fields_waited_++ < 6)
         frames_wanted_ =
@@ -297,26 +317,26 @@ void Application::handle_keys() {
     if (!path_field) fields_waited_ = 0;
     for (const auto& path : input_.dropped) open_dropped(path);
     if (typed_text() != last_text_) {
-        state_.notice.clear();
-        state_.locked.reset();
-        state_.first_chip = state_.first_target_chip = 0;
+        session_.notice.clear();
+        session_.selection.locked.reset();
+        session_.of<ChipsState>().first = session_.of<ChipsState>().first_target = 0;
         last_text_ = typed_text();
     }
     if (fields_.take_shortened())
-        state_.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
+        session_.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
     input_.clear();
 }
 
 void Application::handle_key(bool hinting) {
-    if (input_.take(GLFW_KEY_F1)) state_.help = !state_.help;
+    if (input_.take(GLFW_KEY_F1)) session_.help = !session_.help;
     if (input_.take(GLFW_KEY_Q, true)) glfwSetWindowShouldClose(window_, GLFW_TRUE);
-    if (input_.take(GLFW_KEY_O, true)) state_.model_menu = !state_.model_menu;
+    if (input_.take(GLFW_KEY_O, true)) session_.model_menu = !session_.model_menu;
     for (const bool workspace : {false, true})
-        if (input_.take(GLFW_KEY_S, true, workspace)) open_save_menu(state_, workspace);
+        if (input_.take(GLFW_KEY_S, true, workspace)) open_save_menu(session_, workspace);
     if (input_.take(GLFW_KEY_ESCAPE)) handle_escape(hinting);
     handle_choices();
     handle_focus();
-    if (state_.model_menu || state_.save_menu || state_.labelling)
+    if (session_.model_menu || session_.save_menu || session_.labelling)
         entered_ = input_.take(GLFW_KEY_ENTER) || input_.take(GLFW_KEY_KP_ENTER) || entered_;
     if (input_.take(GLFW_KEY_UP) || input_.take(GLFW_KEY_PAGE_UP)) move_head(-1, 0);
     if (input_.take(GLFW_KEY_DOWN) || input_.take(GLFW_KEY_PAGE_DOWN)) move_head(1, 0);
@@ -327,19 +347,19 @@ void Application::handle_key(bool hinting) {
 }
 
 void Application::handle_escape(bool hinting) {
-    if (state_.labelling)
-        state_.labelling = false;
-    else if (state_.model_menu || state_.settings_menu || state_.save_menu || state_.help)
-        state_.choosing_other = state_.model_menu = state_.settings_menu = state_.save_menu = state_.help =
-            false;
+    if (session_.labelling)
+        session_.labelling = false;
+    else if (session_.model_menu || session_.settings_menu || session_.save_menu || session_.help)
+        session_.choosing_other = session_.model_menu = session_.settings_menu = session_.save_menu =
+            session_.help = false;
     else if (hinting) {
     }  // closing the hints was all
-    else if (state_.view && views()[*state_.view].fills_window)
-        close_view(state_);
+    else if (session_.selection.view && views()[*session_.selection.view].fills_window)
+        close_view(session_);
     else if (!ui_->focus().empty())
         ui_->drop_focus();
-    else if (state_.locked)
-        state_.locked.reset();
+    else if (session_.selection.locked)
+        session_.selection.locked.reset();
     else
         fields_.leave();
 }
@@ -359,9 +379,10 @@ void Application::handle_outside_text() {
     for (const auto& m : moves)
         if (input_.take(m.key, false, true)) move_cell(m.down, m.across);
     if (input_.take(GLFW_KEY_F2) && answer_ && answer_->sentence) {
-        state_.labelling = true;
-        state_.label_typed = head_label(make_scene(), state_.site, state_.head);
-        open_view(state_, "heads");
+        session_.labelling = true;
+        session_.of<LabelMenu>().typed =
+            head_label(make_scene(), session_.selection.site, session_.selection.head);
+        open_view(session_, "heads");
     }
 }
 
@@ -372,11 +393,11 @@ void Application::handle_text() {
         return std::string(text ? text : "");
     };
     TextField& typed = fields_.typed() ? *fields_.typed() : fields_.sentence;
-    typed.handle(input_, state_.history, clipboard,
+    typed.handle(input_, session_.document.history, clipboard,
                  [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); });
     if (input_.take(GLFW_KEY_C, true)) copy_numbers();
-    if (input_.take(GLFW_KEY_Z, true)) undo(state_, fields_);
-    if (input_.take(GLFW_KEY_Y, true) || input_.take(GLFW_KEY_Z, true, true)) redo(state_, fields_);
+    if (input_.take(GLFW_KEY_Z, true)) undo(session_, fields_);
+    if (input_.take(GLFW_KEY_Y, true) || input_.take(GLFW_KEY_Z, true, true)) redo(session_, fields_);
 }
 
 /// Dear ImGui 1.86 misses a key that goes down and up between two frames, so Enter in a path field is ours.
@@ -384,12 +405,12 @@ void Application::handle_enter() {
     if (!entered_) return;
     entered_ = false;
     frames_wanted_ = std::max(frames_wanted_, 2);
-    if (state_.labelling)
-        state_.label_wanted = true;
-    else if (state_.save_menu)
-        state_.save_wanted = true;
-    else if (state_.model_menu && !state_.path_typed.empty())
-        choose_model(state_, state_.path_typed);
+    if (session_.labelling)
+        session_.of<LabelMenu>().wanted = true;
+    else if (session_.save_menu)
+        session_.of<SaveMenu>().wanted = true;
+    else if (session_.model_menu && !session_.of<ModelMenu>().path.empty())
+        choose_model(session_, session_.of<ModelMenu>().path);
 }
 
 }  // namespace headlight

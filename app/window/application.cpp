@@ -11,6 +11,8 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "session/keys.h"
+#include "views/menus.h"
+#include "views/panels.h"
 
 namespace headlight {
 
@@ -41,7 +43,8 @@ Status Application::open_window() {
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     if (!options_.screenshot.empty()) glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
-    window_ = glfwCreateWindow(state_.window_width, state_.window_height, "Headlight", nullptr, nullptr);
+    window_ = glfwCreateWindow(session_.preferences.window_width, session_.preferences.window_height,
+                               "Headlight", nullptr, nullptr);
     if (!window_)
         return Error{"A window with OpenGL 3.3 cannot be opened (" + glfw_message +
                      "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight "
@@ -155,7 +158,7 @@ int Application::meant_key_of(int key, int scancode) const {
 float Application::scale() const {
     float display = static_cast<float>(options_.scale), y = 1;
     if (display <= 0) glfwGetWindowContentScale(window_, &display, &y);
-    return display * state_.text_size;
+    return display * session_.preferences.text_size;
 }
 
 void Application::load_fonts() {
@@ -166,7 +169,7 @@ void Application::load_fonts() {
 }
 
 void Application::style_imgui() const {
-    const Theme& t = theme(state_.dark);
+    const Theme& t = theme(session_.preferences.dark);
     ImGuiStyle& s = ImGui::GetStyle();
     s = ImGuiStyle();
     s.WindowPadding = {4 * loaded_scale_, 4 * loaded_scale_};
@@ -228,13 +231,13 @@ void Application::wait_for_answer() {
 }
 
 Scene Application::make_scene(float dim) {
-    return {*ui_, state_, answer_.get(), pictures_, fields_, worker_->opening(), colors_.id(), dim};
+    return {*ui_, session_, answer_.get(), pictures_, fields_, worker_->opening(), colors_.id(), dim};
 }
 
 void Application::update_pictures() {
-    const std::string key = state_.colormap + (state_.dark ? "d" : "l");
+    const std::string key = session_.preferences.colormap + (session_.preferences.dark ? "d" : "l");
     if (key != colors_key_) {
-        colors_ = Texture::of_colormap(colormap(state_.colormap, state_.dark));
+        colors_ = Texture::of_colormap(colormap(session_.preferences.colormap, session_.preferences.dark));
         colors_key_ = key;
     }
     if (!answer_ || !answer_->sentence) return;
@@ -274,7 +277,7 @@ void Application::reload_shaders() {
     if (newest == shader_time_) return;
     shader_time_ = newest;
     const Status done = heat_->reload();
-    state_.notice = done ? "Shaders reloaded." : done.error().message;
+    session_.notice = done ? "Shaders reloaded." : done.error().message;
 }
 
 /// How far what is shown fades: what is still being computed after a while, and what cannot be computed, are
@@ -293,11 +296,11 @@ void Application::draw_frame() {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
-    if (ImGui::IsMouseReleased(0)) state_.hints_seen = true;
+    if (ImGui::IsMouseReleased(0)) session_.preferences.hints_seen = true;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     heat_->begin_frame(size);
     text_.begin_frame();
-    ui_->begin(theme(state_.dark), loaded_scale_);
+    ui_->begin(theme(session_.preferences.dark), loaded_scale_);
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -308,13 +311,10 @@ void Application::draw_frame() {
     ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
     Scene scene = make_scene(dim());
-    const auto pointed = std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head,
-                                    state_.hovered_key, state_.explained);
+    const Hovered pointed = session_.selection.hovered;
     draw_parts(scene, {0, 0, size.x, size.y});
-    if (!state_.hover_fresh) state_.hovered.reset();
-    if (pointed != std::tuple(state_.hovered, state_.hovered_site, state_.hovered_head, state_.hovered_key,
-                              state_.explained))
-        frames_wanted_ = std::max(frames_wanted_, 1);
+    if (!session_.selection.hover_fresh) session_.selection.hovered.cell.reset();
+    if (pointed != session_.selection.hovered) frames_wanted_ = std::max(frames_wanted_, 1);
     draw_hints(scene, {0, 0, size.x, size.y});
     ImGui::End();
     draw_menus(scene, {0, 0, size.x, size.y});
@@ -322,7 +322,7 @@ void Application::draw_frame() {
     handle_enter();
     ImGui::Render();
     glViewport(0, 0, static_cast<GLsizei>(size.x), static_cast<GLsizei>(size.y));
-    const ImVec4 clear = as_vec4(theme(state_.dark).bg1);
+    const ImVec4 clear = as_vec4(theme(session_.preferences.dark).bg1);
     glClearColor(clear.x, clear.y, clear.z, 1);
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
@@ -342,7 +342,7 @@ Status Application::draw_safely() {
     }
     ImGui::ErrorCheckEndFrameRecover(nullptr);
     ImGui::EndFrame();
-    state_.notice = drawn.error().message;
+    session_.notice = drawn.error().message;
     frames_wanted_ = std::max(frames_wanted_, 1);
     return ++frames_failed_ < kMostFailures ? success() : drawn;
 }
@@ -350,7 +350,8 @@ Status Application::draw_safely() {
 bool Application::settled() const {
     return answer_ && !worker_->busy() && !worker_->opening() &&
            (!answer_->sweep || answer_->sweep->ended()) && !previewing_.valid() &&
-           (!state_.model_menu || state_.found_all) && frames_drawn_ > 4 && frames_wanted_ <= 0 &&
+           (!session_.model_menu || session_.of<ModelMenu>().found_all) && frames_drawn_ > 4 &&
+           frames_wanted_ <= 0 &&
            (!answer_->sentence || !answer_->sentence->trace || answer_->cell || !answer_->picture);
 }
 
@@ -375,7 +376,8 @@ Status Application::draw_until_closed() {
         reload_shaders();
         finish_saving();
         update_preview();
-        if (!state_.workspace_wanted.empty()) open_workspace_file(std::exchange(state_.workspace_wanted, ""));
+        if (!session_.document.workspace_wanted.empty())
+            open_workspace_file(std::exchange(session_.document.workspace_wanted, ""));
         look_for_models();
         if (worker_->opening()) frames_wanted_ = std::max(frames_wanted_, 1);
         if (frames_wanted_ <= 0) continue;
@@ -386,7 +388,7 @@ Status Application::draw_until_closed() {
         wait_for_answer();
         const double begin = glfwGetTime();
         TRY_STATUS(draw_safely());
-        if (!state_.label_edits.empty() && remembers()) write_labels();
+        if (!session_.document.label_edits.empty() && remembers()) write_labels();
         ask_worker();
         if (!options_.screenshot.empty()) {
             if (settled() && !take_answer()) return take_screenshot();

@@ -6,10 +6,13 @@
 #include <optional>
 #include <tuple>
 
+#include "model/library.h"
 #include "session/end_signals.h"
 #include "session/file_dialog.h"
 #include "session/recovery.h"
 #include "session/saver.h"
+#include "session/session.h"
+#include "session/worker.h"
 #include "views/page.h"
 #include "window/key_gate.h"
 #include "window/window.h"
@@ -41,9 +44,9 @@ private:
     WritingAsked writing_asked();
     bool aligns() const;
     void note_state();
-    ViewState remembered_state();
+    Session remembered_state();
     bool remembers() const { return options_.screenshot.empty() && options_.frames == 0; }
-    void begin_remembering(const ViewState& found);
+    void begin_remembering(const Session& found);
     void offer_left_workspace();
     void see_to_remembering();
     void write_labels();
@@ -108,7 +111,7 @@ private:
     std::string save_error_;        // said already
     double shown_since_ = 0;        // when a picture was first seen
     GLFWwindow* window_ = nullptr;
-    ViewState state_;
+    Session session_;
     Fields fields_;
     Input input_;
     KeyGate key_gate_;

@@ -1,10 +1,16 @@
 // Where the parts of the window stand.
+#include "window/layout.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
 
+#include "views/changes.h"
+#include "views/head_list.h"
 #include "views/page.h"
+#include "views/panels.h"
 #include "views/parts.h"
+#include "views/views.h"
 #include "views/writing.h"
 #include "window/application.h"
 
@@ -23,8 +29,7 @@ void draw_header(Scene& s, Rect r, const View& shown) {
     for (const View& v : views())
         if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
     const float change = ui.text.width(kBody, "Intervene"),
-                room =
-                    r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Generate") - x - tabs;
+                room = r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Generate") - x - tabs;
     const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(9), ui.px(28));
     for (const View& v : views()) {
         if (!v.offered(*s.model()) || v.fills_window) continue;
@@ -35,7 +40,7 @@ void draw_header(Scene& s, Rect r, const View& shown) {
         if (missing)
             ui.tooltip(path, h, missing);
         else if (h.clicked)
-            open_view(s.state, v.key);
+            open_view(s.session, v.key);
         const bool on = &v == &shown;
         ui.text.draw(x, r.middle_y(), kBody,
                      missing           ? ui.colors->t3
@@ -47,13 +52,13 @@ void draw_header(Scene& s, Rect r, const View& shown) {
     }
     if (s.sentence() && s.sentence()->trace->has_weights()) {
         const float right = r.right() - ui.px(24);
-        if (ui.link("change/bar", right, r.middle_y(), "Intervene", s.state.change_bar)) {
-            s.state.change_bar = !s.state.change_bar;
-            if (!s.state.change_bar) s.state.brush = Brush::off;
+        if (ui.link("change/bar", right, r.middle_y(), "Intervene", s.session.preferences.change_bar)) {
+            s.session.preferences.change_bar = !s.session.preferences.change_bar;
+            if (!s.session.preferences.change_bar) s.of<Painting>().brush = Brush::off;
         }
-        if (offers_writing(s) &&
-            ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Generate", s.state.writing_bar))
-            s.state.writing_bar = !s.state.writing_bar;
+        if (offers_writing(s) && ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Generate",
+                                         s.session.document.generation.bar))
+            s.session.document.generation.bar = !s.session.document.generation.bar;
     }
     ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
 }
@@ -75,7 +80,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
                                        {x - to * ui.px(2.5f), y + ui.px(5)}}},
                 ui.colors->t1, ui.px(1.5f));
     ui.tooltip("inspector", h, open ? "Hide the inspector (Ctrl I)" : "Show the inspector (Ctrl I)");
-    if (h.clicked) s.state.inspector_over = !open;
+    if (h.clicked) s.of<LayoutState>().inspector_over = !open;
     if (open) {
         draw_panel();
         ui.hit("inspector/panel", panel);
@@ -87,7 +92,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 
 void Application::draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
-    const View* view = s.model() ? &views()[view_for(s.state, *s.model())] : nullptr;
+    const View* view = s.model() ? &views()[view_for(s.session, *s.model())] : nullptr;
     const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180),
                alone = view && view->fills_window && s.sentence();
     const float top = ui.px(low ? size::top_bar_low : size::top_bar),
@@ -95,10 +100,10 @@ void Application::draw_parts(Scene& s, Rect w) {
     const float left = alone ? 0 : std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)),
                 right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
     const bool closed = view && view->closes_inspector && s.sentence();
-    const bool inspector = !alone && !closed && (!narrow || s.state.inspector_over);
+    const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
     const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom},
         panel{w.w - right, top, right, middle.h};
-    s.state.hover_fresh = false;
+    s.session.selection.hover_fresh = false;
     const auto fade_old = [&](const char* part, Rect r) {  // while what takes its place is computed
         if (s.dim == 0) return;
         ui.name(std::string("dimmed/") + part, r);
@@ -106,7 +111,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     };
     draw_sentence_bar(s, {0, 0, w.w, top});
     if (alone) {
-        s.state.centre = {middle.w / ui.scale, middle.h / ui.scale};
+        s.of<LayoutState>().centre = {middle.w / ui.scale, middle.h / ui.scale};
         view->draw(s, middle);
         fade_old("center", middle);
         return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
@@ -130,7 +135,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     const float writing = s.sentence() ? writing_bar_height(s, !lists) : 0;
     const Rect centre{left, header.bottom() + chips, middle.w,
                       middle.bottom() - header.bottom() - chips - writing};
-    s.state.centre = {centre.w / ui.scale, centre.h / ui.scale};
+    s.of<LayoutState>().centre = {centre.w / ui.scale, centre.h / ui.scale};
     if (view) draw_header(s, header, *view);
     if (s.sentence())
         view->draw(s, centre);

@@ -19,8 +19,8 @@ constexpr double kShownLongEnough = 2;  // seconds after which a picture cannot 
 /// Writes what changed since it was called last; a failure is made up for by the next call.
 class SettingsWriter {
 public:
-    SettingsWriter(Json found, std::filesystem::path recovery)
-        : last_(std::move(found)), recovery_(std::move(recovery)) {}
+    SettingsWriter(Json found, std::set<std::string> looked_at, std::filesystem::path recovery)
+        : last_(std::move(found)), looked_at_(std::move(looked_at)), recovery_(std::move(recovery)) {}
 
     Status operator()(const Saver::Snapshot& now) {
         const Status kept =
@@ -28,13 +28,14 @@ public:
                 ? success()
                 : write_file(recovery_,
                              now.workspace.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-        TRY_STATUS(remember_settings(settings_path(), last_, now.settings, workspace_fields()));
+        TRY_STATUS(remember_settings(settings_path(), last_, now.settings, looked_at_));
         last_ = now.settings;
         return kept;
     }
 
 private:
     Json last_;
+    std::set<std::string> looked_at_;  // keys
     std::filesystem::path recovery_;
 };
 
@@ -46,31 +47,32 @@ void put_first(std::vector<std::string>& recent, const std::string& text) {
 
 }  // namespace
 
-void Application::begin_remembering(const ViewState& found) {
+void Application::begin_remembering(const Session& found) {
     const auto fields = settings_fields(found);
-    saver_ = std::make_unique<Saver>(SettingsWriter(fields ? *fields : Json::object(), recovery_->own()));
+    saver_ = std::make_unique<Saver>(
+        SettingsWriter(fields ? *fields : Json::object(), workspace_fields(found.visits), recovery_->own()));
 }
 
 /// Offers what was left, unless that is what was opened anyway.
 void Application::offer_left_workspace() {
     if (!recovery_ || !recovery_->left()) return;
-    const auto opened = workspace_document(state_);
+    const auto opened = workspace_document(session_);
     const FoundFile left = find_remembered(recovery_->left()->workspace, false);
     const bool same = opened && left.root == *opened, unreadable = left.root.empty();
     if (same || unreadable)
         recovery_->drop_left();
     else
-        state_.left_workspace = recovery_->left()->workspace.string();
+        session_.document.left_workspace = recovery_->left()->workspace.string();
 }
 
 /// What is to be remembered of the state just now.
-ViewState Application::remembered_state() {
+Session Application::remembered_state() {
     if (!glfwGetWindowAttrib(window_, GLFW_ICONIFIED))
-        glfwGetWindowSize(window_, &state_.window_width, &state_.window_height);
+        glfwGetWindowSize(window_, &session_.preferences.window_width, &session_.preferences.window_height);
     note_state();
-    ViewState now = state_;
+    Session now = session_;
     if (answer_ && !answer_->model_error.empty() && answer_->sentence)
-        now.model_path = answer_->sentence->model->path.string();
+        now.document.model_path = answer_->sentence->model->path.string();
     return now;
 }
 
@@ -78,9 +80,9 @@ ViewState Application::remembered_state() {
 /// that failed, here.
 void Application::see_to_remembering() {
     if (!recovery_) return;
-    if (std::exchange(state_.left_unwanted, false)) {
+    if (std::exchange(session_.document.left_unwanted, false)) {
         recovery_->drop_left();
-        state_.left_workspace.clear();
+        session_.document.left_workspace.clear();
         frames_wanted_ = std::max(frames_wanted_, 1);
     }
     const double now = glfwGetTime();
@@ -112,23 +114,23 @@ std::optional<double> Application::seconds_to_remembering() const {
 
 /// Labels that could not be written wait for the next time.
 void Application::write_labels() {
-    auto all = remember_labels(settings_path(), state_.label_edits);
+    auto all = remember_labels(settings_path(), session_.document.label_edits);
     if (!all) {
         if (save_error_ != all.error().message)
-            state_.notice = "The label is not written: " + all.error().message;
+            session_.notice = "The label is not written: " + all.error().message;
         save_error_ = all.error().message;
         return;
     }
-    state_.label_edits.clear();
-    if (options_.settings.empty()) state_.head_labels = *std::move(all);
+    session_.document.label_edits.clear();
+    if (options_.settings.empty()) session_.document.head_labels = *std::move(all);
     frames_wanted_ = std::max(frames_wanted_, 1);
 }
 
 /// How the last saving went; the person is told of a failure until it is over.
 Status Application::tell_of_saving() {
     Status last = saver_->last();
-    if (!last && (state_.notice.empty() || save_error_ != last.error().message)) {
-        state_.notice = "What you do is not remembered: " + last.error().message;
+    if (!last && (session_.notice.empty() || save_error_ != last.error().message)) {
+        session_.notice = "What you do is not remembered: " + last.error().message;
         frames_wanted_ = std::max(frames_wanted_, 1);
     }
     save_error_ = last ? "" : last.error().message;
@@ -136,13 +138,13 @@ Status Application::tell_of_saving() {
 }
 
 void Application::save_now() {
-    if (!state_.label_edits.empty()) write_labels();
+    if (!session_.document.label_edits.empty()) write_labels();
     const Status last = tell_of_saving();
-    const ViewState now = remembered_state();
+    const Session now = remembered_state();
     const auto settings = settings_fields(now), workspace = workspace_document(now);
     if (!settings) {
-        if (state_.notice.empty())
-            state_.notice = "What you do is not remembered: " + settings.error().message;
+        if (session_.notice.empty())
+            session_.notice = "What you do is not remembered: " + settings.error().message;
         return;
     }
     Saver::Snapshot snapshot{*settings, workspace ? *workspace : Json()};
@@ -155,9 +157,10 @@ void Application::save_now() {
 /// Writes all that is to be remembered before the window ends.
 void Application::finish_remembering() {
     if (!recovery_) return;
-    if (!state_.label_edits.empty()) write_labels();
+    if (!session_.document.label_edits.empty()) write_labels();
     note_state();
-    if (state_.text.size() > 3 && state_.text.size() < 2000) put_first(state_.recent_texts, state_.text);
+    if (session_.document.text.size() > 3 && session_.document.text.size() < 2000)
+        put_first(session_.preferences.recent_texts, session_.document.text);
     save_now();
     const Status last = saver_->finish();
     if (!last)

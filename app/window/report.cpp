@@ -6,6 +6,17 @@
 #include "base/memory.h"
 #include "io/json.h"
 #include "io/output_file.h"
+#include "views/all_heads.h"
+#include "views/changes.h"
+#include "views/delta.h"
+#include "views/graph.h"
+#include "views/heat_map.h"
+#include "views/lines.h"
+#include "views/menus.h"
+#include "views/panels.h"
+#include "views/save_menu.h"
+#include "views/steps.h"
+#include "views/views.h"
 #include "window/application.h"
 
 namespace headlight {
@@ -80,52 +91,47 @@ void Application::write_report() {
     const auto cell = [](const std::optional<std::pair<int, int>>& c) {
         return c ? Json({c->first, c->second}) : Json();
     };
-    Json root{{"frame", frames_drawn_},
-              {"text", fields_.sentence.text()},
-              {"field_focused", fields_.sentence.focused},
-              {"second", fields_.second.text()},
-              {"layer", state_.site},
-              {"head", state_.head},
-              {"hovered", cell(state_.hovered)},
-              {"locked", cell(state_.locked)},
-              {"notice", shown_notice(make_scene())},
-              {"model_menu", state_.model_menu},
-              {"left", state_.left_workspace},
-              {"busy", worker_->busy() || worker_->opening()},
-              {"opening", worker_->opening() ? worker_->opening()->path : ""},
-              {"hints", !state_.hints_seen},
-              {"dark", state_.dark},
-              {"latencies", latencies_},
-              {"answers", answers_},
-              {"frame_times", frame_times_},
-              {"widgets", widgets},
-              {"save_result", state_.save_result},
-              {"hidden_heads", state_.hidden_heads},
-              {"focus", ui_->focus()},
-              {"typing", ImGui::GetIO().WantTextInput},
-              {"save_path", state_.save_path},
-              {"path_typed", state_.path_typed},
-              {"preset_typed", state_.preset_typed},
-              {"map_zoom", state_.map_zoom},
-              {"step_column", static_cast<int>(state_.step_column)},
-              {"strips_open", state_.strips_open},
-              {"delta_split", static_cast<int>(state_.delta_split)},
-              {"heads_layout", static_cast<int>(state_.heads_layout)},
-              {"heads_sort", state_.heads_sort},
-              {"heads_kept", state_.heads_kept},
-              {"head_labels", state_.head_labels},
-              {"left_out", state_.carriers.left_out},
-              {"compared", {state_.compared.first, state_.compared.second}},
-              {"mask", state_.intervention.mask.name()},
-              {"changes", state_.intervention.changes.size()},
-              {"rank", state_.rank},
-              {"compared_what", static_cast<int>(state_.compared_what)},
-              {"ties", state_.alignment.by_hand.size()},
-              {"text_b", fields_.other.text()},
-              {"brush", static_cast<int>(state_.brush)},
-              {"drop_sink", state_.drop_sink}};
+    Json root{
+        {"frame", frames_drawn_},
+        {"text", fields_.sentence.text()},
+        {"field_focused", fields_.sentence.focused},
+        {"second", fields_.second.text()},
+        {"layer", session_.selection.site},
+        {"head", session_.selection.head},
+        {"hovered", cell(session_.selection.hovered.cell)},
+        {"locked", cell(session_.selection.locked)},
+        {"notice", shown_notice(make_scene())},
+        {"model_menu", session_.model_menu},
+        {"left", session_.document.left_workspace},
+        {"busy", worker_->busy() || worker_->opening()},
+        {"opening", worker_->opening() ? worker_->opening()->path : ""},
+        {"hints", !session_.preferences.hints_seen},
+        {"dark", session_.preferences.dark},
+        {"drop_sink", session_.preferences.drop_sink},
+        {"latencies", latencies_},
+        {"answers", answers_},
+        {"frame_times", frame_times_},
+        {"widgets", widgets},
+        {"save_result", session_.of<SaveMenu>().result},
+        {"focus", ui_->focus()},
+        {"typing", ImGui::GetIO().WantTextInput},
+        {"save_path", session_.of<SaveMenu>().path},
+        {"path_typed", session_.of<ModelMenu>().path},
+        {"preset_typed", session_.of<SaveMenu>().preset_typed},
+        {"head_labels", session_.document.head_labels},
+        {"compared", {session_.document.comparison.head.first, session_.document.comparison.head.second}},
+        {"mask", session_.document.intervention.mask.name()},
+        {"changes", session_.document.intervention.changes.size()},
+        {"rank", session_.preferences.rank},
+        {"compared_what", static_cast<int>(session_.document.comparison.what)},
+        {"ties", session_.document.comparison.alignment.by_hand.size()},
+        {"text_b", fields_.other.text()},
+        {"brush", static_cast<int>(session_.of<Painting>().brush)},
+    };
+    FieldReporter views_fields(root);
+    for (const StateVisit visit : session_.visits) visit(session_.views, views_fields);
     for (const StyleField& field : style_fields())
-        root["figure"][field.name] = field_text(state_.figure, field);
+        root["figure"][field.name] = field_text(session_.of<SaveMenu>().style, field);
     if (answer_) {
         root["model_error"] = answer_->model_error;
         root["failure"] = answer_->failure;
@@ -138,7 +144,7 @@ void Application::write_report() {
             root["shown_text"] = answer_->sentence->text;
             root["shown_second"] = answer_->sentence->second;
             const SentenceResult& s = *answer_->sentence;
-            for (const Change& change : state_.intervention.changes)
+            for (const Change& change : session_.document.intervention.changes)
                 root["change_list"].push_back(change_name(s.model->config, change));
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
             if (!s.effects.empty())
@@ -149,8 +155,8 @@ void Application::write_report() {
                                    {"text", s.written->text},
                                    {"step", s.step},
                                    {"ended", s.written->writing.ended},
-                                   {"forced", state_.forced.size()},
-                                   {"playing", state_.playing}};
+                                   {"forced", session_.document.generation.forced.size()},
+                                   {"playing", session_.document.generation.playing}};
             if (const auto* found = answer_->found<WordAlignmentWanted>())
                 root["alignment"] = {{"rows", found->answer.rows},
                                      {"columns", found->answer.columns},
@@ -159,7 +165,7 @@ void Application::write_report() {
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
                 root["next"] = s.predictions[0].tokens[0].label;
-            root["view"] = views()[view_for(state_, *s.model)].name;
+            root["view"] = views()[view_for(session_, *s.model)].name;
         }
         if (answer_->cell) root["weight"] = answer_->cell->weight;
     }

@@ -1,7 +1,7 @@
 // The window: everything that needs a display.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -10,26 +10,23 @@ namespace headlight {
 
 struct WindowOptions {
     std::string file;                 // a workspace, or a model
-    std::string model, text, second;  // second: the second sentence, or the target; not given: what was open
-                                      // last, or the story model
-    CLI::Option* text_option = nullptr;
-    std::string screenshot;     // draw one settled frame to this PNG and exit
-    int width = 0, height = 0;  // pixels; 0: as it was last
-    std::string theme;          // "dark", "light"
-    std::string head;           // "2.0"
-    std::string lock;           // "16,10": query and key to lock
-    std::string view;           // a name of the table of views
-    double scale = 0;           // pixels per point; 0: the monitor's
-    bool hints = false;         // show the first start's hints
-    std::string open_menu;      // "models": for screenshots
-    std::string settings;       // read these settings in place of the remembered ones, for screenshots
-    std::string report;         // write what the window shows as JSON after each change, for tests
-    std::string shader_dir;     // read shaders from here and reload them when they change
+    std::string model, second;        // second: the second sentence, or the target
+    std::optional<std::string> text;  // not given: what was open last, or the story model's
+    std::string screenshot;           // draw one settled frame to this PNG and exit
+    int width = 0, height = 0;        // pixels; 0: as it was last
+    std::string theme;                // "dark", "light"
+    std::string head;                 // "2.0"
+    std::string lock;                 // "16,10": query and key to lock
+    std::string view;                 // a name of the table of views
+    double scale = 0;                 // pixels per point; 0: the monitor's
+    bool hints = false;               // show the first start's hints
+    std::string open_menu;            // "models": for screenshots
+    std::string settings;             // read these settings in place of the remembered ones, for screenshots
+    std::string report;               // write what the window shows as JSON after each change, for tests
+    std::string shader_dir;           // read shaders from here and reload them when they change
     int threads = 0;
     int frames = 0;  // draw this many frames when settled, print their time, and exit
 };
-
-void add_window_options(CLI::App& app, WindowOptions& options);
 
 /// Opens the window and returns when it is closed.
 Status run_window(const WindowOptions& options);

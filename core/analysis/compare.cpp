@@ -12,8 +12,8 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kBlock = 64;
-constexpr Index kTogether = 32;  // rows through the unembedding at once
+constexpr size_t kQueriesTogether = 64;
+constexpr Index kRowsTogether = 32;  // rows through the unembedding at once
 
 /// Σ p log2(p / m).
 double divergence_from(float p, float m) {
@@ -76,9 +76,9 @@ float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int 
     std::copy_if(pairs.queries.begin(), pairs.queries.end(), std::back_inserter(queries),
                  [](const TokenPair& p) { return p.both(); });
     double sum = 0;
-    for (size_t first = 0; first < queries.size() && !stopped(cancel); first += kBlock) {
+    for (size_t first = 0; first < queries.size() && !stopped(cancel); first += kQueriesTogether) {
         const std::span<const TokenPair> block =
-            std::span(queries).subspan(first, std::min(kBlock, queries.size() - first));
+            std::span(queries).subspan(first, std::min(kQueriesTogether, queries.size() - first));
         const Matrix x = rows_along(a, site_a, head_a, block, pairs.keys, Side::a),
                      y = rows_along(b, site_b, head_b, block, pairs.keys, Side::b);
         for (Index r = 0; r < x.rows(); ++r) sum += static_cast<double>(divergence(x.row(r), y.row(r)));
@@ -169,9 +169,9 @@ Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b,
         else
             differ.push_back(i);
     }
-    for (size_t first = 0; first < differ.size(); first += static_cast<size_t>(kTogether)) {
+    for (size_t first = 0; first < differ.size(); first += static_cast<size_t>(kRowsTogether)) {
         if (stopped(cancel)) return cancelled();
-        const Index rows = std::min<Index>(kTogether, static_cast<Index>(differ.size() - first));
+        const Index rows = std::min<Index>(kRowsTogether, static_cast<Index>(differ.size() - first));
         Matrix x(rows, a.normalized().cols()), y(rows, b.normalized().cols());
         for (Index r = 0; r < rows; ++r) {
             x.row(r) = a.normalized().row(pairs[differ[first + static_cast<size_t>(r)]].a);

@@ -7,7 +7,7 @@
 namespace headlight {
 
 namespace {
-constexpr int kTogether = 16, kMostStages = 5;
+constexpr int kHeadsTogether = 16, kMostStages = 5;
 }  // namespace
 
 Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
@@ -18,7 +18,7 @@ Result<std::vector<float>> head_effects(const Trace& trace, int position, int to
     const float before = own[token];
     const int heads = c.head_count();
     std::vector<float> out;
-    Matrix rows(kTogether, c.d_model);  // the unembedding is read once for many
+    Matrix rows(kHeadsTogether, c.d_model);  // the unembedding is read once for many
     for (int i = 0; i < heads; ++i) {
         ForwardRequest request = trace.request;
         Change ablation;
@@ -27,10 +27,10 @@ Result<std::vector<float>> head_effects(const Trace& trace, int position, int to
         ablation.head = head.head;
         request.intervention.changes.push_back(std::move(ablation));
         TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
-        rows.row(i % kTogether) = ablated->normalized().row(position);
+        rows.row(i % kHeadsTogether) = ablated->normalized().row(position);
         if (done) *done = i + 1;
-        if ((i + 1) % kTogether && i + 1 < heads) continue;
-        const Matrix logits = unembed(*trace.model, rows.topRows(i % kTogether + 1), pool);
+        if ((i + 1) % kHeadsTogether && i + 1 < heads) continue;
+        const Matrix logits = unembed(*trace.model, rows.topRows(i % kHeadsTogether + 1), pool);
         for (Index r = 0; r < logits.rows(); ++r)
             out.push_back(probabilities(logits.row(r).transpose())[token] - before);
     }

@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr Index kMostCells = 96;
+constexpr Index kMaxDistanceCells = 96;
 constexpr size_t kListed = 7;
 constexpr int kTokens = 16;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
@@ -64,7 +64,7 @@ void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
     m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent)
                        .select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
-    m.step = static_cast<int>((std::max(m.a.rows(), m.a.cols()) + kMostCells - 1) / kMostCells);
+    m.step = static_cast<int>((std::max(m.a.rows(), m.a.cols()) + kMaxDistanceCells - 1) / kMaxDistanceCells);
     m.small_a = reduced(m.a, m.step, false);
     m.small_b = reduced(m.b, m.step, false);
     m.small_difference = reduced(m.difference, m.step, true);

@@ -10,11 +10,11 @@ namespace headlight {
 
 namespace {
 
-struct Side {
+struct AlignedSide {
     std::vector<std::string> tokens, labels;  // as the vocabulary spells them, and for people
 };
 
-Side side_of(const Trace& trace, int stack) {
+AlignedSide side_of(const Trace& trace, int stack) {
     return {trace.request.inputs[static_cast<size_t>(stack)].tokens, token_labels(trace, stack)};
 }
 
@@ -26,7 +26,7 @@ int most_probable_last(const Trace& trace, const Sequence& queries, ThreadPool& 
 }
 
 /// The tokens that follow the queries, and the last query's choice.
-Side chosen_side(const Trace& trace, Side read, int last) {
+AlignedSide chosen_side(const Trace& trace, AlignedSide read, int last) {
     const Model& m = *trace.model;
     read.tokens.erase(read.tokens.begin());
     read.labels.erase(read.labels.begin());
@@ -55,14 +55,14 @@ Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted
                            const CancelFlag* cancel) {
     const AttentionSite site = trace.config().site(wanted.site);
     WordAlignment out;
-    Side rows = side_of(trace, site.stack);
+    AlignedSide rows = side_of(trace, site.stack);
     const bool chooses = !wanted.as_read && &trace.queries(wanted.site) ==
                                                 &trace.output();  // an encoder's queries choose no token
     if (chooses)
         rows = chosen_side(
             trace, std::move(rows),
             wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.site), pool));
-    const Side columns = side_of(trace, site.key_stack());
+    const AlignedSide columns = side_of(trace, site.key_stack());
     out.row_of_token = wanted.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
     out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);

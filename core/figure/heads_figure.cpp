@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr double kMargin = 14, kGap = 4, kNumbers = 26, kSide = 84;
+constexpr double kGridMargin = 14, kGap = 4, kNumbers = 26, kSide = 84;
 constexpr int kThumbnail = 64;
 
 /// Where each head stands, and how rows and thumbnails are called.
@@ -59,33 +59,34 @@ void lay_out(Grid& g, std::optional<double> width, std::optional<double> height)
     }
 }
 
-struct Layout {
+struct GridLayout {
     double zoom = 1, left = 0, top = 0, side = 0, pitch_x = 0, pitch_y = 0;
     Page page;
 };
 
-Layout arrange(const FigureOptions& o, const Grid& g) {
-    Layout l;
+GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
+    GridLayout l;
     l.zoom = style_zoom(o);
     const double font = 11 * l.zoom, name = o.labels && !g.names.empty() ? font + 6 : 0,
                  caption = o.caption.empty() ? 0 : 22 * l.zoom;
     double numbers = kNumbers * l.zoom;
     for (const auto& row : g.row_names) numbers = std::max(numbers, text_width(row, font, Face::mono) + 16);
-    l.left = kMargin + (o.labels && g.names.empty() ? numbers : 0);
-    l.top =
-        kMargin + (o.title.empty() ? 0 : 26 * l.zoom) + (o.labels ? g.names.empty() ? 20 * l.zoom : name : 0);
+    l.left = kGridMargin + (o.labels && g.names.empty() ? numbers : 0);
+    l.top = kGridMargin + (o.title.empty() ? 0 : 26 * l.zoom) +
+            (o.labels ? g.names.empty() ? 20 * l.zoom : name : 0);
     const auto width = o.width(), height = o.height();
-    const double room_x = width ? (*width - l.left - kMargin + kGap) / g.across - kGap : kSide,
-                 room_y = height ? (*height - l.top - kMargin - caption + kGap) / g.down - kGap - name : 1e9;
+    const double room_x = width ? (*width - l.left - kGridMargin + kGap) / g.across - kGap : kSide,
+                 room_y =
+                     height ? (*height - l.top - kGridMargin - caption + kGap) / g.down - kGap - name : 1e9;
     l.side = std::max(2.0, std::min(room_x, room_y));
     l.pitch_x = l.side + kGap;
     l.pitch_y = l.side + kGap + name;
-    l.page = {width.value_or(l.left + g.across * l.pitch_x - kGap + kMargin),
-              height.value_or(l.top + g.down * l.pitch_y - name - kGap + caption + kMargin), o.dpi};
+    l.page = {width.value_or(l.left + g.across * l.pitch_x - kGap + kGridMargin),
+              height.value_or(l.top + g.down * l.pitch_y - name - kGap + caption + kGridMargin), o.dpi};
     return l;
 }
 
-void draw_names(Canvas& canvas, const Grid& g, const Layout& l) {
+void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
     const double font = 11 * l.zoom;
     for (size_t row = 0; row < g.row_names.size(); ++row)
         canvas.text(l.left - 10, l.top + l.pitch_y * static_cast<double>(row) + l.side / 2, g.row_names[row],
@@ -110,7 +111,7 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
         if (grid.heads.empty()) return Error{"No heads are chosen; write 1.2,3.0 for example."};
         lay_out(grid, o.width(), o.height());
     }
-    const Layout l = arrange(o, grid);
+    const GridLayout l = arrange_grid(o, grid);
     float largest = 1e-6f;
     for (const auto& i : grid.heads)
         if (i) largest = std::max(largest, heads[*i].thumbnail.maxCoeff());

@@ -119,7 +119,7 @@ struct Entry {
     uint64_t offset = 0;
 };
 
-Entry read_entry(Reader& r) {
+Entry read_tensor_entry(Reader& r) {
     Entry e;
     e.name = r.text(kLongestName);
     const auto dimensions = r.number<uint32_t>();
@@ -188,7 +188,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
         if (!r.failed()) out.metadata[key] = std::move(value);
     }
     std::vector<Entry> table;
-    for (uint64_t i = 0; i < tensors && !r.failed(); ++i) table.push_back(read_entry(r));
+    for (uint64_t i = 0; i < tensors && !r.failed(); ++i) table.push_back(read_tensor_entry(r));
     if (r.failed()) return r.error();
     const Json& wanted = out.value("general.alignment");
     const uint64_t alignment = wanted.is_null()              ? 32

@@ -36,8 +36,8 @@ Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& wh
     return shape;
 }
 
-Result<StoredTensor> read_entry(const Json& entry, std::span<const std::byte> data, const std::string& what,
-                                uint64_t& begin, uint64_t& end) {
+Result<StoredTensor> read_header_entry(const Json& entry, std::span<const std::byte> data,
+                                       const std::string& what, uint64_t& begin, uint64_t& end) {
     if (!entry.is_object()) return Error{what + " is not described by an object; download the file again."};
     StoredTensor tensor;
     TRY(const std::string type, json_string(entry, "dtype", "", what));
@@ -117,7 +117,8 @@ Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const st
             continue;
         }
         uint64_t begin = 0, end = 0;
-        TRY(out.tensors[key], read_entry(entry, data, name + ": tensor " + shortened(key), begin, end));
+        TRY(out.tensors[key],
+            read_header_entry(entry, data, name + ": tensor " + shortened(key), begin, end));
         ranges.emplace_back(begin, end);
     }
     TRY_STATUS(check_apart(std::move(ranges), name));

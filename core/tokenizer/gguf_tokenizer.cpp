@@ -167,7 +167,7 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
     return parts;
 }
 
-Result<TokenizerParts> make_bert(const Entries& e) {
+Result<TokenizerParts> make_bert_tokenizer(const Entries& e) {
     TokenizerParts parts;
     TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
     TRY(parts.model, WordPiece::make(std::move(vocabulary), "[UNK]", "", "▁", 100, e.name));
@@ -191,7 +191,7 @@ struct KindRow {
     const char* name;
     Result<TokenizerParts> (*make)(const Entries&);
 };
-constexpr KindRow kKinds[] = {{"llama", make_llama}, {"gpt2", make_gpt2}, {"bert", make_bert}};
+constexpr KindRow kKinds[] = {{"llama", make_llama}, {"gpt2", make_gpt2}, {"bert", make_bert_tokenizer}};
 
 }  // namespace
 

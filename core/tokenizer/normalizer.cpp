@@ -113,7 +113,7 @@ Result<std::string> from_base64(const std::string& text, const std::string& name
     return out;
 }
 
-Result<Normalizer> make_sequence(const Json& description, const std::string& name) {
+Result<Normalizer> make_normalizer_sequence(const Json& description, const std::string& name) {
     const auto list = description.find("normalizers");
     if (list == description.end() || !list->is_array())
         return Error{name + ": the normalizer sequence has no list; download it again."};
@@ -130,7 +130,7 @@ Result<Normalizer> make_sequence(const Json& description, const std::string& nam
     });
 }
 
-Result<Normalizer> make_bert(const Json& d, const std::string& name) {
+Result<Normalizer> read_bert_normalizer(const Json& d, const std::string& name) {
     TRY(const bool clean, json_boolean(d, "clean_text", true, name));
     TRY(const bool chinese, json_boolean(d, "handle_chinese_chars", true, name));
     TRY(const bool lower, json_boolean(d, "lowercase", true, name));
@@ -193,12 +193,12 @@ constexpr NormalizerRow kNormalizers[] = {
          return simple(
              [](const AlignedText& t) { return filter(t, [](char32_t c) { return !is_mark(c); }); });
      }},
-    {"BertNormalizer", make_bert},
+    {"BertNormalizer", read_bert_normalizer},
     {"Prepend", make_prepend},
     {"Replace", make_replace},
     {"Strip", make_strip},
     {"Precompiled", make_precompiled},
-    {"Sequence", make_sequence},
+    {"Sequence", make_normalizer_sequence},
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
     };
 }
 
-Result<PostProcessor> make_byte_level(const Json& d, const std::string& name) {
+Result<PostProcessor> make_byte_level_post_processor(const Json& d, const std::string& name) {
     TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
     TRY(const bool trim, json_boolean(d, "trim_offsets", true, name));
     return PostProcessor([prefix, trim](std::vector<Encoding>& texts, bool, size_t) {
@@ -129,7 +129,7 @@ Result<PostProcessor> make_roberta(const Json& d, const std::string& name) {
     });
 }
 
-Result<PostProcessor> make_bert(const Json& d, const std::string& name) {
+Result<PostProcessor> make_bert_post_processor(const Json& d, const std::string& name) {
     TRY(const SpecialToken cls, read_pair(d, "cls", name));
     TRY(const SpecialToken sep, read_pair(d, "sep", name));
     return surround({cls}, {sep});
@@ -189,7 +189,7 @@ Result<PostProcessor> make_template(const Json& d, const std::string& name) {
     return fill_templates(std::move(single), std::move(pair));
 }
 
-Result<PostProcessor> make_sequence(const Json& d, const std::string& name) {
+Result<PostProcessor> make_post_processor_sequence(const Json& d, const std::string& name) {
     const auto list = d.find("processors");
     if (list == d.end() || !list->is_array())
         return Error{name + ": the post-processor sequence has no list; download it again."};
@@ -210,8 +210,9 @@ struct PostProcessorRow {
 };
 
 constexpr PostProcessorRow kPostProcessors[] = {
-    {"ByteLevel", make_byte_level},        {"RobertaProcessing", make_roberta}, {"BertProcessing", make_bert},
-    {"TemplateProcessing", make_template}, {"Sequence", make_sequence},
+    {"ByteLevel", make_byte_level_post_processor}, {"RobertaProcessing", make_roberta},
+    {"BertProcessing", make_bert_post_processor},  {"TemplateProcessing", make_template},
+    {"Sequence", make_post_processor_sequence},
 };
 
 }  // namespace

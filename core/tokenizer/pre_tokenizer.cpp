@@ -158,7 +158,7 @@ Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name
     return make_byte_level(prefix, regex);
 }
 
-Result<PreTokenizer> make_sequence(const Json& d, const std::string& name) {
+Result<PreTokenizer> make_pre_tokenizer_sequence(const Json& d, const std::string& name) {
     const auto list = d.find("pretokenizers");
     if (list == d.end() || !list->is_array())
         return Error{name + ": the pre-tokenizer sequence has no list; download it again."};
@@ -192,7 +192,7 @@ constexpr PreTokenizerRow kPreTokenizers[] = {
      }},
     {"Punctuation", make_punctuation},
     {"CharDelimiterSplit", make_delimiter},
-    {"Sequence", make_sequence},
+    {"Sequence", make_pre_tokenizer_sequence},
 };
 
 }  // namespace

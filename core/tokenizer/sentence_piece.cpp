@@ -14,7 +14,6 @@ namespace headlight {
 
 namespace {
 
-constexpr std::string_view kBlank = "▁";
 constexpr size_t kMostPieces = 4'000'000;
 
 /// One field of a message: a number, or bytes.
@@ -194,7 +193,7 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
         if (add) mapped.prepend(" ");
         for (size_t i = 0; i < mapped.bytes.size(); ++i) {
             if (escape && mapped.bytes[i] == ' ')
-                out.bytes += kBlank;
+                out.bytes += kMetaspace;
             else
                 out.bytes += mapped.bytes[i];
             out.origin.resize(out.bytes.size(), mapped.origin[i]);

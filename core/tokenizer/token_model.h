@@ -12,6 +12,9 @@
 
 namespace headlight {
 
+/// What stands for a blank in SentencePiece's pieces, U+2581.
+inline constexpr std::string_view kMetaspace = "▁";
+
 /// Part of a word and its id.
 struct ModelToken {
     int id;

@@ -13,8 +13,6 @@ namespace headlight {
 
 namespace {
 
-constexpr std::string_view kBlank = "▁";
-
 /// Whether a step of this type is described, alone or inside a sequence.
 bool uses(const Json& step, const std::string& type) {
     if (step.is_array())
@@ -228,8 +226,8 @@ std::string Tokenizer::bytes(int id) const {
     }
     if (parts_.spelling == Spelling::word_piece) return text;
     if (char byte = 0; byte_of_name(text, byte)) return std::string(1, byte);
-    for (size_t at = 0; (at = text.find(kBlank, at)) != std::string::npos; ++at)
-        text.replace(at, kBlank.size(), " ");
+    for (size_t at = 0; (at = text.find(kMetaspace, at)) != std::string::npos; ++at)
+        text.replace(at, kMetaspace.size(), " ");
     return text;
 }
 

@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         (void)headlight::merged(*root, *root, *headlight::settings_fields({}), headlight::workspace_fields());
     }
     auto workspace = headlight::parse_workspace(text, "input", {});
-    if (workspace && workspace->mask.rfind("file:", 0) != 0) headlight::restore_changes(*workspace, config);
+    if (workspace && workspace->document.mask.rfind("file:", 0) != 0)
+        headlight::restore_changes(*workspace, config);
     return 0;
 }

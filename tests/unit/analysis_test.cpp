@@ -10,7 +10,7 @@
 #include "figure/figure.h"
 #include "helpers.h"
 #include "session/mailbox.h"
-#include "session/state.h"
+#include "session/session.h"
 #include "session/worker.h"
 #include "session/workspace.h"
 
@@ -365,37 +365,39 @@ TEST_CASE(
     const TemporaryFolder folder;
     const auto path = folder.path / "a b é.headlight.json";
     const auto model = reference_model("gpt2");
-    ViewState s;
-    s.model_path = "some model";
-    s.text = "naïve 😀";
-    s.other_text = "B";
-    s.view_name = "compare";
-    s.locked = std::pair{3, 1};
-    s.compared_what = Compared::sentences;
-    s.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
-    s.intervention.mask = *Mask::parse("window:4");
+    Session s;
+    s.document.model_path = "some model";
+    s.document.text = "naïve 😀";
+    s.document.comparison.text = "B";
+    s.selection.view_name = "compare";
+    s.selection.locked = std::pair{3, 1};
+    s.document.comparison.what = Compared::sentences;
+    s.document.comparison.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
+    s.document.intervention.mask = *Mask::parse("window:4");
     for (const char* text : {"mask:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5",
                              "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"})
-        s.intervention.changes.push_back(*parse_change(model->config, text));
-    note_changes(s, model->config);
+        s.document.intervention.changes.push_back(*parse_change(model->config, text));
+    note_changes(s.document, model->config);
     REQUIRE(save_workspace(s, path));
-    ViewState before;
-    before.dark = false;
-    before.recent_texts = {"mine"};
-    before.changes = {"mask:1>0"};
+    Session before;
+    before.preferences.dark = false;
+    before.preferences.recent_texts = {"mine"};
+    before.document.changes = {"mask:1>0"};
     auto back = open_workspace(path, before);
     REQUIRE(back);
-    CHECK((back->text == s.text && back->other_text == "B" && back->view_name == "compare" &&
-           back->model_path == "some model"));
-    CHECK((back->locked == s.locked && back->alignment == s.alignment &&
-           back->compared_what == s.compared_what));
-    CHECK((!back->dark && back->recent_texts == before.recent_texts && back->changes_wait));
+    CHECK((back->document.text == s.document.text && back->document.comparison.text == "B" &&
+           back->selection.view_name == "compare" && back->document.model_path == "some model"));
+    CHECK((back->selection.locked == s.selection.locked &&
+           back->document.comparison.alignment == s.document.comparison.alignment &&
+           back->document.comparison.what == s.document.comparison.what));
+    CHECK((!back->preferences.dark && back->preferences.recent_texts == before.preferences.recent_texts &&
+           back->document.changes_wait));
     restore_changes(*back, model->config);
-    CHECK(back->intervention == s.intervention);
-    CHECK((back->notice.empty() && !back->changes_wait));
-    back->changes = {"ablate:99.0"};
+    CHECK(back->document.intervention == s.document.intervention);
+    CHECK((back->notice.empty() && !back->document.changes_wait));
+    back->document.changes = {"ablate:99.0"};
     restore_changes(*back, model->config);
-    CHECK((back->intervention.changes.empty() && !back->notice.empty()));
+    CHECK((back->document.intervention.changes.empty() && !back->notice.empty()));
     for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}",
                                "{\"format\": \"headlight-workspace\", \"version\": 99}",
                                "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
@@ -405,14 +407,15 @@ TEST_CASE(
         if (!refused) CHECK(refused.error().message.find("headlight.json") != std::string::npos);
     }
     write_bytes(path,
-                "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"graph_share\": 7}");
-    CHECK((open_workspace(path, {})->site == 0 && open_workspace(path, {})->graph_share == 1));
+                "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"temperature\": 70}");
+    CHECK((open_workspace(path, {})->selection.site == 0 &&
+           open_workspace(path, {})->document.generation.decoding.temperature == 10));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");
-    s.model_path = "model";  // beside the file, wherever that is moved
-    note_changes(s, model->config);
+    s.document.model_path = "model";  // beside the file, wherever that is moved
+    note_changes(s.document, model->config);
     REQUIRE(save_workspace(s, path));
-    CHECK(open_workspace(path, {})->model_path ==
+    CHECK(open_workspace(path, {})->document.model_path ==
           std::filesystem::weakly_canonical(folder.path / "model").string());
 }
 

@@ -220,9 +220,10 @@ TEST_CASE(
         ViewPage page;
         page.view = v;
         size_page(page, 944, 720);
-        page.state.locked = std::pair{2, 1};
+        page.session.selection.locked = std::pair{2, 1};
         const auto drawn = guarded([&]() -> Result<std::string> {
-            TRY(WorkAnswer answer, answer_for({trace, nullptr, nullptr}, 1, 1, page.state.locked, pool));
+            TRY(WorkAnswer answer,
+                answer_for({trace, nullptr, nullptr}, 1, 1, page.session.selection.locked, pool));
             TRY_STATUS(prepare_page(page, std::move(answer), pool));
             return svg_text(draw_view_page(page));
         });

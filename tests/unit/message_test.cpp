@@ -92,7 +92,7 @@ TEST_CASE("an exception is a sentence where no memory is left for one") {
             raise();
         } catch (...) {
             void* volatile taken = nullptr;
-            for (size_t size : {size_t{1} << 20, size_t{1} << 12, size_t{16}}) do
+            for (size_t size = size_t{1} << 20; size >= 16; size = size > 1024 ? size / 2 : size - 16) do
                     taken = std::malloc(size);
                 while (taken);
             return caught_error().message == "Out of memory.";

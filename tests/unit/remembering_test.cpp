@@ -19,7 +19,7 @@ namespace headlight {
 
 namespace {
 
-Json fields_of(const ViewState& s) { return *settings_fields(s); }
+Json fields_of(const Session& s) { return *settings_fields(s); }
 
 Json json_at(const std::filesystem::path& path) { return Json::parse(read_bytes(path)); }
 
@@ -30,28 +30,30 @@ TEST_CASE(
     "another") {
     const TemporaryFolder folder;
     const auto path = folder.path / "deeper" / "settings.json";
-    ViewState s;
-    s.text = "naïve 😀";
-    s.dark = false;
-    s.site = 3;
-    s.recent_models = {"/a b/c"};
+    Session s;
+    s.document.text = "naïve 😀";
+    s.preferences.dark = false;
+    s.selection.site = 3;
+    s.preferences.recent_models = {"/a b/c"};
     REQUIRE(remember_settings(path, fields_of({}), fields_of(s), workspace_fields()));
-    const ViewState back = load_settings(path);
-    CHECK((back.text == s.text && !back.dark && back.site == 3 && !back.choose_head &&
-           back.recent_models == s.recent_models && back.notice.empty()));
+    const Session back = load_settings(path);
+    CHECK((back.document.text == s.document.text && !back.preferences.dark && back.selection.site == 3 &&
+           !back.selection.choose_head && back.preferences.recent_models == s.preferences.recent_models &&
+           back.notice.empty()));
     CHECK(json_at(path)["version"] == 1);
     write_bytes(
         path,
         R"({"width": -3, "text_size": 1e9, "layer": 123456789012, "dark": 5, "text": "kept", "scale": "big"})");
-    const ViewState clamped = load_settings(path);
-    CHECK((clamped.window_width == 320 && clamped.text_size == 2 && clamped.site == 100000 && clamped.dark &&
-           clamped.text == "kept" && clamped.notice.empty()));
+    const Session clamped = load_settings(path);
+    CHECK((clamped.preferences.window_width == 320 && clamped.preferences.text_size == 2 &&
+           clamped.selection.site == 100000 && clamped.preferences.dark && clamped.document.text == "kept" &&
+           clamped.notice.empty()));
     CHECK(std::filesystem::exists(path));
     const char* const broken[] = {"", "{", "[]", "5"};
     for (const char* text : broken) {
         write_bytes(path, text);
-        const ViewState fresh = load_settings(path);
-        CHECK((fresh.dark && !fresh.notice.empty() && !std::filesystem::exists(path)));
+        const Session fresh = load_settings(path);
+        CHECK((fresh.preferences.dark && !fresh.notice.empty() && !std::filesystem::exists(path)));
     }
     CHECK((read_bytes(path.string() + ".broken").empty() && read_bytes(path.string() + ".broken-2") == "{" &&
            read_bytes(path.string() + ".broken-4") == "5"));
@@ -59,7 +61,8 @@ TEST_CASE(
     CHECK(!load_settings(path, false).notice.empty());
     CHECK_MESSAGE(read_bytes(path) == "{", "a file that a person named is never moved");
     REQUIRE(remember_settings(path, Json::object(), fields_of(s), workspace_fields()));
-    CHECK_MESSAGE((load_settings(path).text == s.text && read_bytes(path.string() + ".broken-5") == "{"),
+    CHECK_MESSAGE((load_settings(path).document.text == s.document.text &&
+                   read_bytes(path.string() + ".broken-5") == "{"),
                   "one that breaks meanwhile is set aside too");
 }
 
@@ -69,15 +72,15 @@ TEST_CASE("settings: fields of a newer version survive a load and a save") {
     write_bytes(
         path,
         R"({"version": 7, "future": {"deep": [1, 2]}, "dark": "automatic", "marks": [1], "text": "old"})");
-    const ViewState before = load_settings(path);
-    CHECK((before.notice.empty() && before.text == "old"));
-    ViewState now = before;
-    now.text = "new";
+    const Session before = load_settings(path);
+    CHECK((before.notice.empty() && before.document.text == "old"));
+    Session now = before;
+    now.document.text = "new";
     REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
     const Json kept = json_at(path);
     CHECK((kept["version"] == 7 && kept["future"]["deep"][1] == 2 && kept["dark"] == "automatic" &&
            kept["marks"] == Json::array({1}) && kept["text"] == "new"));
-    now.dark = false;  // chosen here: then it is ours
+    now.preferences.dark = false;  // chosen here: then it is ours
     REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
     CHECK(json_at(path)["dark"] == false);
 }
@@ -85,26 +88,28 @@ TEST_CASE("settings: fields of a newer version survive a load and a save") {
 TEST_CASE("settings: of two windows each writes what it changed; what is looked at stays one thing") {
     const TemporaryFolder folder;
     const auto path = folder.path / "settings.json";
-    ViewState first, second;
-    first.text = "A";
-    first.dark = false;
+    Session first, second;
+    first.document.text = "A";
+    first.preferences.dark = false;
     REQUIRE(remember_settings(path, fields_of({}), fields_of(first), workspace_fields()));
-    second.text = "B";
-    second.mask = "window:2";
-    second.text_size = 1.5f;
+    second.document.text = "B";
+    second.document.mask = "window:2";
+    second.preferences.text_size = 1.5f;
     REQUIRE(remember_settings(path, fields_of({}), fields_of(second), workspace_fields()));
-    const ViewState both = load_settings(path);
-    CHECK((!both.dark && both.text_size == 1.5f && both.text == "B" && both.mask == "window:2"));
-    ViewState wider = first;
-    wider.window_width = 900;
+    const Session both = load_settings(path);
+    CHECK((!both.preferences.dark && both.preferences.text_size == 1.5f && both.document.text == "B" &&
+           both.document.mask == "window:2"));
+    Session wider = first;
+    wider.preferences.window_width = 900;
     REQUIRE(remember_settings(path, fields_of(first), fields_of(wider), workspace_fields()));
-    CHECK_MESSAGE((load_settings(path).text == "B" && load_settings(path).window_width == 900),
-                  "a preference alone leaves the other window's text");
-    ViewState later = wider;
-    later.head = 2;
+    CHECK_MESSAGE(
+        (load_settings(path).document.text == "B" && load_settings(path).preferences.window_width == 900),
+        "a preference alone leaves the other window's text");
+    Session later = wider;
+    later.selection.head = 2;
     REQUIRE(remember_settings(path, fields_of(wider), fields_of(later), workspace_fields()));
-    CHECK((load_settings(path).text == "A" && load_settings(path).mask == "own" &&
-           load_settings(path).head == 2));
+    CHECK((load_settings(path).document.text == "A" && load_settings(path).document.mask == "own" &&
+           load_settings(path).selection.head == 2));
 }
 
 TEST_CASE(
@@ -118,7 +123,7 @@ TEST_CASE(
     REQUIRE(both);
     CHECK((both->at("stories").size() == 2 && both->at("stories").at("1.2") == "copies"));
     CHECK(remember_labels(settings, {&off, 1})->at("stories").count("1.2") == 0);
-    CHECK(load_settings(settings).head_labels.at("stories").size() == 1);
+    CHECK(load_settings(settings).document.head_labels.at("stories").size() == 1);
     Json newer = json_at(labels_path(settings));
     newer["version"] = 9;
     newer["colors"] = {{"sink", "red"}};
@@ -149,26 +154,30 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     const TemporaryFolder folder;
     const auto path = folder.path / "settings.json";
     std::filesystem::copy(kTests / "unit/old/settings.json", path);
-    ViewState s = load_settings(path);
-    CHECK((s.notice.empty() && !s.dark && s.text == "naïve 😀" && s.colormap == "viridis" && s.site == 1 &&
-           s.locked == std::pair(3, 1) && s.window_width == 1280));
-    CHECK((s.mask == "window:4" && s.changes == std::vector<std::string>{"forbid:2>1"} &&
-           s.view_name == "links" && s.recent_models == std::vector<std::string>{"/models/gpt2"}));
-    CHECK((s.head_labels.at("stories").at("1.2") == "copies" &&
-           s.head_labels.at("gpt2").at("5.1") == "induction"));
+    Session s = load_settings(path);
+    CHECK((s.notice.empty() && !s.preferences.dark && s.document.text == "naïve 😀" &&
+           s.preferences.colormap == "viridis" && s.selection.site == 1 &&
+           s.selection.locked == std::pair(3, 1) && s.preferences.window_width == 1280));
+    CHECK((s.document.mask == "window:4" && s.document.changes == std::vector<std::string>{"forbid:2>1"} &&
+           s.selection.view_name == "links" &&
+           s.preferences.recent_models == std::vector<std::string>{"/models/gpt2"}));
+    CHECK((s.document.head_labels.at("stories").at("1.2") == "copies" &&
+           s.document.head_labels.at("gpt2").at("5.1") == "induction"));
     CHECK((!json_at(path).contains("head_labels") && json_at(path)["text"] == "naïve 😀"));
     const LabelEdit off{"stories", "1.2", ""};
     REQUIRE(remember_labels(path, {&off, 1}));
-    CHECK(load_settings(path).head_labels.at("stories").count("1.2") == 0);
-    const ViewState shown = load_settings(kTests / "unit/old/settings.json", false);
-    CHECK((shown.head_labels.at("gpt2").at("5.1") == "induction" &&
+    CHECK(load_settings(path).document.head_labels.at("stories").count("1.2") == 0);
+    const Session shown = load_settings(kTests / "unit/old/settings.json", false);
+    CHECK((shown.document.head_labels.at("gpt2").at("5.1") == "induction" &&
            json_at(kTests / "unit/old/settings.json").contains("head_labels")));
     const auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
     REQUIRE(workspace);
-    CHECK((workspace->text == "Lily had a red ball" && workspace->site == 2 && workspace->head == 3 &&
-           workspace->other_text == "Tom had a blue ball" && workspace->changes.size() == 1));
-    CHECK((workspace->alignment.by_hand == std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
-           workspace->locked == std::pair(2, 0)));
+    CHECK((workspace->document.text == "Lily had a red ball" && workspace->selection.site == 2 &&
+           workspace->selection.head == 3 && workspace->document.comparison.text == "Tom had a blue ball" &&
+           workspace->document.changes.size() == 1));
+    CHECK((workspace->document.comparison.alignment.by_hand ==
+               std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
+           workspace->selection.locked == std::pair(2, 0)));
     FigureStyle style;
     const auto preset = open_preset(kTests / "unit/old/preset.json");
     REQUIRE((preset && apply_preset(style, *preset)));
@@ -178,15 +187,15 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
 TEST_CASE("a long text is saved whole in a workspace, and refused where it could not be read back") {
     const TemporaryFolder folder;
     const auto path = folder.path / "long.headlight.json";
-    ViewState s;
-    for (int i = 0; i < 40'000; ++i) s.text += "naïve 😀 ";
-    s.changes = {"freeze:1.2=" + s.text};
+    Session s;
+    for (int i = 0; i < 40'000; ++i) s.document.text += "naïve 😀 ";
+    s.document.changes = {"freeze:1.2=" + s.document.text};
     REQUIRE(save_workspace(s, path));
     const auto back = open_workspace(path, {});
     REQUIRE(back);
-    CHECK((back->text == s.text && back->changes == s.changes));
+    CHECK((back->document.text == s.document.text && back->document.changes == s.document.changes));
     const std::string before = read_bytes(path);
-    s.text = std::string(5 << 20, 'x');
+    s.document.text = std::string(5 << 20, 'x');
     const Status refused = save_workspace(s, path);
     REQUIRE(!refused);
     CHECK(refused.error().message.find("4 MB") != std::string::npos);

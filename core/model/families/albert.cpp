@@ -5,7 +5,7 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_albert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder;
@@ -31,7 +31,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-LayerWeights bind_group(Binder& b, const ModelConfig& c, int group) {
+LayerWeights bind_albert_group(Binder& b, const ModelConfig& c, int group) {
     const std::string at = "encoder.albert_layer_groups." + std::to_string(group) + ".albert_layers.0.";
     LayerWeights w;
     b.attention(w.self, c.stacks[0], at + "attention.", "query", "key", "value", "dense");
@@ -41,7 +41,7 @@ LayerWeights bind_group(Binder& b, const ModelConfig& c, int group) {
     return w;
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_albert(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"albert.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -52,7 +52,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
     s.embed_project = b.linear("encoder.embedding_hidden_mapping_in", c.d_embed, c.d_model, true);
     const int layers = c.stacks[0].layers, groups = c.stacks[0].shared_layers;
     std::vector<LayerWeights> kinds;
-    for (int g = 0; g < groups; ++g) kinds.push_back(bind_group(b, c, g));
+    for (int g = 0; g < groups; ++g) kinds.push_back(bind_albert_group(b, c, g));
     for (int l = 0; l < layers; ++l)
         s.layers.push_back(kinds[static_cast<size_t>(int64_t{l} * groups / layers)]);
     return b.finish(std::move(s),
@@ -62,6 +62,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kAlbert{"albert", "ALBERT", read, bind};
+const Family kAlbert{"albert", "ALBERT", read_albert, bind_albert};
 
 }  // namespace headlight

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBartOffset = 2;
 
-ModelConfig read_common(ConfigReader& r) {
+ModelConfig read_bart_common(ConfigReader& r) {
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
     c.stacks.assign(2, {});
@@ -38,7 +38,7 @@ ModelConfig read_common(ConfigReader& r) {
 
 Result<ModelConfig> read_marian(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r);
+    ModelConfig c = read_bart_common(r);
     c.sinusoidal = true;
     c.stacks[0].vocab = r.vocabulary(58101);
     c.shared_embedding = r.boolean({"share_encoder_decoder_embeddings"}, true);
@@ -50,7 +50,7 @@ Result<ModelConfig> read_marian(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r);
+    ModelConfig c = read_bart_common(r);
     c.learned_positions = c.embed_norm = true;
     c.position_offset = kBartOffset;
     c.stacks[0].vocab = c.stacks[1].vocab = c.vocab = r.vocabulary(50265);
@@ -59,7 +59,7 @@ Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& shared) {
+StackWeights bind_bart_stack(Binder& b, const StackConfig& stack, const std::string& shared) {
     const ModelConfig& c = b.config();
     const std::string in = stack.name + ".";
     StackWeights s;
@@ -83,7 +83,7 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack, const std::string& 
     return s;
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_bart(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
     const std::string shared = !c.shared_embedding ? ""
@@ -91,7 +91,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
                                    ? "shared"
                                    : "encoder.embed_tokens";
     ModelWeights w;
-    for (const auto& stack : c.stacks) w.stacks.push_back(bind_stack(b, stack, shared));
+    for (const auto& stack : c.stacks) w.stacks.push_back(bind_bart_stack(b, stack, shared));
     w.unembedding = b.unembedding(w.stacks[1].token_embedding, "lm_head", c.d_model);
     if (w.unembedding && b.has("final_logits_bias"))
         w.unembedding.bias = b.vector("final_logits_bias", {1, c.vocab});
@@ -100,7 +100,7 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kMarian{"marian", "Marian", read_marian, bind};
-const Family kBart{"bart", "BART", read_bart, bind};
+const Family kMarian{"marian", "Marian", read_marian, bind_bart};
+const Family kBart{"bart", "BART", read_bart, bind_bart};
 
 }  // namespace headlight

@@ -7,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-ModelConfig read_common(ConfigReader& r) {
+ModelConfig read_bert_common(ConfigReader& r) {
     ModelConfig c;
     c.kind = ModelKind::encoder;
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
@@ -33,12 +33,12 @@ ModelConfig read_common(ConfigReader& r) {
 
 Result<ModelConfig> read_bert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    return r.finish(read_common(r));
+    return r.finish(read_bert_common(r));
 }
 
 Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r);
+    ModelConfig c = read_bert_common(r);
     c.stacks[0].vocab = c.vocab = r.vocabulary(50265);
     c.position_pad = r.integer({"pad_token_id"}, 1, 0, 1 << 23);
     c.position_offset = c.position_pad + 1;
@@ -53,7 +53,7 @@ Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r);
+    ModelConfig c = read_bert_common(r);
     r.widths(c, {"hidden_size"}, 256, {"num_attention_heads"}, 4);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 1024);
     c.d_embed = r.integer({"embedding_size"}, 128, 1, 1 << 17);
@@ -61,8 +61,8 @@ Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix,
-                                 const MaskedHeadNames& head) {
+Result<ModelWeights> bind_bert_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix,
+                                      const MaskedHeadNames& head) {
     store.set_prefixes({prefix, ""});
     Binder b(store, c);
     StackWeights s;
@@ -86,18 +86,18 @@ Result<ModelWeights> bind_layers(WeightStore& store, const ModelConfig& c, const
 }
 
 Result<ModelWeights> bind_bert(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "bert.",
-                       {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                        "cls.predictions.decoder", "cls.predictions.bias"});
+    return bind_bert_layers(store, c, "bert.",
+                            {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+                             "cls.predictions.decoder", "cls.predictions.bias"});
 }
 Result<ModelWeights> bind_roberta(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "roberta.",
-                       {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
+    return bind_bert_layers(store, c, "roberta.",
+                            {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"});
 }
 Result<ModelWeights> bind_electra(WeightStore& store, const ModelConfig& c) {
-    return bind_layers(store, c, "electra.",
-                       {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head",
-                        "generator_lm_head.bias"});
+    return bind_bert_layers(store, c, "electra.",
+                            {"generator_predictions.dense", "generator_predictions.LayerNorm",
+                             "generator_lm_head", "generator_lm_head.bias"});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kNoLimit = 1 << 15;  // ALiBi sets no longest text
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_bloom(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     r.widths(c, {"hidden_size", "n_embed"}, 64, {"n_head", "num_attention_heads"}, 8);
@@ -27,7 +27,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_bloom(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"transformer.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -51,6 +51,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kBloom{"bloom", "BLOOM", read, bind};
+const Family kBloom{"bloom", "BLOOM", read_bloom, bind_bloom};
 
 }  // namespace headlight

@@ -5,7 +5,7 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_distilbert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder;
@@ -25,7 +25,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_distilbert(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"distilbert.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -48,6 +48,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kDistilBert{"distilbert", "DistilBERT", read, bind};
+const Family kDistilBert{"distilbert", "DistilBERT", read_distilbert, bind_distilbert};
 
 }  // namespace headlight

@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_gpt2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     r.widths(c, {"n_embd"}, 768, {"n_head"}, 12);
@@ -24,7 +24,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_gpt2(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"transformer.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -48,6 +48,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kGpt2{"gpt2", "GPT-2", read, bind};
+const Family kGpt2{"gpt2", "GPT-2", read_gpt2, bind_gpt2};
 
 }  // namespace headlight

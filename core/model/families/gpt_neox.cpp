@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_gpt_neox(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     r.widths(c, {"hidden_size"}, 6144, {"num_attention_heads"}, 64);
@@ -24,7 +24,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_gpt_neox(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"gpt_neox.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -48,6 +48,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kGptNeox{"gpt_neox", "GPT-NeoX", read, bind};
+const Family kGptNeox{"gpt_neox", "GPT-NeoX", read_gpt_neox, bind_gpt_neox};
 
 }  // namespace headlight

@@ -19,7 +19,7 @@ struct ClassKeys {
 };
 
 /// What all of them have; the defaults are Llama's.
-ModelConfig read_common(ConfigReader& r, const ClassKeys& keys) {
+ModelConfig read_llama_common(ConfigReader& r, const ClassKeys& keys) {
     ModelConfig c;
     r.widths(c, {"hidden_size"}, 4096, {"num_attention_heads"}, 32, keys.head_dim);
     r.kv_heads(c.stacks[0], keys.kv_heads, keys.usual_kv_heads ? keys.usual_kv_heads : c.stacks[0].heads);
@@ -39,7 +39,7 @@ ModelConfig read_common(ConfigReader& r, const ClassKeys& keys) {
 
 Result<ModelConfig> read_llama(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, {});
+    ModelConfig c = read_llama_common(r, {});
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.mlp_bias = r.boolean({"mlp_bias"}, false);
     c.rope = r.rope(c);
@@ -48,7 +48,7 @@ Result<ModelConfig> read_llama(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, {.kv_heads = "num_key_value_heads", .usual_kv_heads = 8});
+    ModelConfig c = read_llama_common(r, {.kv_heads = "num_key_value_heads", .usual_kv_heads = 8});
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 14336);
     c.context = r.context({"max_position_embeddings"}, 4096 * 32);
     if (!r.is_null("sliding_window"))
@@ -70,7 +70,7 @@ void read_qwen_window(ConfigReader& r, StackConfig& s) {
 
 Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, {.usual_kv_heads = 32, .head_dim = {"head_dim"}});
+    ModelConfig c = read_llama_common(r, {.usual_kv_heads = 32, .head_dim = {"head_dim"}});
     c.attention_bias = true;
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 22016);
     c.stacks[0].vocab = c.vocab = r.vocabulary(151936);
@@ -82,7 +82,7 @@ Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, {.usual_kv_heads = 32, .head_dim = {"head_dim", 128}});
+    ModelConfig c = read_llama_common(r, {.usual_kv_heads = 32, .head_dim = {"head_dim", 128}});
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.qk_norm = true;
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 22016);
@@ -109,7 +109,7 @@ void make_gemma(ConfigReader& r, ModelConfig& c) {
 
 Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, gemma_keys(16, or_null("hidden_activation")));
+    ModelConfig c = read_llama_common(r, gemma_keys(16, or_null("hidden_activation")));
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 24576);
     c.rope = r.rope(c);
@@ -118,7 +118,7 @@ Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
 
 Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_common(r, gemma_keys(4, "hidden_activation"));
+    ModelConfig c = read_llama_common(r, gemma_keys(4, "hidden_activation"));
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
     c.branch_norm = true;
@@ -134,7 +134,7 @@ Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_llama(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -165,11 +165,11 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kLlama{"llama", "Llama", read_llama, bind};
-const Family kMistral{"mistral", "Mistral", read_mistral, bind};
-const Family kQwen2{"qwen2", "Qwen2", read_qwen2, bind};
-const Family kQwen3{"qwen3", "Qwen3", read_qwen3, bind};
-const Family kGemma{"gemma", "Gemma", read_gemma, bind};
-const Family kGemma2{"gemma2", "Gemma 2", read_gemma2, bind};
+const Family kLlama{"llama", "Llama", read_llama, bind_llama};
+const Family kMistral{"mistral", "Mistral", read_mistral, bind_llama};
+const Family kQwen2{"qwen2", "Qwen2", read_qwen2, bind_llama};
+const Family kQwen3{"qwen3", "Qwen3", read_qwen3, bind_llama};
+const Family kGemma{"gemma", "Gemma", read_gemma, bind_llama};
+const Family kGemma2{"gemma2", "Gemma 2", read_gemma2, bind_llama};
 
 }  // namespace headlight

@@ -20,7 +20,7 @@ void read_ropes(ConfigReader& r, ModelConfig& c) {
                         r.is_null("local_rope_theta") ? c.rope.theta : 10000);
 }
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_modernbert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder;
@@ -51,7 +51,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_modernbert(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
     const int64_t d = c.d_model, m = c.stacks[0].d_mlp;
@@ -81,6 +81,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kModernBert{"modernbert", "ModernBERT", read, bind};
+const Family kModernBert{"modernbert", "ModernBERT", read_modernbert, bind_modernbert};
 
 }  // namespace headlight

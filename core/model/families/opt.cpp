@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kOffset = 2;
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_opt(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
@@ -33,7 +33,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_opt(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.decoder.", "decoder.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -59,6 +59,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kOpt{"opt", "OPT", read, bind};
+const Family kOpt{"opt", "OPT", read_opt, bind_opt};
 
 }  // namespace headlight

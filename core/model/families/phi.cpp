@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_phi(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     r.widths(c, {"hidden_size"}, 2048, {"num_attention_heads"}, 32, HeadDim{"head_dim"});
@@ -26,7 +26,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_phi(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
     StackWeights s;
@@ -52,6 +52,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kPhi{"phi", "Phi", read, bind};
+const Family kPhi{"phi", "Phi", read_phi, bind_phi};
 
 }  // namespace headlight

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kNoLimit = 1 << 15;  // relative positions set no longest text
 
-Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_logits) {
+Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, bool scales_logits) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
@@ -48,10 +48,14 @@ Result<ModelConfig> read(const Json& root, const std::string& file, bool scales_
     return r.finish(c);
 }
 
-Result<ModelConfig> read_t5(const Json& root, const std::string& file) { return read(root, file, true); }
-Result<ModelConfig> read_mt5(const Json& root, const std::string& file) { return read(root, file, false); }
+Result<ModelConfig> read_t5(const Json& root, const std::string& file) {
+    return read_t5_common(root, file, true);
+}
+Result<ModelConfig> read_mt5(const Json& root, const std::string& file) {
+    return read_t5_common(root, file, false);
+}
 
-StackWeights bind_stack(Binder& b, const StackConfig& stack) {
+StackWeights bind_t5_stack(Binder& b, const StackConfig& stack) {
     const ModelConfig& c = b.config();
     StackWeights s;
     s.token_embedding =
@@ -80,17 +84,17 @@ StackWeights bind_stack(Binder& b, const StackConfig& stack) {
     return s;
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_t5(WeightStore& store, const ModelConfig& c) {
     Binder b(store, c);
     ModelWeights w;
-    for (const auto& stack : c.stacks) w.stacks.push_back(bind_stack(b, stack));
+    for (const auto& stack : c.stacks) w.stacks.push_back(bind_t5_stack(b, stack));
     w.unembedding = b.unembedding(w.stacks[1].token_embedding, "lm_head", c.d_model);
     return b.finish(std::move(w));
 }
 
 }  // namespace
 
-const Family kT5{"t5", "T5", read_t5, bind};
-const Family kMt5{"mt5", "mT5", read_mt5, bind};
+const Family kT5{"t5", "T5", read_t5, bind_t5};
+const Family kMt5{"mt5", "mT5", read_mt5, bind_t5};
 
 }  // namespace headlight

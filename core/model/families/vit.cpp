@@ -5,7 +5,7 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read(const Json& root, const std::string& file) {
+Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::vision;
@@ -36,7 +36,7 @@ Result<ModelConfig> read(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
+Result<ModelWeights> bind_vit(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"vit.", ""});
     Binder b(store, c);
     const int64_t p = c.vision.patch, d = c.d_model;
@@ -67,6 +67,6 @@ Result<ModelWeights> bind(WeightStore& store, const ModelConfig& c) {
 
 }  // namespace
 
-const Family kVit{"vit", "ViT", read, bind};
+const Family kVit{"vit", "ViT", read_vit, bind_vit};
 
 }  // namespace headlight

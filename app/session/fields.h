@@ -1,0 +1,99 @@
+// The fields that are remembered of a plain struct: each has one visit(), which names them; these visitors
+// read them from JSON, write them into it, or report them to tests.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace headlight {
+
+inline constexpr size_t kMostRecent = 8, kLongestText = 4 << 20, kMostChanges = 50'000;
+
+/// Goes through fields by key. Numbers come with their range: what lies beyond it becomes the nearest in it.
+class FieldVisitor {
+public:
+    virtual ~FieldVisitor() = default;
+    virtual void text(const char* key, std::string& value) = 0;
+    virtual void flag(const char* key, bool& value) = 0;
+    virtual void number(const char* key, float& value, float low, float high) = 0;
+    virtual void whole(const char* key, int64_t& value, int64_t low, int64_t high) = 0;
+    virtual void list(const char* key, std::vector<std::string>& value, size_t most) = 0;
+    virtual void pairs(const char* key, std::vector<std::pair<int, int>>& value) = 0;
+    /// A cell (query, key), or none.
+    virtual void cell(const char* key, std::optional<std::pair<int, int>>& value) = 0;
+    /// What is not remembered, but told to tests.
+    virtual void report(const char* /*key*/, const nlohmann::json& /*value*/) {}
+
+    /// Any whole number, or an enum by its place.
+    template <class T>
+    void integer(const char* key, T& value, int64_t low, int64_t high) {
+        auto number = static_cast<int64_t>(value);
+        whole(key, number, low, high);
+        value = static_cast<T>(number);
+    }
+};
+
+/// Takes what the JSON has and leaves the rest as it is. A value of another type is an error, or, where a
+/// newer version may have written it (`lenient`), passed over.
+class FieldReader final : public FieldVisitor {
+public:
+    FieldReader(const nlohmann::json& root, std::string name, bool lenient = false)
+        : root_(root), name_(std::move(name)), lenient_(lenient) {}
+    /// The first error.
+    const Status& status() const { return status_; }
+
+    void text(const char* key, std::string& value) override;
+    void flag(const char* key, bool& value) override;
+    void number(const char* key, float& value, float low, float high) override;
+    void whole(const char* key, int64_t& value, int64_t low, int64_t high) override;
+    void list(const char* key, std::vector<std::string>& value, size_t most) override;
+    void pairs(const char* key, std::vector<std::pair<int, int>>& value) override;
+    void cell(const char* key, std::optional<std::pair<int, int>>& value) override;
+
+private:
+    template <class T>
+    void take(Result<T> found, T& value);
+
+    const nlohmann::json& root_;
+    std::string name_;
+    bool lenient_;
+    Status status_ = success();
+};
+
+/// Writes the fields into a JSON object; what could not be read back whole is an error.
+class FieldWriter : public FieldVisitor {
+public:
+    explicit FieldWriter(nlohmann::json& root) : root_(root) {}
+    const Status& status() const { return status_; }
+
+    void text(const char* key, std::string& value) final;
+    void flag(const char* key, bool& value) final;
+    void number(const char* key, float& value, float low, float high) final;
+    void whole(const char* key, int64_t& value, int64_t low, int64_t high) final;
+    void list(const char* key, std::vector<std::string>& value, size_t most) final;
+    void pairs(const char* key, std::vector<std::pair<int, int>>& value) final;
+    void cell(const char* key, std::optional<std::pair<int, int>>& value) final;
+
+protected:
+    nlohmann::json& root_;
+
+private:
+    void fail(std::string message);
+
+    Status status_ = success();
+};
+
+/// Writes what is told to tests too.
+class FieldReporter final : public FieldWriter {
+public:
+    using FieldWriter::FieldWriter;
+    void report(const char* key, const nlohmann::json& value) override;
+};
+
+}  // namespace headlight

@@ -1,0 +1,130 @@
+#include "session/session.h"
+
+#include <algorithm>
+
+#include "analysis/head_stats.h"
+#include "base/quoted.h"
+
+namespace headlight {
+
+void Generation::force(const Writing& writing, int at, int id) {
+    forced.clear();
+    for (int i = 0; i < at; ++i) forced.push_back(writing.tokens[static_cast<size_t>(i)].id);
+    forced.push_back(id);
+    step = -1;
+    playing = false;
+}
+
+void Generation::unforce() {
+    forced.clear();
+    step = -1;
+}
+
+void Document::intervene(Intervention next) {
+    history.note({intervention, next}, same_step);
+    intervention = std::move(next);
+}
+
+void visit_preferences(Session& session, FieldVisitor& v) {
+    Preferences& p = session.preferences;
+    v.list("recent_models", p.recent_models, kMostRecent);
+    v.list("recent_texts", p.recent_texts, kMostRecent);
+    v.flag("dark", p.dark);
+    v.number("text_size", p.text_size, 0.75f, 2);
+    v.flag("hints_seen", p.hints_seen);
+    v.integer("width", p.window_width, 320, 30000);
+    v.integer("height", p.window_height, 240, 30000);
+    v.flag("change_bar", p.change_bar);
+}
+
+namespace {
+
+void visit(Document& d, FieldVisitor& v) {
+    v.text("model", d.model_path);
+    v.text("text", d.text);
+    v.text("second", d.second);
+    v.text("mask", d.mask);
+    v.list("changes", d.changes, kMostChanges);
+}
+
+void visit(Preferences& p, FieldVisitor& v) {
+    v.text("colormap", p.colormap);
+    v.integer("scale", p.scale, 0, 2);
+    v.integer("queries", p.queries, 0, 1);
+    v.integer("marks", p.marks, 0, 1);
+    v.integer("rank", p.rank, kRankBySweep, static_cast<int>(kStatistics) - 1);
+    v.flag("drop_sink", p.drop_sink);
+}
+
+void visit(Selection& s, FieldVisitor& v) {
+    v.integer("layer", s.site, 0, 100000);
+    v.integer("head", s.head, 0, 100000);
+    v.text("view", s.view_name);
+    v.cell("locked", s.locked);
+}
+
+void visit(Comparison& c, FieldVisitor& v) {
+    v.integer("compare", c.what, 0, 3);
+    v.integer("layer_b", c.head.first, 0, 100000);
+    v.integer("head_b", c.head.second, 0, 100000);
+    v.text("text_b", c.text);
+    v.text("model_b", c.model);
+    v.integer("align", c.alignment.by, 0, 1);
+    v.pairs("tied", c.alignment.by_hand);
+}
+
+void visit(Generation& g, FieldVisitor& v) {
+    v.number("temperature", g.decoding.temperature, 0, 10);
+    v.integer("top_k", g.decoding.top_k, 0, 1 << 20);
+    v.number("top_p", g.decoding.top_p, 0, 1);
+    v.integer("seed", g.decoding.seed, 0, 1 << 30);
+    v.integer("beams", g.decoding.beams, 1, kMostBeams);
+    v.number("length_penalty", g.decoding.length_penalty, -10, 10);
+    v.integer("written_length", g.length, 1, kMostWritten);
+    v.flag("writing_bar", g.bar);
+}
+
+}  // namespace
+
+void visit_workspace(Session& session, FieldVisitor& v) {
+    visit(session.document, v);
+    visit(session.preferences, v);
+    visit(session.selection, v);
+    visit(session.document.comparison, v);
+    visit(session.document.generation, v);
+    for (const StateVisit visit_view : session.visits) visit_view(session.views, v);
+}
+
+void fit_head(Selection& s, const ModelConfig& config) {
+    s.site = std::clamp(s.site, 0, config.sites() - 1);
+    s.head = std::clamp(s.head, 0, config.heads(s.site) - 1);
+}
+
+void note_changes(Document& d, const ModelConfig& config) {
+    d.mask = d.intervention.mask.name();
+    d.changes.clear();
+    for (const Change& change : d.intervention.changes) d.changes.push_back(change_name(config, change));
+}
+
+void restore_changes(Session& session, const ModelConfig& config) {
+    Document& d = session.document;
+    Intervention wanted;
+    std::string refused;
+    if (auto mask = Mask::parse(d.mask))
+        wanted.mask = *std::move(mask);
+    else
+        refused = "mask " + d.mask;
+    for (const std::string& text : d.changes) {
+        if (auto change = parse_change(config, text))
+            wanted.changes.push_back(*std::move(change));
+        else
+            refused = text;
+    }
+    d.intervention = std::move(wanted);
+    d.changes_wait = false;
+    if (!refused.empty())
+        session.notice =
+            "A remembered change does not fit this model and was left out: " + shortened(refused);
+}
+
+}  // namespace headlight

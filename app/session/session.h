@@ -1,0 +1,160 @@
+// What is open and wanted, without a display. Plain data: what a person does goes in, the worker is asked
+// from it, views show it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/align.h"
+#include "analysis/generate.h"
+#include "figure/colormap.h"
+#include "figure/figure.h"
+#include "session/history.h"
+#include "session/remembering.h"
+#include "session/state_bag.h"
+
+namespace headlight {
+
+/// How heads are ranked: a statistic by its row, the weight of the focused cell, how far the changes moved
+/// their patterns, or what ablating them does to a predicted token.
+constexpr int kRankByCell = -1, kRankByMoved = -2, kRankBySweep = -3;
+
+/// What is compared: two heads, one head before and after the changes, the same head for two sentences or in
+/// two models.
+enum class Compared { heads, changes, sentences, models };
+
+/// B, which is put beside the run and head that are shown.
+struct Comparison {
+    Compared what = Compared::heads;
+    std::pair<int, int> head{0, 1};  // site, head
+    std::string text, model;
+    uint64_t attempt = 0;  // as Document::model_attempt, of B's model
+    Alignment alignment;   // of two sentences
+};
+
+/// How the model writes on, and how much of that is read.
+struct Generation {
+    Decoding decoding;
+    int length = 24;          // the most tokens that a decoder writes on
+    bool bar = false;         // the bar of writing is open; a decoder writes on then
+    std::vector<int> forced;  // the first tokens of what the model writes, chosen by the person
+    std::string forced_for;   // the text that they were chosen for
+    int step = -1;            // how many written tokens are read; −1: all
+    bool playing = false;     // a step further every while
+    double step_at = 0;       // when the last of these was
+
+    /// Puts a token in the place of the written one at a step and lets the model go on from there.
+    void force(const Writing& writing, int at, int id);
+    /// The model chooses for itself again.
+    void unforce();
+};
+
+/// What is worked on: a model, texts, what is changed in its attention, and what it is compared with.
+struct Document {
+    std::string model_path = "stories";
+    uint64_t model_attempt = 0;
+    uint64_t attempts = 0;             // model attempts so far: each new one has a number of its own
+    std::string text, second;          // the second sentence, or the target
+    std::string mask = "own";          // masks and changes in force, as the command line spells them; read by
+    std::vector<std::string> changes;  // restore_changes()
+    bool changes_wait = false;         // … when their model is open
+    Intervention intervention;         // masks and changes in force
+    History history;                   // of texts and interventions
+    bool same_step = false;            // further changes belong to the last step of undo
+    Comparison comparison;
+    Generation generation;
+    bool sweeping = false;               // each head is ablated in turn
+    int sweep_token = -1;                // whose probability is watched; −1: the predicted one
+    HeadLabels head_labels;              // by hand; in a file of their own
+    std::vector<LabelEdit> label_edits;  // not written yet
+    std::string workspace;               // the file that was opened or saved last
+    std::string workspace_wanted;        // a file that shall be opened
+    std::string left_workspace;  // what a window left that did not end as it should; offered until it is
+                                 // opened or not wanted
+    bool left_unwanted = false;
+
+    /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it
+    /// does is one step.
+    void intervene(Intervention next);
+};
+
+/// What the mouse is over; every view lights it in the next frame.
+struct Hovered {
+    std::optional<std::pair<int, int>> cell, head;  // query, key; site, head
+    std::optional<int> site, key;                   // in a map of layers; in lines
+    std::optional<int> token;                       // a predicted one
+    bool operator==(const Hovered&) const = default;
+};
+
+/// What of it is looked at.
+struct Selection {
+    int site = 0, head = 0;             // which attention block (ModelConfig::site), which head
+    bool choose_head = true;            // let the worker pick the most telling head once
+    std::string view_name;              // key of the view to open
+    std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
+    std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
+    std::optional<std::pair<int, int>> locked;  // query, key
+    Hovered hovered;
+    bool hover_fresh = false;  // something in this frame said what is hovered
+
+    /// focused = hovered, else locked
+    std::optional<std::pair<int, int>> focused() const { return hovered.cell ? hovered.cell : locked; }
+};
+
+/// How a person likes it shown.
+struct Preferences {
+    std::vector<std::string> recent_models, recent_texts;
+    bool dark = true;
+    float text_size = 1.0f;  // 1, 1.25, 1.5
+    std::string colormap = "beam";
+    Scale scale = Scale::linear;
+    Axis queries = Axis::rows;
+    Marks marks = Marks::squares;
+    int rank = 0;             // a row of head_statistics(), or kRankBy…
+    bool drop_sink = false;   // heat maps leave the first key out
+    bool change_bar = false;  // the row of masks, brushes and ablations is open
+    bool hints_seen = false;
+    int window_width = 1600, window_height = 1000;
+};
+
+struct Session {
+    Document document;
+    Selection selection;
+    Preferences preferences;
+    StateBag views;                                   // what belongs to one view alone
+    std::span<const StateVisit> visits;               // how the states of views are remembered
+    std::string notice;                               // one sentence under the tokens
+    bool model_menu = false, choosing_other = false;  // … open for B of a comparison
+    bool settings_menu = false, help = false, save_menu = false, labelling = false;
+
+    template <class T>
+    T& of() {
+        return views.of<T>();
+    }
+    template <class T>
+    const T& of() const {
+        return views.of<T>();
+    }
+};
+
+/// Visits what belongs to the person, whatever is looked at.
+void visit_preferences(Session& session, FieldVisitor& visitor);
+
+/// Visits what is looked at, and how: what a workspace file holds.
+void visit_workspace(Session& session, FieldVisitor& visitor);
+
+/// Moves the chosen block and head to the nearest that the model has.
+void fit_head(Selection& selection, const ModelConfig& config);
+
+/// Writes the mask and changes in force as text, to be remembered.
+void note_changes(Document& document, const ModelConfig& config);
+
+/// Puts what was remembered of them in force; what the model has no place for is left out and reported in
+/// `notice`.
+void restore_changes(Session& session, const ModelConfig& config);
+
+}  // namespace headlight

@@ -1,0 +1,24 @@
+// Tokens as nodes, attention as edges through all layers.
+#pragma once
+
+#include "io/numbers.h"
+#include "views/scene.h"
+
+namespace headlight {
+
+struct GraphState {
+    Carriers carriers;   // its heads
+    float share = 0.7f;  // of each row's mass
+    bool flow = false;   // in place of rollout
+    float scroll = 0, list_scroll = 0;
+    int followed = -1;
+    void visit(FieldVisitor& visitor);
+};
+
+void draw_graph(Scene& scene, Rect area);
+void draw_graph_list(Scene& scene, Rect area);
+void draw_graph_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_graph(const Scene& scene);
+std::vector<NumberTable> graph_numbers(const Scene& scene);
+
+}  // namespace headlight

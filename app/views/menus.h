@@ -1,0 +1,27 @@
+// What opens over the window.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/library.h"
+#include "views/scene.h"
+
+namespace headlight {
+
+struct ModelMenu {
+    std::string path;               // as typed
+    std::vector<FoundModel> found;  // models on this computer, once they were looked for
+    bool found_all = false;
+    float scroll = 0;
+};
+
+/// Where the selected head gets a label by hand.
+struct LabelMenu {
+    std::string typed;
+    bool wanted = false;  // Enter was pressed there
+};
+
+void draw_menus(Scene& scene, Rect window);
+
+}  // namespace headlight

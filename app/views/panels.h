@@ -1,0 +1,22 @@
+// What stands around the centre of the window.
+#pragma once
+
+#include <string>
+
+#include "views/scene.h"
+
+namespace headlight {
+
+/// What a person should know just now: what was said last, else how much of a long text is read.
+std::string shown_notice(const Scene& scene);
+
+/// A field for a text in any script, answering to the mouse.
+void draw_text_field(Scene& scene, TextField& field, const char* path, Rect r, const char* placeholder);
+
+void draw_sentence_bar(Scene& scene, Rect area);
+void draw_inspector(Scene& scene, Rect area);
+void draw_status_bar(Scene& scene, Rect area);
+void draw_start_sentences(Scene& scene, Rect area);
+void draw_hints(Scene& scene, Rect window);
+
+}  // namespace headlight

@@ -1,0 +1,81 @@
+// What a part of the window gets to draw itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paint/ui.h"
+#include "session/session.h"
+#include "session/worker.h"
+
+namespace headlight {
+
+/// Textures made from the last answer; remade only when that part of it changed.
+struct Pictures {
+    Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
+    Texture preview;                            // of the figure that would be saved
+    int preview_w = 0, preview_h = 0;
+    uint64_t of_picture = 0;  // serial numbers of what the textures were made from; 0: none
+    uint64_t of_sentence = 0;
+    int t = 0;          // entries along a thumbnail
+    float largest = 1;  // of all thumbnails
+};
+
+/// What a part of the window gets: the state it may edit, the answer it shows, what it draws with.
+struct Scene {
+    Ui& ui;
+    Session& session;
+    const WorkAnswer* answer;  // null before the first one
+    const Pictures& pictures;
+    Fields& fields;
+    std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
+    GLuint colors;                           // the chosen colour map
+    float dim = 0;  // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it
+                    // over the panels
+
+    /// A cell is under the mouse: every view lights it in the next frame.
+    void point_at(std::optional<std::pair<int, int>> cell) {
+        session.selection.hovered.cell = cell;
+        session.selection.hover_fresh = true;
+    }
+    /// The state of a view.
+    template <class T>
+    T& of() const {
+        return session.of<T>();
+    }
+    const SentenceResult* sentence() const {
+        return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr;
+    }
+    const Model* model() const {
+        return answer && answer->sentence ? answer->sentence->model.get() : nullptr;
+    }
+    /// The last answer to a kind of question of the view where it fits what is shown, or null.
+    template <class Q>
+    const Found<Q>* found() const {
+        return answer ? answer->found<Q>() : nullptr;
+    }
+    /// The sweep over the heads of the run that is shown, or null.
+    const Sweep* sweep() const {
+        return sentence() && answer->sweep &&
+                       answer->sweep->is_of(sentence()->trace.get(), session.document.sweep_token)
+                   ? answer->sweep.get()
+                   : nullptr;
+    }
+    /// The attention block that is shown, and the tokens on its two sides.
+    int site() const { return answer->shown().site; }
+    /// Its head that is shown; session.selection.head is the one that is wanted.
+    int head() const { return answer->shown().head; }
+    const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
+    const std::vector<std::string>& key_labels() const { return sentence()->key_labels(site()); }
+    int queries() const { return static_cast<int>(query_labels().size()); }
+    int keys() const { return static_cast<int>(key_labels().size()); }
+    /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
+    std::optional<std::pair<int, int>> shown_cell() const;
+    /// The heaviest key of a query in the head that is shown, and the other way round.
+    int heaviest_key(int query) const;
+    int heaviest_query(int key) const;
+    float weight(int query, int key) const;
+    bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
+};
+
+}  // namespace headlight

@@ -1,0 +1,25 @@
+// One query's attention as a table of steps.
+#pragma once
+
+#include "io/numbers.h"
+#include "views/vector_strips.h"
+
+namespace headlight {
+
+/// A column of the table, left to right; delta: the length under it.
+enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta };
+
+struct StepsState {
+    StepColumn column = StepColumn::dot;  // the number of the focused row that is explained
+    float scroll = 0;
+    std::pair<int, int> followed{-1, -1};
+    StripsState strips;
+    void visit(FieldVisitor& visitor);
+};
+
+void draw_steps(Scene& scene, Rect area);
+void draw_steps_inspector(Scene& scene, Rect area);
+std::vector<Question> ask_steps(const Scene& scene);
+std::vector<NumberTable> steps_numbers(const Scene& scene);
+
+}  // namespace headlight

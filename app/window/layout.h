@@ -1,0 +1,13 @@
+// Where the parts of the window stand.
+#pragma once
+
+#include <utility>
+
+namespace headlight {
+
+struct LayoutState {
+    bool inspector_over = false;     // narrow windows: whether the inspector is shown
+    std::pair<float, float> centre;  // size of the view in points: the size of its page
+};
+
+}  // namespace headlight
