@@ -16,10 +16,10 @@ using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)>>;
 Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& trace) {
     Frames out;
     const ModelConfig& c = trace->config();
-    for (int site = 0; site < c.sites(); ++site) {
-        if (c.site(site).kind != c.site(o.figure.site).kind) continue;
+    for (int block = 0; block < c.blocks(); ++block) {
+        if (c.block(block).kind != c.block(o.figure.block).kind) continue;
         RenderOptions one = o;
-        one.figure.site = site;
+        one.figure.block = block;
         out.push_back([one, trace](ThreadPool& pool) { return drawing_of(one, trace, pool); });
     }
     return out;
@@ -33,7 +33,7 @@ Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace,
         return Error{"An image has no tokens that come one by one; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;
-        TRY(const auto added, generate(trace->model, trace->request, {{}, o.generate, {}}, pool));
+        TRY(const auto added, generated_ids(trace->model, trace->request, {{}, o.generate, {}}, pool));
         if (trace->config().kind == ModelKind::encoder)
             return Error{trace->model->name + " fills masks and adds no tokens; leave --generate out."};
         for (const int id : added) append_token(*trace->model, longer.inputs.back(), id);

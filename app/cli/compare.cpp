@@ -67,8 +67,8 @@ std::string as_csv(const Comparison& c) {
     for (const size_t i : order_by(c.distances, false)) {
         char text[32];
         std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(c.distances[i]));
-        const auto [site, head] = config.head_at(i);
-        out += "\n" + site_path(config, site) + "," + std::to_string(head) + text;
+        const auto [block, head] = config.head_at(i);
+        out += "\n" + block_path(config, block) + "," + std::to_string(head) + text;
     }
     return out + "\n";
 }
@@ -78,9 +78,9 @@ std::string as_json(const Comparison& c) {
     nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()},
                                 {"next", nlohmann::ordered_json::array()}};
     for (const size_t i : order_by(c.distances, false)) {
-        const auto [site, head] = config.head_at(i);
+        const auto [block, head] = config.head_at(i);
         root["heads"].push_back(
-            {{"layer", site_path(config, site)}, {"head", head}, {"distance", c.distances[i]}});
+            {{"layer", block_path(config, block)}, {"head", head}, {"distance", c.distances[i]}});
     }
     for (const ProbabilityChange& p : c.next)
         root["next"].push_back({{"token", p.label},

@@ -12,7 +12,7 @@ namespace {
 
 struct GenerateOptions {
     InputOptions input;
-    WritingWanted wanted;
+    GenerationWanted wanted;
     bool ids_out = false, json = false;
 };
 
@@ -37,13 +37,13 @@ std::string whole_text(const Model& model, const Sequence& given, const std::vec
     return model.target_tokenizer()->decode(ids);
 }
 
-std::string as_json(const Model& model, const Sequence& given, const Writing& writing) {
+std::string as_json(const Model& model, const Sequence& given, const Generation& writing) {
     nlohmann::ordered_json out;
     if (model.tokenizer) out["text"] = whole_text(model, given, writing.ids());
     out["ids"] = writing.ids();
     out["ended"] = writing.ended;
     out["score"] = writing.score;
-    for (const WrittenToken& token : writing.tokens) {
+    for (const GeneratedToken& token : writing.tokens) {
         auto step = described(model, token.id, token.probability);
         for (const Prediction& p : token.alternatives)
             step["alternatives"].push_back(described(model, p.id, p.probability));
@@ -58,10 +58,10 @@ Status run_generate(const GenerateOptions& o) {
     TRY(const ForwardRequest request, read_request(o.input, model, pool));
     const Sequence& given = request.inputs.back();
     if (o.json) {
-        TRY(const Writing writing, write(model, request, o.wanted, pool));
+        TRY(const Generation writing, generate(model, request, o.wanted, pool));
         return print_json(as_json(*model, given, writing) + "\n");
     }
-    TRY(const auto added, generate(model, request, o.wanted, pool));
+    TRY(const auto added, generated_ids(model, request, o.wanted, pool));
     return print(
         (o.ids_out || !model->tokenizer ? comma_separated(added) : whole_text(*model, given, added)) + "\n");
 }
@@ -71,10 +71,10 @@ Status run_generate(const GenerateOptions& o) {
 std::function<Status()> declare_generate(CLI::App& app) {
     auto o = std::make_shared<GenerateOptions>();
     o->wanted.length = 40;
-    Decoding& d = o->wanted.decoding;
+    SamplingParams& d = o->wanted.sampling;
     add_input_options(app, o->input);
     app.add_option("--tokens", o->wanted.length, "the most tokens to add")
-        ->check(CLI::Range(1, kMostWritten))
+        ->check(CLI::Range(1, kMaxWritten))
         ->capture_default_str();
     auto* temperature = app.add_option("--temperature", d.temperature, "0: always the most probable token")
                             ->check(CLI::Range(0.0, 100.0))
@@ -87,7 +87,7 @@ std::function<Status()> declare_generate(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--seed", d.seed, "seed of the draws")->capture_default_str();
     auto* beams = app.add_option("--beams", d.beams, "keep so many drafts and take the best (beam search)")
-                      ->check(CLI::Range(1, kMostBeams))
+                      ->check(CLI::Range(1, kMaxBeams))
                       ->capture_default_str()
                       ->excludes(temperature);
     app.add_option("--length-penalty", d.length_penalty, "a draft's log-probability is divided by length^X")

@@ -37,8 +37,8 @@ std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads,
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
     if (!effects.empty()) out += ",effect";
     for (const size_t i : order) {
-        const auto [site, head] = c.head_at(i);
-        out += "\n" + site_path(c, site) + "," + std::to_string(head);
+        const auto [block, head] = c.head_at(i);
+        out += "\n" + block_path(c, block) + "," + std::to_string(head);
         for (const float value : heads[i].statistics) {
             char text[32];
             std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(value));
@@ -57,12 +57,12 @@ std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
     auto list = nlohmann::ordered_json::array();
     for (const size_t i : order) {
         const AttentionHead head = c.head_at(i);
-        const AttentionSite site = c.site(head.site);
-        nlohmann::ordered_json row{{"layer", site.layer}, {"head", head.head}};
+        const AttentionBlock block = c.block(head.block);
+        nlohmann::ordered_json row{{"layer", block.layer}, {"head", head.head}};
         if (c.stacks.size() > 1)
-            row["attention"] = site.kind == AttentionKind::encoder   ? "encoder"
-                               : site.kind == AttentionKind::decoder ? "decoder"
-                                                                     : "cross";
+            row["attention"] = block.kind == AttentionKind::encoder   ? "encoder"
+                               : block.kind == AttentionKind::decoder ? "decoder"
+                                                                      : "cross";
         for (size_t s = 0; s < kStatistics; ++s)
             row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
         if (!effects.empty()) row["effect"] = effects[i];

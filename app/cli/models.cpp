@@ -16,7 +16,7 @@ std::string as_json(const std::vector<FoundModel>& models) {
     for (const auto& m : models)
         list.push_back({{"name", m.name},
                         {"path", m.path.string()},
-                        {"place", m.place},
+                        {"place", m.source},
                         {"family", m.family},
                         {"bytes", m.bytes},
                         {"readable", m.problem.empty()},
@@ -29,7 +29,7 @@ std::string as_text(const std::vector<FoundModel>& models) {
     for (const auto& m : models) {
         name = std::max(name, m.name.size());
         family = std::max(family, m.family.size());
-        place = std::max(place, m.place.size());
+        place = std::max(place, m.source.size());
     }
     const auto line = [&](const std::string& a, const std::string& b, const std::string& c,
                           const std::string& d, const std::string& e) {
@@ -40,7 +40,7 @@ std::string as_text(const std::vector<FoundModel>& models) {
     };
     std::string out = line("name", "family", "size", "place", "");
     for (const auto& m : models)
-        out += line(m.name, m.family.empty() ? "-" : m.family, short_bytes(m.bytes), m.place,
+        out += line(m.name, m.family.empty() ? "-" : m.family, short_bytes(m.bytes), m.source,
                     m.problem.empty() ? "" : "cannot be opened: " + m.problem);
     return out;
 }

@@ -124,13 +124,13 @@ Result<std::pair<int, int>> parse_size(const std::string& text) {
     return std::pair{width, height};
 }
 
-Result<int> parse_site(const ModelConfig& config, const std::string& text) {
+Result<int> parse_block(const ModelConfig& config, const std::string& text) {
     const std::string wanted =
         config.stacks.size() > 1 && text.find('.') == std::string::npos ? "decoder." + text : text;
-    for (int site = 0; site < config.sites(); ++site)
-        if (site_path(config, site) == wanted) return site;
-    return Error{"There is no layer " + in_quotes(text) + ": the layers are " + site_path(config, 0) + " … " +
-                 site_path(config, config.sites() - 1) + "; correct --layer."};
+    for (int block = 0; block < config.blocks(); ++block)
+        if (block_path(config, block) == wanted) return block;
+    return Error{"There is no layer " + in_quotes(text) + ": the layers are " + block_path(config, 0) +
+                 " … " + block_path(config, config.blocks() - 1) + "; correct --layer."};
 }
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
@@ -195,12 +195,12 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
     for (const Change& change : intervention.changes)
         for (const bool row : {true, false}) {
             const int first = row ? change.query : change.key, count = row ? change.queries : change.keys;
-            const int most = count == kToEnd ? std::max(longest, c.context) : longest;
+            const int max = count == kToEnd ? std::max(longest, c.context) : longest;
             const int last = last_named(first, count);
-            if (last < most) continue;
+            if (last < max) continue;
             return Error{"A change names position " + std::to_string(last) + ", but " +
                          (count == kToEnd ? "a text" : "the text") + " has positions 0 … " +
-                         std::to_string(most - 1) + "; " + help_of_place(c, row, first, last)};
+                         std::to_string(max - 1) + "; " + help_of_place(c, row, first, last)};
         }
     return success();
 }
@@ -211,7 +211,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
                                     ThreadPool& pool) {
     ForwardRequest request;
     TRY(request.intervention, read_intervention(o, model->config));
-    Typed typed = o.typed;
+    TextInput typed = o.typed;
     if (!o.text_file.empty()) {
         TRY(typed.text, read_text(o.text_file));
         while (!typed.text.empty() && (typed.text.back() == '\n' || typed.text.back() == '\r'))
@@ -221,7 +221,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
         TRY(RgbImage image, open_image(o.image));
         typed.image = std::make_shared<const RgbImage>(std::move(image));
     }
-    TRY(ModelInput input, read_typed(*model, typed));
+    TRY(ModelInput input, encode_input(*model, typed));
     TRY_STATUS(check_sequences(*model, input.sequences));
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)

@@ -17,7 +17,7 @@ namespace headlight {
 
 struct InputOptions {
     std::string model = "stories";
-    Typed typed;
+    TextInput typed;
     std::string text_file, mask = "own", image;
     std::string trace;  // a trace file in place of a model and a text
     std::vector<std::string> ablate, changes;
@@ -43,7 +43,7 @@ std::vector<std::string> comma_list(const std::string& text);
 
 /// An attention block as it is named on the command line: "2", "encoder.0", "cross.1"; a number alone is the
 /// decoder's.
-Result<int> parse_site(const ModelConfig& config, const std::string& text);
+Result<int> parse_block(const ModelConfig& config, const std::string& text);
 
 /// "1600x1000" → {1600, 1000}.
 Result<std::pair<int, int>> parse_size(const std::string& text);

@@ -23,10 +23,10 @@ Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& 
     TRY_STATUS(choose_place(one, *trace));
     if (!o.all_heads) return render_one(one, trace, output, pool);
     Progress progress(c.head_count(), o.input.quiet);
-    for (one.figure.site = 0; one.figure.site < c.sites(); ++one.figure.site)
-        for (one.figure.head = 0; one.figure.head < c.heads(one.figure.site); ++one.figure.head) {
-            TRY_STATUS(render_one(one, trace,
-                                  with_suffix(output, head_path(c, one.figure.site, one.figure.head)), pool));
+    for (one.figure.block = 0; one.figure.block < c.blocks(); ++one.figure.block)
+        for (one.figure.head = 0; one.figure.head < c.heads(one.figure.block); ++one.figure.head) {
+            TRY_STATUS(render_one(
+                one, trace, with_suffix(output, head_path(c, one.figure.block, one.figure.head)), pool));
             progress.step();
         }
     return success();

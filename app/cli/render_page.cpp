@@ -1,4 +1,6 @@
+
 // From what render is asked for to a drawing.
+
 #include <algorithm>
 
 #include "analysis/generate.h"
@@ -16,18 +18,20 @@ namespace {
 constexpr const char* kShown[] = {"pattern", "delta", "next"};
 
 /// "16,10": the query and key that a view of one cell shows.
-Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace, int site) {
-    if (text.empty()) return std::optional<std::pair<int, int>>();
+Result<std::optional<std::pair<int, int> > > parse_cell(const std::string& text, const Trace& trace,
+                                                        int block) {
+    if (text.empty()) return std::optional<std::pair<int, int> >();
     int query = 0, key = 0;
     const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
-    if (!read || query < 0 || key < 0 || query >= trace.query_count(site) || key >= trace.key_count(site))
+    if (!read || query < 0 || key < 0 || query >= trace.query_count(block) || key >= trace.key_count(block))
         return Error{"There is no cell " + in_quotes(text) + ": queries go to " +
-                     std::to_string(trace.query_count(site) - 1) + " and keys to " +
-                     std::to_string(trace.key_count(site) - 1) + "; correct --cell, as in --cell 3,1."};
+                     std::to_string(trace.query_count(block) - 1) + " and keys to " +
+                     std::to_string(trace.key_count(block) - 1) + "; correct --cell, as in --cell 3,1."};
     return std::optional(std::pair{query, key});
 }
 
 /// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
+
 /// compared with.
 Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
                            ThreadPool& pool) {
@@ -48,21 +52,21 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
     }
     if (!o.with.empty()) {
         TRY(const AttentionHead named, parse_head(trace->config(), o.with, "--with"));
-        s.document.comparison.head = {named.site, named.head};
+        s.document.comparison.head = {named.block, named.head};
         s.document.comparison.what = Compared::heads;
     }
     return runs;
 }
 
 /// For --view alignment without a target: the pass that has read the model's own translation.
-Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace,
-                                                 ThreadPool& pool) {
+Result<std::shared_ptr<const Trace> > with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace,
+                                                  ThreadPool& pool) {
     const bool writes = o.view == "alignment" && trace->has_weights() &&
                         trace->config().kind == ModelKind::encoder_decoder && trace->model->has_logits() &&
                         o.input.typed.target.empty() && o.input.typed.target_ids.empty();
     if (!writes) return trace;
     ForwardRequest request = trace->request;
-    TRY(const Writing writing, write(trace->model, request, {}, pool, nullptr, trace.get()));
+    TRY(const Generation writing, generate(trace->model, request, {}, pool, nullptr, trace.get()));
     for (const int id : writing.ids()) append_token(*trace->model, request.inputs.back(), id);
     return run_trace(trace->model, std::move(request), pool, nullptr, writing.trace.get());
 }
@@ -82,21 +86,22 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     page.style = o.figure;
     size_page(page, row->fills_window ? 1280 : 944, 720);
     Session& s = page.session;
-    s.selection.site = o.figure.site;
+    s.selection.block = o.figure.block;
     s.selection.head = o.figure.head;
     s.preferences.colormap = o.figure.colormap;
     s.preferences.scale = o.figure.scale;
     s.preferences.queries = o.figure.queries;
     s.preferences.marks = o.figure.marks;
     s.preferences.drop_sink = o.figure.drop_sink;
-    if (o.view == "alignment") s.selection.site = std::max(0, cross_site(trace->config(), s.selection.site));
+    if (o.view == "alignment")
+        s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
     s.of<AlignState>().words = o.figure.join_words;
     s.of<AlignState>().of = o.layer_mean ? AlignOf::mean : AlignOf::head;
     s.of<AlignState>().marks = o.hard ? AlignMarks::hard : AlignMarks::both;
     s.of<AlignState>().lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
-    TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.site));
-    TRY(WorkAnswer answer, answer_for(runs, s.selection.site, s.selection.head, s.selection.locked, pool));
+    TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
+    TRY(WorkAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
     TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }
@@ -122,11 +127,11 @@ Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& tr
 
 Status choose_place(RenderOptions& o, const Trace& trace) {
     const ModelConfig& c = trace.config();
-    TRY(o.figure.site, parse_site(c, o.layer));
-    if (!c.has_head({o.figure.site, o.figure.head}))
+    TRY(o.figure.block, parse_block(c, o.layer));
+    if (!c.has_head({o.figure.block, o.figure.head}))
         return Error{"There is no head " + std::to_string(o.figure.head) + " in layer " +
-                     site_path(c, o.figure.site) + ": " + trace.model->name + " has heads 0 … " +
-                     std::to_string(c.heads(o.figure.site) - 1) + " there; correct --head."};
+                     block_path(c, o.figure.block) + ": " + trace.model->name + " has heads 0 … " +
+                     std::to_string(c.heads(o.figure.block) - 1) + " there; correct --head."};
     return success();
 }
 

@@ -24,7 +24,7 @@ struct ReportOptions {
 };
 
 constexpr int kPredictions = 10, kChosen = 4;
-constexpr size_t kMostTokens = 256;  // longer texts are cut in the list of tokens
+constexpr size_t kMaxTokens = 256;  // longer texts are cut in the list of tokens
 
 constexpr const char* kStyle = R"(
 body { font: 15px/1.5 Inter, system-ui, sans-serif; color: #14171B; background: #fff; max-width: 1080px; margin: 32px auto; padding: 0 24px; }
@@ -124,9 +124,9 @@ Result<std::vector<AttentionHead>> chosen_heads(const ReportOptions& o, const Mo
 std::string token_list(const Trace& trace, int stack) {
     const auto labels = token_labels(trace, stack);
     std::string out = "<p class=\"tokens\">";
-    for (size_t i = 0; i < std::min(labels.size(), kMostTokens); ++i)
+    for (size_t i = 0; i < std::min(labels.size(), kMaxTokens); ++i)
         out += "<span title=\"position " + std::to_string(i) + "\">" + escaped(labels[i]) + "</span>";
-    if (labels.size() > kMostTokens) out += " and " + std::to_string(labels.size() - kMostTokens) + " more";
+    if (labels.size() > kMaxTokens) out += " and " + std::to_string(labels.size() - kMaxTokens) + " more";
     return out + "</p>\n";
 }
 
@@ -233,10 +233,10 @@ Status run(const ReportOptions& o) {
             (o.heads.empty() ? "Heads that stand out" : "Chosen heads") + "</h2>\n<div class=\"heads\">\n";
     options.width_px = 500;
     int number = 0;
-    for (const auto& [site, head] : chosen) {
-        options.site = site;
+    for (const auto& [block, head] : chosen) {
+        options.block = block;
         options.head = head;
-        options.title = "Head " + head_name(c, site, head);
+        options.title = "Head " + head_name(c, block, head);
         TRY(const std::string one, figure("head", trace, options, ++number, options.title, pool));
         page += one;
     }

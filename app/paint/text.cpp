@@ -18,9 +18,9 @@ namespace {
 
 constexpr float kSizes[] = {13, 15, 20};
 constexpr size_t kPictureBytes = 64 << 20,
-                 kWidthBytes = 4 << 20;   // a screen of 4K shows a quarter of this at most
-constexpr size_t kMostMeasured = 16'000;  // bytes of a line that is cut: no screen shows more
-constexpr size_t kMostDrawn = 400;        // code points of a piece; a longer one keeps both ends
+                 kWidthBytes = 4 << 20;  // a screen of 4K shows a quarter of this at most
+constexpr size_t kMaxMeasured = 16'000;  // bytes of a line that is cut: no screen shows more
+constexpr size_t kMaxDrawn = 400;        // code points of a piece; a longer one keeps both ends
 const ImWchar kRanges[] = {0x20,   0x17F,  0x2010, 0x2027, 0x2030, 0x203A, 0x2190,
                            0x2193, 0x21B5, 0x21B5, 0x2212, 0x2212, 0x221A, 0x221A,
                            0x2016, 0x2016, 0x394,  0x394,  0x2225, 0x2225, 0};
@@ -134,7 +134,7 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
     {
         const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(surface.get()), cairo_destroy);
         Canvas(cairo.get())
-            .text(1, height / 2.0, shorten_middle(text, kMostDrawn), size, font.face, {255, 255, 255});
+            .text(1, height / 2.0, shorten_middle(text, kMaxDrawn), size, font.face, {255, 255, 255});
     }
     cairo_surface_flush(surface.get());
     const unsigned char* pixels = cairo_image_surface_get_data(surface.get());
@@ -152,7 +152,7 @@ float TextPainter::width(Font font, std::string_view text) {
         std::string name = cache_name(font, text);
         if (const float* known = widths_.find(name)) return *known;
         const double pixels =
-            std::ceil(text_width(shorten_middle(text, kMostDrawn), font.points * scale_, font.face)) + 2;
+            std::ceil(text_width(shorten_middle(text, kMaxDrawn), font.points * scale_, font.face)) + 2;
         const size_t cost = name.size() + 64;
         return widths_.add(std::move(name), static_cast<float>(std::min(pixels, 8192.0)), cost);
     }
@@ -227,7 +227,7 @@ float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 c
 
 std::string TextPainter::fitted(Font font, const std::string& text, float room) {
     if (width(font, text) <= room) return text;
-    std::string begin = text.substr(0, kMostMeasured);
+    std::string begin = text.substr(0, kMaxMeasured);
     while (!is_valid_utf8(begin)) begin.pop_back();
     float x = width(font, "…") +
               (page_ || in_atlas(text) ? 0 : 3);  // a picture is up to three pixels wider than its pieces

@@ -128,10 +128,10 @@ bool Ui::link(const std::string& path, float right, float middle, const std::str
 }
 
 int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
-                  int current, float& width, float most) {
+                  int current, float& width, float max) {
     float widest = 0;
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
-    width = std::min(widest + px(38), most);
+    width = std::min(widest + px(38), max);
     const Rect r{x, middle - px(size::chip / 2), width, px(size::chip)};
     const Hit h = control(path, r);
     const std::string popup = path + "/list";

@@ -122,7 +122,7 @@ public:
     /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item, up to
     /// `most`; `width` is how wide it became.
     int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
-                  int current, float& width, float most = 1e9f);
+                  int current, float& width, float max = 1e9f);
     /// "Scale [linear v]" in a row of controls: draws it at x, moves x behind it, and returns the item chosen
     /// this frame, or −1.
     int choice(float& x, float middle, const char* label, const std::string& path,

@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 constexpr int kThumbnail = 64, kNextTokens = 5;
-constexpr size_t kMostPredictions = 16;
+constexpr size_t kMaxPredictions = 16;
 
 }  // namespace
 
@@ -23,16 +23,17 @@ Matrix halve(const Matrix& v) {
     return out;
 }
 
-HeadPicture make_picture(const Trace& trace, int site, int head, ThreadPool& pool, bool drop_sink, int side) {
-    const int queries = trace.query_count(site), keys = trace.key_count(site);
+HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& pool, bool drop_sink,
+                         int side) {
+    const int queries = trace.query_count(block), keys = trace.key_count(block);
     HeadPicture p;
-    p.site = site;
+    p.block = block;
     p.head = head;
     p.sink_dropped = drop_sink;
-    p.step = map_step(queries, keys, std::min(side, kMostMapSide));
+    p.step = map_step(queries, keys, std::min(side, kMaxMapSide));
     check_fits(int64_t{queries} * keys / p.step / p.step * 6);  // with its smaller levels
     p.levels.push_back(largest_of_squares(queries, keys, p.step, pool, [&](int first, int rows) {
-        Matrix weights = masked_pattern_rows(trace, site, head, first, rows);
+        Matrix weights = masked_pattern_rows(trace, block, head, first, rows);
         return drop_sink ? without_first_key(std::move(weights)) : weights;
     }));
     p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
@@ -53,7 +54,7 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
         s.labels.push_back(token_labels(model, s.trace->request.inputs[i], static_cast<int>(i)));
     TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel));
     for (const int position : predicting_positions(*s.trace)) {
-        if (s.predictions.size() >= kMostPredictions) break;
+        if (s.predictions.size() >= kMaxPredictions) break;
         PredictedTokens row{position, {}};
         for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool))
             row.tokens.push_back({prediction_label(model, p.id), p.probability, p.id});
@@ -64,13 +65,13 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
 
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
                                                         const ForwardRequest& request,
-                                                        const WritingWanted& wanted, ThreadPool& pool,
+                                                        const GenerationWanted& wanted, ThreadPool& pool,
                                                         const CancelFlag* cancel, const Trace* past) {
     auto out = std::make_shared<WrittenText>();
-    TRY(out->writing, write(model, request, wanted, pool, cancel, past));
+    TRY(out->writing, generate(model, request, wanted, pool, cancel, past));
     out->wanted = wanted;
     out->given = request.inputs.back().size();
-    for (const WrittenToken& token : out->writing.tokens)
+    for (const GeneratedToken& token : out->writing.tokens)
         out->labels.push_back(prediction_label(*model, token.id));
     if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->writing.ids());
     return std::shared_ptr<const WrittenText>(std::move(out));
@@ -84,14 +85,14 @@ void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, Threa
                                         s.predictions[0].position, kEffects, pool);
 }
 
-Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head,
+Result<WorkAnswer> answer_for(const ShownRuns& runs, int block, int head,
                               std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
     return guarded([&]() -> Result<WorkAnswer> {
         WorkAnswer a;
-        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, site, head, pool));
+        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, block, head, pool));
         if (cell)
             a.cell = std::make_shared<const CellReport>(
-                report_cell(*runs.shown, {site, head, cell->first, cell->second}, pool));
+                report_cell(*runs.shown, {block, head, cell->first, cell->second}, pool));
         TRY(SentenceResult s, describe_trace(runs.shown, pool));
         s.intervention = runs.shown->request.intervention;
         compare_with_own(s, runs.own, pool);
@@ -100,7 +101,7 @@ Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head,
             TRY(SentenceResult other, describe_trace(runs.other, pool));
             a.other = std::make_shared<const SentenceResult>(std::move(other));
         }
-        a.site = site;
+        a.block = block;
         a.head = head;
         return a;
     });
@@ -116,8 +117,8 @@ Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, T
         if (a.answers.holds(fitting, runs.shown)) continue;
         TRY_STATUS(std::visit(
             [&](const auto& asked) -> Status {
-                TRY(auto answer, guarded([&] { return find(runs, asked, pool, cancel); }));
-                a.answers.set(asked, std::move(answer), a.sentence->trace);
+                TRY(auto found, guarded([&] { return answer(runs, asked, pool, cancel); }));
+                a.answers.set(asked, std::move(found), a.sentence->trace);
                 return success();
             },
             fitting));

@@ -47,7 +47,7 @@ void FieldReader::pairs(const char* key, std::vector<std::pair<int, int>>& value
     const auto place = [](const Json& v) { return v.is_number_integer() && v >= -1 && v < 100'000; };
     for (const Json& pair : *it)
         if (pair.is_array() && pair.size() == 2 && place(pair[0]) && place(pair[1]) &&
-            value.size() < kMostChanges)
+            value.size() < kMaxChanges)
             value.emplace_back(pair[0].get<int>(), pair[1].get<int>());
 }
 

@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-inline constexpr size_t kMostRecent = 8, kLongestText = 4 << 20, kMostChanges = 50'000;
+inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000;
 
 /// Goes through fields by key. Numbers come with their range: what lies beyond it becomes the nearest in it.
 class FieldVisitor {

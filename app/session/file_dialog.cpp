@@ -20,7 +20,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostRead = 64 << 10;  // bytes of an answer: a path
+constexpr size_t kMaxRead = 64 << 10;  // bytes of an answer: a path
 constexpr const char* kPrograms[] = {"zenity", "kdialog"};
 
 bool has_ended(pid_t child) {
@@ -35,7 +35,7 @@ std::string read_all(int from, pid_t child) {
     constexpr int kPatience = 100;  // milliseconds
     std::string out;
     char buffer[4096];
-    while (out.size() < kMostRead) {
+    while (out.size() < kMaxRead) {
         pollfd ready{from, POLLIN, 0};
         const bool ended = has_ended(child);
         const int events = ::poll(&ready, 1, ended ? 0 : kPatience);

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kWorkspace = ".headlight.json";
-constexpr size_t kMostLeft = 10;
+constexpr size_t kMaxLeft = 10;
 
 fs::path lock_of(fs::path workspace) {
     const std::string name = workspace.filename().string();
@@ -50,7 +50,7 @@ std::vector<Found> abandoned(const fs::path& folder) {
             remove_place(workspace);
     }
     std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) { return a.time > b.time; });
-    for (; out.size() > kMostLeft; out.pop_back()) remove_place(out.back().workspace);
+    for (; out.size() > kMaxLeft; out.pop_back()) remove_place(out.back().workspace);
     return out;
 }
 

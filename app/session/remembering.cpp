@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr uintmax_t kLargestFile = 64 << 20;
-constexpr size_t kMostLabels = 20'000, kLongestLabel = 200;
+constexpr size_t kMaxLabels = 20'000, kLongestLabel = 200;
 constexpr double kPatience = 1;  // seconds, for another window that is writing
 
 /// Null where there is no file; an error where there is one that holds no JSON object.
@@ -117,7 +117,7 @@ HeadLabels labels_in(const Json& object) {
         if (!heads.is_object()) continue;
         for (const auto& [head, label] : heads.items())
             if (label.is_string() && label.get_ref<const std::string&>().size() <= kLongestLabel &&
-                ++count <= kMostLabels)
+                ++count <= kMaxLabels)
                 out[model][head] = label.get<std::string>();
     }
     return out;

@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-void Generation::force(const Writing& writing, int at, int id) {
+void GenerationState::force(const Generation& writing, int at, int id) {
     forced.clear();
     for (int i = 0; i < at; ++i) forced.push_back(writing.tokens[static_cast<size_t>(i)].id);
     forced.push_back(id);
@@ -15,7 +15,7 @@ void Generation::force(const Writing& writing, int at, int id) {
     playing = false;
 }
 
-void Generation::unforce() {
+void GenerationState::unforce() {
     forced.clear();
     step = -1;
 }
@@ -27,8 +27,8 @@ void Document::intervene(Intervention next) {
 
 void visit_preferences(Session& session, FieldVisitor& v) {
     Preferences& p = session.preferences;
-    v.list("recent_models", p.recent_models, kMostRecent);
-    v.list("recent_texts", p.recent_texts, kMostRecent);
+    v.list("recent_models", p.recent_models, kMaxRecent);
+    v.list("recent_texts", p.recent_texts, kMaxRecent);
     v.flag("dark", p.dark);
     v.number("text_size", p.text_size, 0.75f, 2);
     v.flag("hints_seen", p.hints_seen);
@@ -44,7 +44,7 @@ void visit(Document& d, FieldVisitor& v) {
     v.text("text", d.text);
     v.text("second", d.second);
     v.text("mask", d.mask);
-    v.list("changes", d.changes, kMostChanges);
+    v.list("changes", d.changes, kMaxChanges);
 }
 
 void visit(Preferences& p, FieldVisitor& v) {
@@ -57,7 +57,7 @@ void visit(Preferences& p, FieldVisitor& v) {
 }
 
 void visit(Selection& s, FieldVisitor& v) {
-    v.integer("layer", s.site, 0, 100000);
+    v.integer("layer", s.block, 0, 100000);
     v.integer("head", s.head, 0, 100000);
     v.text("view", s.view_name);
     v.cell("locked", s.locked);
@@ -78,9 +78,9 @@ void visit(Generation& g, FieldVisitor& v) {
     v.integer("top_k", g.decoding.top_k, 0, 1 << 20);
     v.number("top_p", g.decoding.top_p, 0, 1);
     v.integer("seed", g.decoding.seed, 0, 1 << 30);
-    v.integer("beams", g.decoding.beams, 1, kMostBeams);
+    v.integer("beams", g.decoding.beams, 1, kMaxBeams);
     v.number("length_penalty", g.decoding.length_penalty, -10, 10);
-    v.integer("written_length", g.length, 1, kMostWritten);
+    v.integer("written_length", g.length, 1, kMaxWritten);
     v.flag("writing_bar", g.bar);
 }
 
@@ -96,8 +96,8 @@ void visit_workspace(Session& session, FieldVisitor& v) {
 }
 
 void fit_head(Selection& s, const ModelConfig& config) {
-    s.site = std::clamp(s.site, 0, config.sites() - 1);
-    s.head = std::clamp(s.head, 0, config.heads(s.site) - 1);
+    s.block = std::clamp(s.block, 0, config.blocks() - 1);
+    s.head = std::clamp(s.head, 0, config.heads(s.block) - 1);
 }
 
 void note_changes(Document& d, const ModelConfig& config) {

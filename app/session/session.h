@@ -30,15 +30,15 @@ enum class Compared { heads, changes, sentences, models };
 /// B, which is put beside the run and head that are shown.
 struct Comparison {
     Compared what = Compared::heads;
-    std::pair<int, int> head{0, 1};  // site, head
+    std::pair<int, int> head{0, 1};  // block, head
     std::string text, model;
     uint64_t attempt = 0;  // as Document::model_attempt, of B's model
     Alignment alignment;   // of two sentences
 };
 
 /// How the model writes on, and how much of that is read.
-struct Generation {
-    Decoding decoding;
+struct GenerationState {
+    SamplingParams decoding;
     int length = 24;          // the most tokens that a decoder writes on
     bool bar = false;         // the bar of writing is open; a decoder writes on then
     std::vector<int> forced;  // the first tokens of what the model writes, chosen by the person
@@ -48,7 +48,7 @@ struct Generation {
     double step_at = 0;       // when the last of these was
 
     /// Puts a token in the place of the written one at a step and lets the model go on from there.
-    void force(const Writing& writing, int at, int id);
+    void force(const Generation& writing, int at, int id);
     /// The model chooses for itself again.
     void unforce();
 };
@@ -66,7 +66,7 @@ struct Document {
     History history;                   // of texts and interventions
     bool same_step = false;            // further changes belong to the last step of undo
     Comparison comparison;
-    Generation generation;
+    GenerationState generation;
     bool sweeping = false;               // each head is ablated in turn
     int sweep_token = -1;                // whose probability is watched; −1: the predicted one
     HeadLabels head_labels;              // by hand; in a file of their own
@@ -84,15 +84,15 @@ struct Document {
 
 /// What the mouse is over; every view lights it in the next frame.
 struct Hovered {
-    std::optional<std::pair<int, int>> cell, head;  // query, key; site, head
-    std::optional<int> site, key;                   // in a map of layers; in lines
+    std::optional<std::pair<int, int>> cell, head;  // query, key; block, head
+    std::optional<int> block, key;                  // in a map of layers; in lines
     std::optional<int> token;                       // a predicted one
     bool operator==(const Hovered&) const = default;
 };
 
 /// What of it is looked at.
 struct Selection {
-    int site = 0, head = 0;             // which attention block (ModelConfig::site), which head
+    int block = 0, head = 0;            // which attention block (ModelConfig::block), which head
     bool choose_head = true;            // let the worker pick the most telling head once
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers

@@ -17,13 +17,13 @@ namespace {
 /// The head of cross-attention that tells the target's words apart best by where they look.
 std::pair<int, int> best_aligned_head(const Trace& trace, const ThreadPool& pool) {
     const ModelConfig& c = trace.config();
-    std::pair<int, int> best{cross_site(c, 0), 0};
-    float most = -1;
-    for (int site = best.first; site < c.sites(); ++site)
-        for (int head = 0; head < c.heads(site); ++head, pool.stop_point())
-            if (const float bits = alignment_bits(trace.pattern(site, head)); bits > most) {
-                most = bits;
-                best = {site, head};
+    std::pair<int, int> best{cross_block(c, 0), 0};
+    float max = -1;
+    for (int block = best.first; block < c.blocks(); ++block)
+        for (int head = 0; head < c.heads(block); ++head, pool.stop_point())
+            if (const float bits = alignment_bits(trace.pattern(block, head)); bits > max) {
+                max = bits;
+                best = {block, head};
             }
     return best;
 }
@@ -45,7 +45,7 @@ std::pair<int, int> most_telling_head(const SentenceResult& s, const ThreadPool&
     for (size_t i = 1; i < s.heads.size(); ++i)
         if (score(i) > score(best)) best = i;
     const AttentionHead head = c.head_at(best);
-    return {head.site, head.head};
+    return {head.block, head.head};
 }
 
 size_t byte_of_code_point(std::string_view text, int index) {
@@ -141,7 +141,7 @@ void Worker::finish_opening() {
 }
 
 /// Opens what the request names, while the model that is open goes on.
-void Worker::see_to_model(const WorkRequest& r) {
+void Worker::update_model(const WorkRequest& r) {
     const bool is_open = r.model_path == state_.model_path && r.model_attempt == state_.model_attempt;
     if (is_open) return opener_.give_up();
     opener_.want(r.model_path, r.model_attempt);
@@ -150,7 +150,7 @@ void Worker::see_to_model(const WorkRequest& r) {
 
 Result<ModelInput> Worker::read_input(const Model& model, const std::string& text,
                                       const std::string& second) {
-    Typed typed;
+    TextInput typed;
     switch (model.config.kind) {
         case ModelKind::vision:
             if (text.empty()) return ModelInput{};
@@ -172,7 +172,7 @@ Result<ModelInput> Worker::read_input(const Model& model, const std::string& tex
             typed.target = second;
             break;
     }
-    return read_typed(model, typed);
+    return encode_input(model, typed);
 }
 
 /// Whether the model writes behind what was typed.
@@ -188,7 +188,7 @@ bool Worker::writes(const WorkRequest& r) const {
 Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
                                                             std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
-    WritingWanted wanted = r.writing.wanted;
+    GenerationWanted wanted = r.writing.wanted;
     if (model_->config.kind == ModelKind::encoder_decoder) wanted.length = kLongestTarget;
     if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
         wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
@@ -312,8 +312,8 @@ void Worker::see_to_sweep(const WorkRequest& r) {
 
 void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
-    const Cell cell{state_.site, state_.head, std::min(r.cell->first, trace.query_count(state_.site) - 1),
-                    std::min(r.cell->second, trace.key_count(state_.site) - 1)};
+    const Cell cell{state_.block, state_.head, std::min(r.cell->first, trace.query_count(state_.block) - 1),
+                    std::min(r.cell->second, trace.key_count(state_.block) - 1)};
     if (!state_.cell || state_.cell->cell != cell)
         state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
@@ -362,7 +362,7 @@ Status Worker::see_to_sentence(const WorkRequest& r) {
 }
 
 Status Worker::handle(const WorkRequest& r) {
-    see_to_model(r);
+    update_model(r);
     if (!model_) {
         if (!opener_.opening()) publish();
         return success();
@@ -378,14 +378,14 @@ Status Worker::handle(const WorkRequest& r) {
         return success();
     }
     const ModelConfig& c = model_->config;
-    const int site = std::clamp(r.site, 0, c.sites() - 1);
-    std::tie(state_.site, state_.head) = r.choose_head
-                                             ? most_telling_head(s, pool_)
-                                             : std::pair{site, std::clamp(r.head, 0, c.heads(site) - 1)};
-    if (!state_.picture || state_.picture->site != state_.site || state_.picture->head != state_.head ||
+    const int block = std::clamp(r.block, 0, c.blocks() - 1);
+    std::tie(state_.block, state_.head) = r.choose_head
+                                              ? most_telling_head(s, pool_)
+                                              : std::pair{block, std::clamp(r.head, 0, c.heads(block) - 1)};
+    if (!state_.picture || state_.picture->block != state_.block || state_.picture->head != state_.head ||
         state_.picture->sink_dropped != r.drop_sink) {
         state_.picture = std::make_shared<const HeadPicture>(
-            make_picture(*s.trace, state_.site, state_.head, pool_, r.drop_sink, map_side_));
+            make_picture(*s.trace, state_.block, state_.head, pool_, r.drop_sink, map_side_));
         state_.cell = nullptr;
         if (r.questions.empty())
             publish();  // a view with questions keeps its old picture until they are answered

@@ -33,11 +33,11 @@ struct OtherRun {
 
 /// How the model writes on behind what it is given: an encoder–decoder its target where none was typed, a
 /// decoder where the person asked for it.
-struct WritingAsked {
-    WritingWanted wanted;    // its length is a decoder's
-    bool continues = false;  // a decoder writes on too
-    int step = -1;           // how many of its tokens the pass that is shown has read; −1: all
-    bool operator==(const WritingAsked&) const = default;
+struct GenerationAsked {
+    GenerationWanted wanted;  // its length is a decoder's
+    bool continues = false;   // a decoder writes on too
+    int step = -1;            // how many of its tokens the pass that is shown has read; −1: all
+    bool operator==(const GenerationAsked&) const = default;
 };
 
 /// What the window wants to see: its whole wish, not a step.
@@ -46,8 +46,8 @@ struct WorkRequest {
     uint64_t model_attempt = 0;  // grows when the same path shall be tried again
     std::string text;            // or the path of a picture, for vision models
     std::string second;          // the second sentence, or the target
-    WritingAsked writing;
-    int site = 0, head = 0;
+    GenerationAsked writing;
+    int block = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;                 // pick the most telling head for this text
     Intervention intervention;                // masks and changes in force
@@ -65,7 +65,7 @@ struct WorkRequest {
 /// weights.
 struct HeadPicture {
     Serial serial;
-    int site = 0, head = 0, step = 1;
+    int block = 0, head = 0, step = 1;
     bool sink_dropped = false;
     std::vector<Matrix> levels;
     Matrix row_largest;  // [1, queries]
@@ -90,8 +90,8 @@ struct PredictedTokens {
 /// What the model wrote, or was made to write, and how much of it was read by the pass that is shown: that
 /// pass chooses tokens[step].
 struct WrittenText {
-    WritingWanted wanted;  // as it was carried out
-    Writing writing;
+    GenerationWanted wanted;  // as it was carried out
+    Generation writing;
     std::vector<std::string> labels;  // of its tokens
     std::string text;                 // without an end token
     int given = 1;                    // tokens that stood before it
@@ -107,7 +107,7 @@ struct SentenceResult {
     std::shared_ptr<const Model> model;
     std::string text, second;
     Intervention intervention;                   // asked for with it
-    WritingAsked asked;                          // likewise
+    GenerationAsked asked;                       // likewise
     std::shared_ptr<const WrittenText> written;  // null where the model writes nothing
     int step = 0;                                // how many of its tokens were read
     std::shared_ptr<const Trace> trace;          // null for an empty sentence
@@ -121,11 +121,11 @@ struct SentenceResult {
     size_t bytes_read = 0, second_read = 0;        // of both texts, up to the last token kept
     double milliseconds = 0;                       // tokenizing, forward pass, summaries
 
-    const std::vector<std::string>& query_labels(int site) const {
-        return labels[static_cast<size_t>(model->config.site(site).stack)];
+    const std::vector<std::string>& query_labels(int block) const {
+        return labels[static_cast<size_t>(model->config.block(block).stack)];
     }
-    const std::vector<std::string>& key_labels(int site) const {
-        return labels[static_cast<size_t>(model->config.site(site).key_stack())];
+    const std::vector<std::string>& key_labels(int block) const {
+        return labels[static_cast<size_t>(model->config.block(block).key_stack())];
     }
 };
 
@@ -138,7 +138,7 @@ struct WorkAnswer {
     std::shared_ptr<const SentenceResult> other;  // the run that is compared
     std::string other_error;                      // why there is none
     std::shared_ptr<const Sweep> sweep;           // asked for and not cancelled; may still be going on
-    int site = 0, head = 0;
+    int block = 0, head = 0;
     std::string model_path;  // the path that was asked for
     uint64_t model_attempt = 0;
     std::string model_error;  // why it was not opened; the old model stays
@@ -148,7 +148,7 @@ struct WorkAnswer {
     /// The run and head that are shown: the picture's, which may for an instant be those of the request
     /// before.
     Shown shown() const {
-        return {sentence ? sentence->trace.get() : nullptr, picture ? picture->site : site,
+        return {sentence ? sentence->trace.get() : nullptr, picture ? picture->block : block,
                 picture ? picture->head : head};
     }
     template <class Q>
@@ -161,8 +161,8 @@ struct WorkAnswer {
 Matrix halve(const Matrix& values);
 
 /// `side`: most entries along a side of levels[0].
-HeadPicture make_picture(const Trace& trace, int site, int head, ThreadPool& pool, bool drop_sink = false,
-                         int side = kMostMapSide);
+HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& pool, bool drop_sink = false,
+                         int side = kMaxMapSide);
 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the
 /// caller.
@@ -172,7 +172,7 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
 /// Lets the model write behind the request's last sequence.
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
                                                         const ForwardRequest& request,
-                                                        const WritingWanted& wanted, ThreadPool& pool,
+                                                        const GenerationWanted& wanted, ThreadPool& pool,
                                                         const CancelFlag* cancel = nullptr,
                                                         const Trace* past = nullptr);
 
@@ -187,7 +187,7 @@ struct ShownRuns {
 };
 
 /// Everything that a view shows of its runs, but for its questions: what the worker would answer.
-Result<WorkAnswer> answer_for(const ShownRuns& runs, int site, int head,
+Result<WorkAnswer> answer_for(const ShownRuns& runs, int block, int head,
                               std::optional<std::pair<int, int>> cell, ThreadPool& pool);
 /// Adds what is missing, questions fitted to the trace.
 Status answer_questions(WorkAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool,
@@ -197,7 +197,7 @@ class Worker {
 public:
     /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: the longest
     /// side of a map that it can show.
-    Worker(int threads, std::function<void()> done, int map_side = kMostMapSide);
+    Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide);
     ~Worker();
 
     void ask(WorkRequest request);
@@ -214,7 +214,7 @@ private:
     Status handle(const WorkRequest& request);
     Status see_to_sentence(const WorkRequest& request);
     void tell(const Error& error);
-    void see_to_model(const WorkRequest& request);
+    void update_model(const WorkRequest& request);
     void finish_opening();
     Result<ModelInput> recorded_input(const Model& model) const;
     Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);

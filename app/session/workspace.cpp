@@ -43,7 +43,8 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
-    if (version > kVersion) return Error{name + " was saved by a newer version of Headlight; open it with that one."};
+    if (version > kVersion)
+        return Error{name + " was saved by a newer version of Headlight; open it with that one."};
     Document& d = session.document;
     d.mask = "own";
     d.changes.clear();

@@ -1,4 +1,6 @@
+
 // Source × target: which words each written word looks at, soft and hard, while the translation grows.
+
 #include "views/align.h"
 
 #include <algorithm>
@@ -146,32 +148,34 @@ void draw_row_label(Scene& s, const Layout& l, float y, int index, const std::st
 }
 
 void draw_row_labels(Scene& s, const Layout& l, const WordAlignment& a,
-                     const std::vector<std::string>& coming, int lit) {
+                     const std::vector<std::string>& coming, int highlighted) {
     Ui& ui = s.ui;
     const int step = label_step(l.h, ui.px(16));
     for (int r = 0; r < l.rows + l.coming; ++r) {
-        if (r != lit &&
-            (r % step || (lit >= 0 && std::abs(static_cast<float>(r - lit)) * l.h < ui.px(18) && step > 1)))
+        if (r != highlighted &&
+            (r % step || (highlighted >= 0 &&
+                          std::abs(static_cast<float>(r - highlighted)) * l.h < ui.px(18) && step > 1)))
             continue;
         const std::string& label =
             r < l.rows ? a.rows[static_cast<size_t>(r)] : coming[static_cast<size_t>(r - l.rows)];
-        draw_row_label(s, l, l.y(r) + l.h / 2, r, label, r == lit, r >= l.rows);
+        draw_row_label(s, l, l.y(r) + l.h / 2, r, label, r == highlighted, r >= l.rows);
     }
 }
 
-void draw_column_labels(Scene& s, const Layout& l, const WordAlignment& a, int lit) {
+void draw_column_labels(Scene& s, const Layout& l, const WordAlignment& a, int highlighted) {
     Ui& ui = s.ui;
     const int step = label_step(l.w, ui.px(l.turned ? 24 : 16));
     for (int c = 0; c < l.columns; ++c) {
-        if (c % step && c != lit) continue;
+        if (c % step && c != highlighted) continue;
         const float x = l.x(c) + l.w / 2;
         const std::string label = shorten_middle(a.columns[static_cast<size_t>(c)], 14);
         if (l.turned) {
             ui.text.draw(x + ui.px(2), l.map.y - ui.px(11), kCaptionMono,
-                         c == lit ? ui.colors->accent_text : ui.colors->t1, label, -0.7854f);
+                         c == highlighted ? ui.colors->accent_text : ui.colors->t1, label, -0.7854f);
             continue;
         }
-        if (c == lit) ui.fill({l.x(c), l.map.y - ui.px(44), l.w - ui.line(), ui.px(40)}, ui.colors->bg3);
+        if (c == highlighted)
+            ui.fill({l.x(c), l.map.y - ui.px(44), l.w - ui.line(), ui.px(40)}, ui.colors->bg3);
         ui.text.draw_centred(x, l.map.y - ui.px(33), kCaptionMono, ui.colors->t3, std::to_string(c));
         ui.text.draw_centred(x, l.map.y - ui.px(14), kCaptionMono, ui.colors->t1, label);
     }
@@ -189,19 +193,20 @@ void draw_coming(Scene& s, const Layout& l) {
 }
 
 /// How undecided each row is: 0 where one column has all the weight.
-void draw_entropy(Scene& s, const Layout& l, const WordAlignment& a, int lit) {
+void draw_entropy(Scene& s, const Layout& l, const WordAlignment& a, int highlighted) {
     Ui& ui = s.ui;
     const float x = l.map.right() + ui.px(16), wide = ui.px(28),
-                most = std::log2(std::max(2.0f, static_cast<float>(l.columns)));
+                max = std::log2(std::max(2.0f, static_cast<float>(l.columns)));
     const int step = label_step(l.h, ui.px(16));
     ui.text.draw(x + ui.px(l.turned ? 22 : 0), l.map.y - ui.px(14), kCaption, ui.colors->t3, "H, bits");
     for (int r = 0; r < l.rows; ++r) {
         const float y = l.y(r) + l.h / 2, value = a.entropy[static_cast<size_t>(r)],
                     high = std::clamp(l.h - 1, 1.0f, ui.px(8));
-        ui.bar({x, y - high / 2, wide, high}, value / most, r == lit ? ui.colors->accent : ui.colors->t3);
-        if (r % step == 0 || r == lit)
+        ui.bar({x, y - high / 2, wide, high}, value / max,
+               r == highlighted ? ui.colors->accent : ui.colors->t3);
+        if (r % step == 0 || r == highlighted)
             ui.text.draw(x + wide + ui.px(6), y, kCaptionMono,
-                         r == lit ? ui.colors->accent_text : ui.colors->t2, decimals(value, 1));
+                         r == highlighted ? ui.colors->accent_text : ui.colors->t2, decimals(value, 1));
     }
 }
 
@@ -304,10 +309,10 @@ void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
 
 std::vector<Question> ask_alignment(const Scene& s) {
     WordAlignmentWanted w;
-    w.site = cross_site(s.model()->config, s.session.selection.site);
+    w.block = cross_block(s.model()->config, s.session.selection.block);
     if (s.of<AlignState>().of == AlignOf::head)
-        w.heads = {std::min(s.session.selection.head, s.model()->config.heads(w.site) - 1)};
-    for (int h = 0; s.of<AlignState>().of == AlignOf::chosen && h < s.model()->config.heads(w.site); ++h)
+        w.heads = {std::min(s.session.selection.head, s.model()->config.heads(w.block) - 1)};
+    for (int h = 0; s.of<AlignState>().of == AlignOf::chosen && h < s.model()->config.heads(w.block); ++h)
         if (!s.of<LinesState>().hidden_heads.count(h)) w.heads.push_back(h);
     w.by_words = s.of<AlignState>().words;
     w.as_read = s.of<AlignState>().by_reading;
@@ -316,18 +321,18 @@ std::vector<Question> ask_alignment(const Scene& s) {
     if (written && step < written->writing.tokens.size()) w.last = written->writing.tokens[step].id;
     std::vector<Question> out{w};
     if (s.of<AlignState>().of == AlignOf::chosen)
-        out.emplace_back(LinksWanted{w.site, s.of<LinesState>().share});
+        out.emplace_back(LinksWanted{w.block, s.of<LinesState>().share});
     return out;
 }
 
 void draw_alignment(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (const int cross = cross_site(s.model()->config, s.session.selection.site);
-        cross != s.session.selection.site)
-        s.session.selection.site = cross;
+    if (const int cross = cross_block(s.model()->config, s.session.selection.block);
+        cross != s.session.selection.block)
+        s.session.selection.block = cross;
     if (!ui.on_page()) draw_toolbar(s, area);
     const auto* found = shown_alignment(s);
-    if (!found || !s.answer->picture || s.answer->picture->site != found->asked.site) return;
+    if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;
     const WordAlignment& a = found->answer;
     if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
     const auto coming = words_to_come(s, *found);

@@ -47,11 +47,11 @@ float draw_rule(Ui& ui, Rect area, float y) {
 }
 
 /// The alternatives of a step; a click goes on from one.
-float draw_alternatives(Scene& s, Rect column, float y, int step, size_t most, const std::string& title,
+float draw_alternatives(Scene& s, Rect column, float y, int step, size_t max, const std::string& title,
                         const char* path) {
     y = draw_heading(s.ui, column, y, title, "p");
     auto choices = choices_at(s, step);
-    choices.resize(std::min(most, choices.size()));
+    choices.resize(std::min(max, choices.size()));
     const auto& tokens = s.sentence()->written->writing.tokens;
     const bool listed = std::any_of(choices.begin(), choices.end(),
                                     [&](const Prediction& p) { return is_written(s, step, p.id); });
@@ -68,22 +68,22 @@ float draw_alternatives(Scene& s, Rect column, float y, int step, size_t most, c
 }
 
 /// The step at which the model was least sure of what it wrote.
-int least_certain(const Writing& writing) {
+int least_certain(const Generation& writing) {
     const auto it = std::min_element(
         writing.tokens.begin(), writing.tokens.end(),
-        [](const WrittenToken& a, const WrittenToken& b) { return a.probability < b.probability; });
+        [](const GeneratedToken& a, const GeneratedToken& b) { return a.probability < b.probability; });
     return static_cast<int>(it - writing.tokens.begin());
 }
 
 float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
-                   size_t most) {
+                   size_t max) {
     Ui& ui = s.ui;
     y = draw_heading(ui, column, y, a.rows[static_cast<size_t>(cell.first)] + " attends to", "weight");
     std::vector<int> order;
     for (int c = 0; c < static_cast<int>(a.columns.size()); ++c) order.push_back(c);
     std::stable_sort(order.begin(), order.end(),
                      [&](int x, int z) { return a.weights(cell.first, x) > a.weights(cell.first, z); });
-    for (size_t i = 0; i < std::min(most, order.size()); ++i, y += ui.px(26)) {
+    for (size_t i = 0; i < std::min(max, order.size()); ++i, y += ui.px(26)) {
         const int c = order[i];
         draw_choice(s, column, y, "", std::to_string(c) + " " + a.columns[static_cast<size_t>(c)],
                     std::max(0.0f, a.weights(cell.first, c)), i == 0, 3);
@@ -147,7 +147,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
         y = draw_alternatives(s, column, y, step, low ? 4 : 5, "Alternatives at this step", "align/choice/");
         ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Click one to continue from it.");
         y = draw_rule(ui, area, y + ui.px(20));
-        const Writing& writing = s.sentence()->written->writing;
+        const Generation& writing = s.sentence()->written->writing;
         const int unsure = writing.tokens.empty() ? step : least_certain(writing);
         if (!low && unsure != step) {
             y = draw_alternatives(s, column, y, unsure, 4,

@@ -1,4 +1,6 @@
+
 // Attention during translation as lines between the two sentences.
+
 #include <algorithm>
 #include <cmath>
 
@@ -33,14 +35,14 @@ int word_at(const Row& row, float x) {
 }
 
 /// Words level where they fit, leaning where they are close.
-void draw_words(Scene& s, const Row& row, bool above, int lit, ImU32 lit_ink, int known) {
+void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 highlight_ink, int known) {
     Ui& ui = s.ui;
     const bool level = natural_width(ui, row.words) <= row.pitch + 1;
     const int step = label_step(row.pitch, ui.px(level ? 1 : 18));
     for (int i = 0; i < static_cast<int>(row.words.size()); ++i) {
-        if (i % step && i != lit) continue;
+        if (i % step && i != highlighted) continue;
         const std::string label = shorten_middle(row.words[static_cast<size_t>(i)], 16);
-        const ImU32 ink = i == lit ? lit_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
+        const ImU32 ink = i == highlighted ? highlight_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
         if (level)
             ui.text.draw_centred(row.x(i), row.y + ui.px(above ? -16 : 16), kBodyMono, ink, label);
         else if (above)
@@ -57,10 +59,10 @@ void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a,
                strongest = a.strongest[static_cast<size_t>(row)] == column;
     const float w = hard ? (strongest ? 1.0f : 0.0f) : a.weights(row, column);
     if (w < 0.03f) return;
-    const bool lit = row == focus;
+    const bool highlighted = row == focus;
     const bool marked = strongest && s.of<AlignState>().marks != AlignMarks::soft;
-    const ImU32 ink = lit ? ui.colors->accent : marked ? ui.colors->t1 : ui.colors->t2;
-    const float alpha = lit                                           ? std::max(0.35f, w)
+    const ImU32 ink = highlighted ? ui.colors->accent : marked ? ui.colors->t1 : ui.colors->t2;
+    const float alpha = highlighted                                   ? std::max(0.35f, w)
                         : focus >= 0 && s.session.selection.focused() ? 0.12f * w + 0.04f
                                                                       : 0.15f + 0.6f * w;
     ui.stroke({from.x(column), from.y + ui.px(2)}, {to.x(row), to.y - ui.px(2)}, faded(ink, alpha),
@@ -92,10 +94,10 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
         point_at_words(s, a, static_cast<int>(row), column);
     }
     const auto cell = focused_words(s, a);
-    for (const bool lit : {false, true})
+    for (const bool highlighted : {false, true})
         for (int r = 0; r < known; ++r)
             for (int c = 0; c < static_cast<int>(a.columns.size()); ++c)
-                if ((r == cell.first) == lit) draw_link(s, source, target, a, r, c, cell.first);
+                if ((r == cell.first) == highlighted) draw_link(s, source, target, a, r, c, cell.first);
     draw_words(s, source, true, cell.second, ui.colors->t1, static_cast<int>(a.columns.size()));
     draw_words(s, target, false, cell.first, ui.colors->accent_text, known);
     ui.text.draw(area.x + ui.px(24), source.y - ui.px(16), kCaption, ui.colors->t3,

@@ -1,4 +1,6 @@
+
 // All heads, filling the window: thumbnails by layer or in order, a table, a map of like heads.
+
 #include "views/all_heads.h"
 
 #include <algorithm>
@@ -39,15 +41,15 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     for (const float v : choice.values)
         if (!std::isnan(v))
             ++bins[static_cast<size_t>(std::clamp(
-                static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0,
+                static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e - 12f) * kBins), 0,
                 kBins - 1))];
-    const int most = std::max(1, *std::max_element(bins.begin(), bins.end()));
+    const int max = std::max(1, *std::max_element(bins.begin(), bins.end()));
     const float w = r.w / kBins,
-                edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
+                edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e - 12f);
     for (int i = 0; i < kBins; ++i) {
         const float high = bins[static_cast<size_t>(i)]
                                ? std::max(ui.px(2), r.h * static_cast<float>(bins[static_cast<size_t>(i)]) /
-                                                        static_cast<float>(most))
+                                                        static_cast<float>(max))
                                : 0;
         const float middle = (static_cast<float>(i) + 0.5f) / kBins;
         const bool kept = choice.column().ascending ? middle <= edge : middle >= edge;
@@ -171,10 +173,10 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
     return out;
 }
 
-std::string head_label(const Scene& s, int site, int head) {
+std::string head_label(const Scene& s, int block, int head) {
     const auto of_model = s.session.document.head_labels.find(s.model()->name);
     if (of_model == s.session.document.head_labels.end()) return "";
-    const auto it = of_model->second.find(head_path(s.model()->config, site, head));
+    const auto it = of_model->second.find(head_path(s.model()->config, block, head));
     return it == of_model->second.end() ? "" : it->second;
 }
 
@@ -200,15 +202,15 @@ HeadChoice choose_heads(const Scene& s) {
         bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
         const AttentionHead head = s.model()->config.head_at(i);
         if (!s.of<AllHeadsState>().label.empty())
-            kept = kept && head_label(s, head.site, head.head) == s.of<AllHeadsState>().label;
+            kept = kept && head_label(s, head.block, head.head) == s.of<AllHeadsState>().label;
         c.kept.push_back(kept);
         c.count += kept;
     }
     return c;
 }
 
-void open_head(Scene& s, int site, int head) {
-    s.session.selection.site = site;
+void open_head(Scene& s, int block, int head) {
+    s.session.selection.block = block;
     s.session.selection.head = head;
     s.session.selection.choose_head = false;
     s.fields.leave();
@@ -221,11 +223,11 @@ std::vector<Question> ask_all_heads(const Scene& s) {
     return out;
 }
 
-void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
+void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
     Ui& ui = s.ui;
     if (ui.on_page()) return;
-    const auto& stats = s.sentence()->heads[s.model()->config.head_index(site, head)].statistics;
-    const std::string label = head_label(s, site, head);
+    const auto& stats = s.sentence()->heads[s.model()->config.head_index(block, head)].statistics;
+    const std::string label = head_label(s, block, head);
     const float w = ui.px(320), row = ui.px(26),
                 h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);
     float x = beside.right() + ui.px(8),
@@ -240,7 +242,7 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int site, int head) {
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
     const float left = r.x + ui.px(16), right = r.right() - ui.px(16);
     ui.text.draw(left, r.y + ui.px(24), kTitle, ui.colors->t1,
-                 "Head " + head_name(s.model()->config, site, head));
+                 "Head " + head_name(s.model()->config, block, head));
     ui.text.draw_right(right, r.y + ui.px(24), kCaption, ui.colors->t3, "hover");
     float at = r.y + ui.px(54);
     if (!label.empty()) {

@@ -59,16 +59,16 @@ struct HeadChoice {
 HeadChoice choose_heads(const Scene& scene);
 
 /// The label that a person gave a head, or "".
-std::string head_label(const Scene& scene, int site, int head);
+std::string head_label(const Scene& scene, int block, int head);
 
 void draw_head_grid(Scene& scene, Rect area, const HeadChoice& choice);
 void draw_head_table(Scene& scene, Rect area, const HeadChoice& choice);
 void draw_head_map(Scene& scene, Rect area, const HeadChoice& choice);
 
 /// The numbers of a head beside its picture, never over it.
-void draw_head_card(Scene& scene, Rect area, Rect beside, int site, int head);
+void draw_head_card(Scene& scene, Rect area, Rect beside, int block, int head);
 
 /// Shows one head, large.
-void open_head(Scene& scene, int site, int head);
+void open_head(Scene& scene, int block, int head);
 
 }  // namespace headlight

@@ -1,5 +1,8 @@
+
 // The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens
+
 // its view.
+
 #include "views/architecture.h"
 
 #include <algorithm>
@@ -71,7 +74,7 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     }
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
-        if (b.site >= 0) s.session.selection.site = b.site;
+        if (b.block >= 0) s.session.selection.block = b.block;
         open_view(s.session, b.view);
     }
     return h.hovered;
@@ -135,7 +138,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
                  normed_first ? Rect{r.x, r.bottom() + gap, r.w, d.height(ui, blocks[i - 1])} : r,
                  {rail, r.y - gap / 2}});
         if (b.thin && b.in_layer && c.norm_place == NormPlace::after) on_rail.push_back(r);
-        if (b.adds && b.site >= 0 && offers_maps(s) && s.of<ArchitectureState>().maps)
+        if (b.adds && b.block >= 0 && offers_maps(s) && s.of<ArchitectureState>().maps)
             draw_kind_number(ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
         if (b.from_encoder) anchors.cross = {r.x, r.middle_y()};
         if (!b.in_layer) ui.stroke({rail, r.middle_y()}, {r.x, r.middle_y()}, ui.colors->l2, ui.px(1.3f));
@@ -230,13 +233,13 @@ void choose_maps(Scene& s, float x, float y) {
         s.of<ArchitectureState>().maps = c == 0;
     if (!s.of<ArchitectureState>().maps) return;
     const ModelConfig& c = s.model()->config;
-    const AttentionSite now = c.site(s.session.selection.site);
+    const AttentionBlock now = c.block(s.session.selection.block);
     std::vector<std::string> layers, heads{"mean"};
     for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l)
         layers.push_back(std::to_string(l));
-    for (int h = 0; h < c.heads(s.session.selection.site); ++h) heads.push_back(std::to_string(h));
+    for (int h = 0; h < c.heads(s.session.selection.block); ++h) heads.push_back(std::to_string(h));
     if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0)
-        s.session.selection.site += l - now.layer;
+        s.session.selection.block += l - now.layer;
     if (const int h = ui.choice(x, y, "Head", "model/head", heads,
                                 s.of<ArchitectureState>().mean ? 0 : s.session.selection.head + 1);
         h >= 0) {
@@ -254,9 +257,9 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
                       c.family_name + " · d_model " + std::to_string(c.d_model) + " · " +
                           short_count(parameter_count(c)) + " parameters") +
          ui.px(32);
-    if (const int choice =
-            ui.choice(x, y, "Architecture", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"},
-                      s.of<ArchitectureState>().config);
+    if (const int choice = ui.choice(x, y, "Architecture", "model/config",
+                                     {s.model()->name, "GPT-3 175B, from its config alone"},
+                                     s.of<ArchitectureState>().config);
         choice >= 0)
         s.of<ArchitectureState>().config = choice;
     if (offers_maps(s)) choose_maps(s, x, y);
@@ -276,7 +279,7 @@ void draw_architecture(Scene& s, Rect area) {
                                : std::min(ui.px(kWide + 120), rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)),
                 table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - ui.px(24),
                                    ui.px(maps ? 1600 : 720));
-    std::vector<std::vector<Block>> stacks;
+    std::vector<std::vector<Block> > stacks;
     Diagram d{1.35f};
     for (int i = 0; i < static_cast<int>(c.stacks.size()); ++i) {
         stacks.push_back(blocks_of(c, i));

@@ -22,7 +22,7 @@ struct Block {
     std::string name, shape;
     std::vector<std::string> rows;  // beginnings of the rows of the parameter table that it stands for
     const char* view = nullptr;     // what a click opens
-    int site = -1;                  // … on which attention block
+    int block = -1;                 // … on which attention block
     bool in_layer = false, thin = false;
     bool adds = false;  // its output is added to the residual stream
     bool from_encoder = false;

@@ -33,7 +33,7 @@ Block position_block(const ModelConfig& c, const StackConfig& s, const std::stri
 }
 
 Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross,
-                      int site) {
+                      int block) {
     Block b;
     b.name = cross ? "Cross-attention" : stack.causal ? "Masked self-attention" : "Self-attention";
     const std::string shared =
@@ -44,7 +44,7 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
     const std::string what = of + (cross ? "cross-attention " : "attention ");
     b.rows = {what + "query", what + "key", what + "norms", what + "output"};
     b.view = "head";
-    b.site = site;
+    b.block = block;
     b.in_layer = b.adds = true;
     b.from_encoder = cross;
     b.help = cross ? "Queries from the decoder, keys and values from the encoder. Opens its heat map."
@@ -79,7 +79,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
                       "class token",
                       of + "embedding norm"};
     embedding.view = "delta";
-    embedding.site = c.sites_of(index, 0).front();
+    embedding.block = c.blocks_of(index, 0).front();
     embedding.help = "Each id becomes a vector: the row of the table. Opens ΔE, where the vectors move.";
     out.push_back(embedding);
     if (const Block positions = position_block(c, s, of); !positions.name.empty()) out.push_back(positions);
@@ -91,9 +91,9 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
         out.push_back(std::move(block));
         if (!before) out.push_back(norm);
     };
-    add(attention_block(c, of, s, false, c.sites_of(index, 0).front()), of + "attention norm");
+    add(attention_block(c, of, s, false, c.blocks_of(index, 0).front()), of + "attention norm");
     if (s.cross)
-        add(attention_block(c, of, s, true, c.sites_of(index, 0).back()), of + "cross-attention norm");
+        add(attention_block(c, of, s, true, c.blocks_of(index, 0).back()), of + "cross-attention norm");
     Block mlp;
     mlp.name = c.gated ? "Gated MLP" : "MLP";
     mlp.shape =
@@ -114,7 +114,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     if (index + 1 < static_cast<int>(c.stacks.size())) return out;
     Block head;
     head.name = c.kind == ModelKind::vision ? "Classifier" : "Unembedding";
-    head.shape = by(c.masked_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab) +
+    head.shape = by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab) +
                  (c.tied_unembedding ? " · the token embedding again" : "");
     head.rows = {"unembedding", "head", "output projection"};
     head.view = "lens";

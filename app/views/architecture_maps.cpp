@@ -1,4 +1,6 @@
+
 // The three kinds of attention of one layer, side by side, beside the diagram that they are numbered in.
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,10 +36,10 @@ const char* kind_name(AttentionKind kind) {
                                             : "Self-attention";
 }
 
-void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const SitePattern& p) {
+void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const BlockPattern& p) {
     Ui& ui = s.ui;
-    const auto& queries = s.sentence()->query_labels(p.site);
-    const auto& keys = s.sentence()->key_labels(p.site);
+    const auto& queries = s.sentence()->query_labels(p.block);
+    const auto& keys = s.sentence()->key_labels(p.block);
     const int down = label_step(cell_h, ui.px(15)), across = label_step(cell_w, ui.px(16));
     for (int r = 0; r < p.weights.rows(); r += down)
         ui.text.draw_right(map.x - ui.px(6), map.y + cell_h * (static_cast<float>(r) + 0.5f), kCaptionMono,
@@ -49,10 +51,10 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const SitePatte
             ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], ui.px(70)), -0.7854f);
 }
 
-void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const SitePattern& p) {
+void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const BlockPattern& p) {
     Ui& ui = s.ui;
     const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float largest = std::max(p.weights.maxCoeff(), 1e-6f),
+    const float largest = std::max(p.weights.maxCoeff(), 1e - 6f),
                 gap = std::min(cell_w, cell_h) >= ui.px(8) ? ui.line() : 0;
     for (Index r = 0; r < p.weights.rows(); ++r)
         for (Index c = 0; c < p.weights.cols(); ++c) {
@@ -66,9 +68,9 @@ void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const SitePatter
 }
 
 /// One kind: number, name, map with tokens, what it reads. A click opens its heat map.
-void draw_kind(Scene& s, Rect area, const SitePattern& p, int number) {
+void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
     Ui& ui = s.ui;
-    const AttentionKind kind = s.model()->config.site(p.site).kind;
+    const AttentionKind kind = s.model()->config.block(p.block).kind;
     draw_kind_number(ui, {area.x + ui.px(10), area.y + ui.px(12)}, number);
     ui.text.draw(area.x + ui.px(28), area.y + ui.px(12), kBody, ui.colors->t1,
                  ui.text.fitted(kBody, kind_name(kind), area.w - ui.px(34)));
@@ -86,18 +88,18 @@ void draw_kind(Scene& s, Rect area, const SitePattern& p, int number) {
     if (hit.hovered) {
         ui.frame({map.x - 2, map.y - 2, map.w + 4, map.h + 4}, ui.colors->hover, 2);
         const int q = std::clamp(static_cast<int>((hit.mouse.y - map.y) / h) * p.step, 0,
-                                 static_cast<int>(s.sentence()->query_labels(p.site).size()) - 1),
+                                 static_cast<int>(s.sentence()->query_labels(p.block).size()) - 1),
                   k = std::clamp(static_cast<int>((hit.mouse.x - map.x) / w) * p.step, 0,
-                                 static_cast<int>(s.sentence()->key_labels(p.site).size()) - 1);
+                                 static_cast<int>(s.sentence()->key_labels(p.block).size()) - 1);
         const float weight = p.weights(q / p.step, k / p.step);
         ui.tooltip(path, hit,
-                   token_at(s.sentence()->query_labels(p.site), q) + " → " +
-                       token_at(s.sentence()->key_labels(p.site), k) + ": " +
+                   token_at(s.sentence()->query_labels(p.block), q) + " → " +
+                       token_at(s.sentence()->key_labels(p.block), k) + ": " +
                        (weight < 0 ? "masked" : headlight::number(weight, 3)) +
                        ". Click opens the heat map.");
     }
     if (hit.clicked) {
-        s.session.selection.site = p.site;
+        s.session.selection.block = p.block;
         open_view(s.session, "head");
     }
     const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,
@@ -129,7 +131,7 @@ void draw_layer_maps(Scene& s, Rect area) {
 
 std::vector<Question> ask_architecture(const Scene& s) {
     if (s.model()->config.stacks.size() < 2 || !s.of<ArchitectureState>().maps) return {};
-    return {LayerPatternsWanted{s.model()->config.site(s.session.selection.site).layer,
+    return {LayerPatternsWanted{s.model()->config.block(s.session.selection.block).layer,
                                 s.of<ArchitectureState>().mean ? -1 : s.session.selection.head}};
 }
 

@@ -1,4 +1,6 @@
+
 // The row of masks, brush, temperature and ablations: everything that can be changed, in every view.
+
 #include <algorithm>
 #include <cmath>
 
@@ -57,18 +59,19 @@ void choose_mask(Scene& s, Flow& flow) {
 }
 
 /// The change of some kinds with exactly this place, or null.
-const Change* change_at(const Session& session, std::initializer_list<ChangeKind> kinds, int site, int head) {
+const Change* change_at(const Session& session, std::initializer_list<ChangeKind> kinds, int block,
+                        int head) {
     for (const Change& c : session.document.intervention.changes)
-        if (c.site == site && c.head == head && c.blocks == Blocks::usual &&
+        if (c.block == block && c.head == head && c.blocks == Blocks::usual &&
             std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end())
             return &c;
     return nullptr;
 }
 
 void choose_temperature(Scene& s, Flow& flow) {
-    const int site = s.of<Painting>().all_heads ? -1 : s.session.selection.site,
+    const int block = s.of<Painting>().all_heads ? -1 : s.session.selection.block,
               head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
-    const Change* set = change_at(s.session, {ChangeKind::temperature}, site, head);
+    const Change* set = change_at(s.session, {ChangeKind::temperature}, block, head);
     const float now = set ? set->value : 1;
     std::vector<std::string> items;
     int current = -1;
@@ -84,10 +87,10 @@ void choose_temperature(Scene& s, Flow& flow) {
     if (chosen < 0 || chosen >= static_cast<int>(std::size(kTemperatures))) return;
     Change change;
     change.kind = ChangeKind::temperature;
-    change.site = site;
+    change.block = block;
     change.head = head;
     change.value = kTemperatures[chosen].first;
-    replace_changes(s.session, {ChangeKind::temperature}, site, head,
+    replace_changes(s.session, {ChangeKind::temperature}, block, head,
                     change.value == 1 ? std::nullopt : std::optional(change));
 }
 
@@ -97,7 +100,7 @@ void choose_ablation(Scene& s, Flow& flow) {
     const Change* set = change_at(s.session,
                                   {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
                                    ChangeKind::keep, ChangeKind::freeze},
-                                  s.session.selection.site, s.session.selection.head);
+                                  s.session.selection.block, s.session.selection.head);
     std::vector<std::string> items{"unchanged"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
@@ -109,32 +112,33 @@ void choose_ablation(Scene& s, Flow& flow) {
         items.push_back("frozen");
     }
     const std::string label =
-        "Head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head);
+        "Head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
     const int chosen = flow.choose(label.c_str(), "ablation", items, current);
     if (chosen < 0 || chosen == current) return;
     std::optional<Change> change;
     if (chosen > 0) {
         change.emplace();
         change->kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
-        std::tie(change->site, change->head) = std::pair{s.session.selection.site, s.session.selection.head};
+        std::tie(change->block, change->head) =
+            std::pair{s.session.selection.block, s.session.selection.head};
     }
-    replace_changes(s.session, kinds, s.session.selection.site, s.session.selection.head, change);
+    replace_changes(s.session, kinds, s.session.selection.block, s.session.selection.head, change);
 }
 
 void choose_skips(Scene& s, Flow& flow) {
-    const int site = s.session.selection.site;
-    const bool attention = change_at(s.session, {ChangeKind::skip_attention}, site, -1),
-               mlp = change_at(s.session, {ChangeKind::skip_mlp}, site, -1);
-    const bool cross = s.model()->config.site(site).kind ==
+    const int block = s.session.selection.block;
+    const bool attention = change_at(s.session, {ChangeKind::skip_attention}, block, -1),
+               mlp = change_at(s.session, {ChangeKind::skip_mlp}, block, -1);
+    const bool cross = s.model()->config.block(block).kind ==
                        AttentionKind::cross;  // the MLP belongs to self-attention's layer
-    const std::string label = "Layer " + site_name(s.model()->config, site);
+    const std::string label = "Layer " + block_name(s.model()->config, block);
     std::vector<std::string> items{"unchanged", "skip attention"};
     if (!cross) items.insert(items.end(), {"skip MLP", "skip both"});
     const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
     Intervention next = s.session.document.intervention;
     const auto skips = [&](const Change& c) {
-        return c.site == site && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp);
+        return c.block == block && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp);
     };
     next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), skips), next.changes.end());
     for (const auto& [bit, kind] :
@@ -142,7 +146,7 @@ void choose_skips(Scene& s, Flow& flow) {
         if (!(chosen & bit)) continue;
         Change change;
         change.kind = kind;
-        change.site = site;
+        change.block = block;
         next.changes.push_back(std::move(change));
     }
     s.session.document.intervene(std::move(next));

@@ -1,4 +1,6 @@
+
 // What is changed: chips that take changes away again, the brush, and what can be done to one cell and head.
+
 #include "views/changes.h"
 
 #include <algorithm>
@@ -10,9 +12,9 @@ std::string change_text(const Scene& s, const Change& c) {
     constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross",
                                        " everywhere"};  // in the order of Blocks
     const std::string kind = kBlocks[static_cast<int>(c.blocks)];
-    const std::string head = c.site < 0   ? kind
-                             : c.head < 0 ? " in " + site_name(config, c.site)
-                                          : " in " + head_name(config, c.site, c.head);
+    const std::string head = c.block < 0  ? kind
+                             : c.head < 0 ? " in " + block_name(config, c.block)
+                                          : " in " + head_name(config, c.block, c.head);
     const auto token = [&](const std::vector<std::string>& labels, int i) {
         return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i);
     };
@@ -33,9 +35,9 @@ std::string change_text(const Scene& s, const Change& c) {
         case ChangeKind::temperature:
             return "temperature " + decimals(c.value, 2) + head;
         case ChangeKind::skip_attention:
-            return "skip attention " + site_name(config, c.site);
+            return "skip attention " + block_name(config, c.block);
         case ChangeKind::skip_mlp:
-            return "skip MLP " + site_name(config, c.site);
+            return "skip MLP " + block_name(config, c.block);
         case ChangeKind::freeze:
             return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) +
                    "”";
@@ -45,7 +47,7 @@ std::string change_text(const Scene& s, const Change& c) {
             break;
     }
     for (const ChangeRow& row : ablations())
-        if (row.kind == c.kind) return head_name(config, c.site, c.head) + " " + row.name;
+        if (row.kind == c.kind) return head_name(config, c.block, c.head) + " " + row.name;
     return "";
 }
 
@@ -136,11 +138,11 @@ void toggle_change(Session& session, const Change& change) {
     session.document.intervene(std::move(next));
 }
 
-void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int site, int head,
+void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
                      const std::optional<Change>& change) {
     Intervention next = session.document.intervention;
     const auto replaced = [&](const Change& c) {
-        return c.site == site && c.head == head && c.blocks == Blocks::usual &&
+        return c.block == block && c.head == head && c.blocks == Blocks::usual &&
                std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end();
     };
     next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), replaced),
@@ -162,8 +164,8 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
                          s.of<Painting>().brush == Brush::forbid_block) != s.ui.shift;
     Change change;
     change.kind = forbid ? ChangeKind::forbid : ChangeKind::allow;
-    const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
-    change.site = s.of<Painting>().all_heads && !cross ? -1 : s.session.selection.site;
+    const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
+    change.block = s.of<Painting>().all_heads && !cross ? -1 : s.session.selection.block;
     change.head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
     std::tie(change.query, change.key) = cell;
     return change;
@@ -185,7 +187,7 @@ void paint_cell(Scene& s, std::pair<int, int> cell) {
     if (other != next.changes.end())
         next.changes.erase(other);
     else if (same == next.changes.end() &&
-             s.sentence()->trace->rule(s.site()).mask_of(s.head()).allows(cell.first, cell.second) == forbid)
+             s.sentence()->trace->rule(s.block()).mask_of(s.head()).allows(cell.first, cell.second) == forbid)
         next.changes.push_back(change);
     const bool first = next != s.session.document.intervention;
     s.session.document.intervene(std::move(next));
@@ -198,7 +200,7 @@ void paint_block(Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
     Change change = painted_change(s, {std::min(from.first, to.first), std::min(from.second, to.second)});
     change.queries = std::abs(from.first - to.first) + 1;
     change.keys = std::abs(from.second - to.second) + 1;
-    const bool cross = s.model()->config.site(s.site()).kind == AttentionKind::cross;
+    const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
     if (cross && change.query + change.queries == s.queries())
         change.queries = kToEnd;  // it goes on as more rows are written
     Intervention next = s.session.document.intervention;
@@ -213,7 +215,7 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const auto& changes = s.session.document.intervention.changes;
     const auto set = std::find_if(changes.begin(), changes.end(), [&](const Change& c) {
-        return c.kind == ChangeKind::score && c.site == s.session.selection.site &&
+        return c.kind == ChangeKind::score && c.block == s.session.selection.block &&
                c.head == s.session.selection.head && std::pair{c.query, c.key} == cell;
     });
     const bool known =
@@ -241,7 +243,7 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     } else {
         Change change;
         change.kind = ChangeKind::score;
-        std::tie(change.site, change.head) = std::pair{s.session.selection.site, s.session.selection.head};
+        std::tie(change.block, change.head) = std::pair{s.session.selection.block, s.session.selection.head};
         std::tie(change.query, change.key) = cell;
         change.value = value;
         next.changes.push_back(std::move(change));
@@ -259,7 +261,7 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     Ui& ui = s.ui;
     const float w = (column.w - ui.px(8)) / 2, y = bottom - ui.px(size::button);
     Change ablate, forbid;
-    ablate.site = forbid.site = s.session.selection.site;
+    ablate.block = forbid.block = s.session.selection.block;
     ablate.head = forbid.head = s.session.selection.head;
     forbid.kind = ChangeKind::forbid;
     std::tie(forbid.query, forbid.key) = cell;

@@ -1,4 +1,6 @@
+
 // Masks and changes: how views show and make them.
+
 #pragma once
 
 #include "views/parts.h"
@@ -32,8 +34,9 @@ void redo(Session& session, Fields& fields);
 void toggle_change(Session& session, const Change& change);
 
 /// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken
+
 /// away.
-void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int site, int head,
+void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
                      const std::optional<Change>& change);
 
 /// What the brush does to a cell while it is dragged over the heat map; Shift turns it round.
@@ -56,6 +59,7 @@ void draw_effects_inspector(Scene& scene, Rect area);
 float draw_effects(Scene& scene, Rect column, float y, float bottom);
 
 /// How far a sweep is, with a way to begin and to end it; true when it has ended and its numbers can be
+
 /// drawn.
 bool draw_sweep_state(Scene& scene, Rect area);
 

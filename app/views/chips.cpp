@@ -19,9 +19,9 @@ struct ChipRow {
 };
 
 ChipRow chip_row(const Scene& s, int stack) {
-    const AttentionSite site = s.model()->config.site(s.site());
+    const AttentionBlock block = s.model()->config.block(s.block());
     const bool decoder = stack > 0;
-    return {stack, site.stack == stack, site.key_stack() == stack, decoder ? "target/" : "chip/"};
+    return {stack, block.stack == stack, block.key_stack() == stack, decoder ? "target/" : "chip/"};
 }
 
 /// The cell that pointing at a token means: its row, or, for a key alone, the query that looks at it most.

@@ -1,4 +1,6 @@
+
 // Two heads, two sentences, two models, or before and after the changes: what is chosen, and where it stands.
+
 #include "views/compare.h"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ void draw_patch(Scene& s, float& x, float y) {
     if (s.session.document.comparison.what != Compared::sentences || !possible) return;
     Change patch;
     patch.kind = ChangeKind::freeze;
-    std::tie(patch.site, patch.head) = std::pair{s.session.selection.site, s.session.selection.head};
+    std::tie(patch.block, patch.head) = std::pair{s.session.selection.block, s.session.selection.head};
     patch.from = s.fields.other.text();
     const auto& changes = s.session.document.intervention.changes;
     const bool on = std::find(changes.begin(), changes.end(), patch) != changes.end();
@@ -35,10 +37,10 @@ void draw_patch(Scene& s, float& x, float y) {
     ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     ui.text.draw_centred(r.middle_x(), y, kCaption, on ? ui.colors->accent_text : ui.colors->t1, label);
     ui.tooltip("compare/patch", h,
-               "Gives head " + head_name(s.model()->config, patch.site, patch.head) +
+               "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
                    " in A the pattern that it has in B, along the tokens that both have.");
     if (h.clicked)
-        replace_changes(s.session, {ChangeKind::freeze}, patch.site, patch.head,
+        replace_changes(s.session, {ChangeKind::freeze}, patch.block, patch.head,
                         on ? std::nullopt : std::optional(patch));
     x = r.right() + ui.px(18);
 }
@@ -145,7 +147,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
         const auto cell = s.shown_cell();
         draw_by_token(s, at, columns > 2 ? "Query by query" : "How far apart, query by query",
                       "Jensen–Shannon bits", found->answer.by_query, map.row_labels,
-                      cell ? place_of(map.rows, cell->first) : -1);
+                      cell ? index_of(map.rows, cell->first) : -1);
         at.x += w + gap;
     }
     if (!grid) return;
@@ -156,7 +158,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     if (const auto pressed =
             draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config,
                              found->answer.distances, false, "compare/head/"))
-        std::tie(s.session.selection.site, s.session.selection.head) = *pressed;
+        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
 }
 
 }  // namespace
@@ -171,10 +173,10 @@ RunPair compared_runs(const Session& session) {
 }
 
 std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
-    const std::string same = "Head " + head_name(s.model()->config, w.site, w.head);
+    const std::string same = "Head " + head_name(s.model()->config, w.block, w.head);
     switch (s.session.document.comparison.what) {
         case Compared::heads:
-            return "Head " + head_name(s.model()->config, w.site_b, w.head_b);
+            return "Head " + head_name(s.model()->config, w.block_b, w.head_b);
         case Compared::changes:
             return same + " before";
         case Compared::sentences:
@@ -185,8 +187,8 @@ std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
     const auto& other = s.answer->other;
     if (!other || !other->model) return "";
     const ModelConfig& c = other->model->config;
-    const int site_b = std::min(w.site_b, c.sites() - 1);
-    return "Head " + head_name(c, site_b, std::min(w.head_b, c.heads(site_b) - 1)) + " of " +
+    const int block_b = std::min(w.block_b, c.blocks() - 1);
+    return "Head " + head_name(c, block_b, std::min(w.head_b, c.heads(block_b) - 1)) + " of " +
            other->model->name;
 }
 
@@ -196,12 +198,13 @@ std::vector<Question> ask_compare(const Scene& s) {
     const bool heads_apart = s.session.document.comparison.what == Compared::heads ||
                              (s.session.document.comparison.what == Compared::models && other &&
                               other->model && !same_heads(s.model()->config, other->model->config));
-    const auto [site_b, head_b] = heads_apart ? s.session.document.comparison.head
-                                              : std::pair{s.session.selection.site, s.session.selection.head};
+    const auto [block_b, head_b] = heads_apart
+                                       ? s.session.document.comparison.head
+                                       : std::pair{s.session.selection.block, s.session.selection.head};
     std::vector<Question> out{
-        HeadPairWanted{runs, s.session.selection.site, s.session.selection.head, site_b, head_b}};
+        HeadPairWanted{runs, s.session.selection.block, s.session.selection.head, block_b, head_b}};
     if (s.of<CompareState>().show == ComparedShow::delta)
-        out.push_back(DeltaPairWanted{runs, s.model()->config.site(s.session.selection.site).stack});
+        out.push_back(DeltaPairWanted{runs, s.model()->config.block(s.session.selection.block).stack});
     if (s.of<CompareState>().show == ComparedShow::next)
         out.push_back(
             PredictionPairWanted{runs, s.session.selection.locked ? s.session.selection.locked->first : -1});
@@ -239,7 +242,7 @@ void draw_compare(Scene& s, Rect area) {
         return;
     }
     const bool delta = s.of<CompareState>().show == ComparedShow::delta;
-    const std::string a = "Head " + head_name(s.model()->config, pair->asked.site, pair->asked.head);
+    const std::string a = "Head " + head_name(s.model()->config, pair->asked.block, pair->asked.head);
     const std::string b = s.session.document.comparison.what == Compared::changes     ? "before"
                           : s.session.document.comparison.what == Compared::sentences ? "sentence B"
                           : s.session.document.comparison.what == Compared::models && s.answer->other
@@ -264,7 +267,7 @@ void draw_compare_list(Scene& s, Rect area) {
     const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
     const auto& values = found->answer.distances;
     if (values.size() != static_cast<size_t>(c.head_count())) return;
-    const std::string of_a = head_name(s.model()->config, found->asked.site, found->asked.head);
+    const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
     const std::string title = s.session.document.comparison.what == Compared::changes
                                   ? "Most affected by the interventions"
                               : itself ? "Heads that differ most"
@@ -273,18 +276,18 @@ void draw_compare_list(Scene& s, Rect area) {
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, title);
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t3, "distance");
     RankedHeads heads{"compare/row/", order_by(values, !itself), values,
-                      itself ? std::pair{s.session.selection.site, s.session.selection.head}
+                      itself ? std::pair{s.session.selection.block, s.session.selection.head}
                              : s.session.document.comparison.head,
                       itself};
     const auto skip = [&](size_t i) {
         return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
-                                         i == c.head_index(found->asked.site, found->asked.head));
+                                         i == c.head_index(found->asked.block, found->asked.head));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
     if (!pressed) return;
     if (itself)
-        std::tie(s.session.selection.site, s.session.selection.head) = *pressed;
+        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
     else
         s.session.document.comparison.head = *pressed;
 }

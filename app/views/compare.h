@@ -39,7 +39,7 @@ float draw_paired_maps(Scene& scene, Rect area, const PairedMap& map, const std:
 void draw_largest(Scene& scene, Rect area, const PairedMap& map);
 /// … the rows of two heads one by one, or another value of each token.
 void draw_by_token(Scene& scene, Rect area, const char* title, const char* unit,
-                   const std::vector<float>& values, const std::vector<std::string>& labels, int lit);
+                   const std::vector<float>& values, const std::vector<std::string>& labels, int highlighted);
 
 /// The predictions of both, and how far they are apart at each position.
 void draw_prediction_pair(Scene& scene, Rect area, const PredictionPair& pair);

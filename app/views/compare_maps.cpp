@@ -1,4 +1,6 @@
+
 // A, B and their signed difference side by side, and what stands out in them.
+
 #include <algorithm>
 #include <cmath>
 
@@ -53,34 +55,35 @@ void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
         }
 }
 
-void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int lit) {
+void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted) {
     Ui& ui = s.ui;
     const int every = label_step(g.w, ui.px(22));
     for (int i = 0; i < static_cast<int>(m.columns.size()); i += every * g.step) {
         const float x = g.map.x + g.w * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
         const TokenPair& pair = m.columns[static_cast<size_t>(i)];
-        const ImU32 ink = i == lit ? ui.colors->t1 : pair.both() ? ui.colors->t3 : ui.colors->l2;
+        const ImU32 ink = i == highlighted ? ui.colors->t1 : pair.both() ? ui.colors->t3 : ui.colors->l2;
         ui.text.draw(x + ui.px(2), g.map.y - ui.px(10), kCaptionMono, ink,
                      ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], ui.px(72)),
                      -0.7854f);
     }
 }
 
-void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int lit, bool numbered) {
+void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted, bool numbered) {
     Ui& ui = s.ui;
     const int every = label_step(g.h, ui.px(16));
     for (int i = 0; i < static_cast<int>(m.rows.size()); ++i) {
-        const float from_lit =
-            lit < 0 ? 1e9f : std::abs(static_cast<float>(i - lit)) * g.h / static_cast<float>(g.step);
-        if (i != lit && (i % (every * g.step) || from_lit < ui.px(16))) continue;
+        const float from_highlighted = highlighted < 0 ? 1e9f
+                                                       : std::abs(static_cast<float>(i - highlighted)) * g.h /
+                                                             static_cast<float>(g.step);
+        if (i != highlighted && (i % (every * g.step) || from_highlighted < ui.px(16))) continue;
         const float y = g.map.y + g.h * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
-        if (i == lit)
+        if (i == highlighted)
             ui.fill({g.map.x - ui.px(88), y - ui.px(9), ui.px(84), ui.px(18)}, ui.colors->accent_fill);
-        const ImU32 ink = i == lit ? ui.colors->accent_text : ui.colors->t1;
+        const ImU32 ink = i == highlighted ? ui.colors->accent_text : ui.colors->t1;
         const int number_a = m.rows[static_cast<size_t>(i)].a;
         ui.text.draw_right(g.map.x - ui.px(10), y, kCaptionMono, ink,
                            ui.text.fitted(kCaptionMono, m.row_labels[static_cast<size_t>(i)], ui.px(52)));
-        ui.text.draw_right(g.map.x - ui.px(70), y, kCaptionMono, i == lit ? ink : ui.colors->t3,
+        ui.text.draw_right(g.map.x - ui.px(70), y, kCaptionMono, i == highlighted ? ink : ui.colors->t3,
                            numbered && number_a >= 0 ? std::to_string(number_a) : "");
     }
 }
@@ -156,15 +159,18 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     for (size_t i = 0; i < 3; ++i)
         grids[i] = {{left + (width + gap) * static_cast<float>(i), top, w * columns, h * rows}, w, h, m.step};
     answer_maps(s, m, grids, square);
-    std::optional<std::pair<int, int>> lit = s.of<CompareState>().cell;
-    if (const auto cell = s.shown_cell(); !lit && square && cell)
-        lit = std::pair{place_of(m.rows, cell->first), place_of(m.columns, cell->second)};
-    if (lit && (lit->first < 0 || lit->second < 0 || lit->first >= static_cast<int>(m.rows.size()) ||
-                lit->second >= static_cast<int>(m.columns.size())))
-        lit.reset();
-    const auto value = [&](const Matrix& of) { return lit ? of(lit->first, lit->second) : 0.0f; };
-    const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
-                apart = std::max(m.small_difference.cwiseAbs().maxCoeff(), 1e-6f);
+    std::optional<std::pair<int, int> > highlighted = s.of<CompareState>().cell;
+    if (const auto cell = s.shown_cell(); !highlighted && square && cell)
+        highlighted = std::pair{index_of(m.rows, cell->first), index_of(m.columns, cell->second)};
+    if (highlighted && (highlighted->first < 0 || highlighted->second < 0 ||
+                        highlighted->first >= static_cast<int>(m.rows.size()) ||
+                        highlighted->second >= static_cast<int>(m.columns.size())))
+        highlighted.reset();
+    const auto value = [&](const Matrix& of) {
+        return highlighted ? of(highlighted->first, highlighted->second) : 0.0f;
+    };
+    const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e - 6f}),
+                apart = std::max(m.small_difference.cwiseAbs().maxCoeff(), 1e - 6f);
     const Panel panels[] = {{"A", names[0], &m.small_a, std::max(0.0f, value(m.a)), false, shared},
                             {"B", names[1], &m.small_b, std::max(0.0f, value(m.b)), false, shared},
                             {"A − B", "difference", &m.small_difference, value(m.difference), true, apart}};
@@ -176,13 +182,13 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
                         ui.px(12);
         ui.text.draw(g.map.x + x, area.y + ui.px(20), kBody, ui.colors->t2,
                      ui.text.fitted(kBody, p.name, width - x - ui.px(66)));
-        if (lit)
+        if (highlighted)
             ui.text.draw_right(g.map.x + width, area.y + ui.px(20), kBodyMono, ui.colors->accent_text,
                                (p.is_signed && p.value > 0 ? "+" : "") + number(p.value, 3));
         draw_cells(s, p, m, g);
-        draw_column_labels(s, m, g, lit ? lit->second : -1);
-        if (i == 0) draw_row_labels(s, m, g, lit ? lit->first : -1, square);
-        if (lit) draw_cross(s, g, *lit);
+        draw_column_labels(s, m, g, highlighted ? highlighted->second : -1);
+        if (i == 0) draw_row_labels(s, m, g, highlighted ? highlighted->first : -1, square);
+        if (highlighted) draw_cross(s, g, *highlighted);
         draw_bar(s, p, g);
     }
     const float bottom = top + h * rows + ui.px(50);
@@ -199,7 +205,7 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
                  m.largest.empty() ? "No difference" : "Largest differences");
     const auto count =
         std::min(m.largest.size(), static_cast<size_t>(std::max(0.0f, (area.h - ui.px(30)) / ui.px(26))));
-    const float largest = count ? std::max(std::abs(m.largest[0].value), 1e-9f) : 1;
+    const float largest = count ? std::max(std::abs(m.largest[0].value), 1e - 9f) : 1;
     for (size_t i = 0; i < count; ++i) {
         const float y = area.y + ui.px(40) + ui.px(26) * static_cast<float>(i), v = m.largest[i].value;
         const auto row = static_cast<size_t>(m.largest[i].row),
@@ -228,9 +234,9 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
 }
 
 void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, const std::vector<float>& values,
-                   const std::vector<std::string>& labels, int lit) {
+                   const std::vector<std::string>& labels, int highlighted) {
     Ui& ui = s.ui;
-    float largest = 1e-3f;
+    float largest = 1e - 3f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
     const float room = area.w - ui.text.width(kBody, title) - ui.px(16);
     ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, title);
@@ -246,7 +252,7 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
     int count = 0, highest = -1;
     for (size_t i = 0; i < values.size(); ++i) {
         const float x = bars.x + w * static_cast<float>(i);
-        const bool on = static_cast<int>(i) == lit, known = !std::isnan(values[i]);
+        const bool on = static_cast<int>(i) == highlighted, known = !std::isnan(values[i]);
         const std::string path = std::string("compare/token/") + std::to_string(i);
         const Hit h = ui.hit(path, {x, bars.y, w, bars.h});
         if (known) ui.fill({x, bars.y, w - gap, bars.h}, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);

@@ -18,16 +18,16 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     ui.text.draw(b, y0, kCaption, ui.colors->t1, "B");
     ui.text.draw_right(area.right(), y0, kCaption, ui.colors->t3, "A − B, points");
     ui.hairline(area.x, y0 + ui.px(14), area.right(), y0 + ui.px(14));
-    float most = 1e-6f;
-    for (const ProbabilityChange& p : pair.tokens) most = std::max({most, p.a, p.b});
+    float max = 1e-6f;
+    for (const ProbabilityChange& p : pair.tokens) max = std::max({max, p.a, p.b});
     float y = y0 + ui.px(32);
     for (const ProbabilityChange& p : pair.tokens) {
         if (y + ui.px(13) > area.bottom()) break;
         ui.text.draw(area.x, y, kBodyMono, ui.colors->t1,
                      ui.text.fitted(kBodyMono, p.label, token_w - ui.px(10)));
-        ui.bar({a, y - ui.px(4), bars, ui.px(8)}, p.a / most, ui.colors->accent);
+        ui.bar({a, y - ui.px(4), bars, ui.px(8)}, p.a / max, ui.colors->accent);
         ui.text.draw_right(a + bars + value_w - ui.px(8), y, kBodyMono, ui.colors->t1, percent(p.a));
-        ui.bar({b, y - ui.px(4), bars, ui.px(8)}, p.b / most, ui.colors->t3);
+        ui.bar({b, y - ui.px(4), bars, ui.px(8)}, p.b / max, ui.colors->t3);
         ui.text.draw_right(b + bars + value_w - ui.px(8), y, kBodyMono, ui.colors->t1, percent(p.b));
         ui.text.draw_right(area.right(), y, kBodyMono, change_ink(ui, p.a - p.b), points_text(p.a - p.b));
         y += ui.px(28);
@@ -54,7 +54,7 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     draw_by_token(s, {inside.x, below + ui.px(14), inside.w, inside.bottom() - below - ui.px(14)},
                   "How far apart the predictions are, position by position",
                   "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels,
-                  place_of(pair.positions, pair.position_a));
+                  index_of(pair.positions, pair.position_a));
 }
 
 }  // namespace headlight

@@ -1,4 +1,6 @@
+
 // ΔE: how far attention moves each token, layer by layer, and what one such step is made of.
+
 #include "views/delta.h"
 
 #include <algorithm>
@@ -20,12 +22,12 @@ void draw_toolbar(Scene& s, Rect area) {
                       static_cast<int>(s.of<DeltaState>().show));
         c >= 0)
         s.of<DeltaState>().show = static_cast<DeltaShow>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "shared scale"},
-                                s.of<DeltaState>().per_layer ? 0 : 1);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale",
+                                {"scale per layer", "shared scale"}, s.of<DeltaState>().per_layer ? 0 : 1);
         c >= 0)
         s.of<DeltaState>().per_layer = c == 0;
     const std::string of_head =
-        "by key, head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head);
+        "by key, head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
     if (const int c = ui.choice(x, y, roomy ? "Split" : "", "delta/split", {"by head", "by key", of_head},
                                 static_cast<int>(s.of<DeltaState>().split));
         c >= 0)
@@ -45,7 +47,7 @@ void draw_toolbar(Scene& s, Rect area) {
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
     if (s.of<DeltaState>().show == DeltaShow::norm) return maps.delta;
     if (s.of<DeltaState>().show == DeltaShow::cosine) return maps.cosine;
-    ratio = maps.delta.cwiseQuotient(maps.before.cwiseMax(1e-12f));
+    ratio = maps.delta.cwiseQuotient(maps.before.cwiseMax(1e - 12f));
     return ratio;
 }
 
@@ -98,13 +100,14 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
     const ModelConfig& c = s.model()->config;
     ui.text.draw_right(l.map.x - ui.px(12), l.map.y - ui.px(22), kCaption, ui.colors->t3, "layer");
     const auto step = static_cast<size_t>(label_step(l.w, ui.px(18)));
-    for (size_t i = 0; i < maps.sites.size(); ++i) {
-        const AttentionSite site = c.site(maps.sites[i]);
-        const std::string name = (site.kind == AttentionKind::cross ? "×" : "") + std::to_string(site.layer);
-        if (i % step && maps.sites[i] != delta_site(s)) continue;
+    for (size_t i = 0; i < maps.blocks.size(); ++i) {
+        const AttentionBlock block = c.block(maps.blocks[i]);
+        const std::string name =
+            (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
+        if (i % step && maps.blocks[i] != delta_block(s)) continue;
         ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(i) + 0.5f), l.map.y - ui.px(22),
                              kCaptionMono,
-                             maps.sites[i] == delta_site(s) ? ui.colors->accent_text : ui.colors->t2, name);
+                             maps.blocks[i] == delta_block(s) ? ui.colors->accent_text : ui.colors->t2, name);
     }
     ui.clip({l.map.x - ui.px(128), l.map.y, ui.px(128), l.map.h});
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -123,17 +126,17 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
 }
 
 void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
-    s.session.selection.hovered.site.reset();
+    s.session.selection.hovered.block.reset();
     const Hit h = s.ui.hit("delta/map", {l.map.x - s.ui.px(108), l.map.y, l.map.w + s.ui.px(108), l.map.h});
     if (!h.hovered) return;
     const int row = static_cast<int>((h.mouse.y - l.map.y + s.of<DeltaState>().scroll) / l.h),
               column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
     if (row < 0 || row >= maps.delta.rows()) return;
     const bool on_map = column >= 0 && column < maps.delta.cols();
-    if (on_map) s.session.selection.hovered.site = maps.sites[static_cast<size_t>(column)];
+    if (on_map) s.session.selection.hovered.block = maps.blocks[static_cast<size_t>(column)];
     if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
     if (!h.clicked) return;
-    if (on_map) s.session.selection.site = *s.session.selection.hovered.site;
+    if (on_map) s.session.selection.block = *s.session.selection.hovered.block;
     if (row < s.queries()) lock_token(s, row);
 }
 
@@ -149,15 +152,17 @@ int delta_query(const Scene& s) {
     return cell ? cell->first : 0;
 }
 
-int delta_site(const Scene& s) { return s.session.selection.hovered.site.value_or(s.session.selection.site); }
+int delta_block(const Scene& s) {
+    return s.session.selection.hovered.block.value_or(s.session.selection.block);
+}
 
 std::vector<Question> ask_delta(const Scene& s) {
-    const int site = delta_site(s), stack = s.model()->config.site(site).stack;
+    const int block = delta_block(s), stack = s.model()->config.block(block).stack;
     return {DeltaMapsWanted{stack},
             DeltaSplitWanted{
-                site, delta_query(s),
+                block, delta_query(s),
                 s.of<DeltaState>().split == DeltaSplitBy::key_of_head ? s.session.selection.head : -1},
-            ProjectionWanted{stack, s.of<DeltaState>().paths ? -1 : site}};
+            ProjectionWanted{stack, s.of<DeltaState>().paths ? -1 : block}};
 }
 
 float draw_delta_map(Scene& s, Rect area) {
@@ -180,9 +185,9 @@ float draw_delta_map(Scene& s, Rect area) {
     answer_map(s, l, maps);
     ui.clip(l.map);
     draw_cells(s, l, values);
-    const auto column = std::find(maps.sites.begin(), maps.sites.end(), delta_site(s));
-    if (column != maps.sites.end())
-        ui.frame({l.map.x + l.w * static_cast<float>(column - maps.sites.begin()) - ui.px(1),
+    const auto column = std::find(maps.blocks.begin(), maps.blocks.end(), delta_block(s));
+    if (column != maps.blocks.end())
+        ui.frame({l.map.x + l.w * static_cast<float>(column - maps.blocks.begin()) - ui.px(1),
                   l.map.y + l.h * static_cast<float>(token) - s.of<DeltaState>().scroll - ui.px(1),
                   l.w + ui.px(1), l.h + ui.px(1)},
                  s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent,

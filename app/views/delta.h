@@ -33,7 +33,7 @@ std::vector<NumberTable> delta_numbers(const Scene& scene);
 
 /// The token whose ΔE is taken apart: the focused query. The layer: the one pointed at, else the chosen one.
 int delta_query(const Scene& scene);
-int delta_site(const Scene& scene);
+int delta_block(const Scene& scene);
 
 /// Tokens down, attention blocks across; returns where it ends on the right.
 float draw_delta_map(Scene& scene, Rect area);

@@ -1,4 +1,6 @@
+
 // One ΔE taken apart: by head or key, by the tokens it moves, and as arrows.
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,11 +23,11 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_roo
     if (bars.empty()) return;
     const float pitch = std::clamp(area.h / static_cast<float>(bars.size()), ui.px(20), ui.px(28));
     const size_t shown = std::min(bars.size(), static_cast<size_t>(area.h / pitch + 0.01f));
-    float largest = 1e-12f;
+    float largest = 1e - 12f;
     bool negative = false;
     for (const Bar& b : bars) {
         largest = std::max(largest, std::abs(b.value));
-        negative = negative || b.value < -1e-4f;
+        negative = negative || b.value < -1e - 4f;
     }
     for (size_t i = 0; i < shown; ++i) {
         const float y = area.y + pitch * (static_cast<float>(i) + 0.5f);
@@ -51,8 +53,8 @@ std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found)
     std::vector<Bar> bars;
     const auto& parts = found.answer.heads;
     for (size_t h = 0; h < parts.size(); ++h) {
-        const bool bias = static_cast<int>(h) == s.model()->config.heads(found.asked.site);
-        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.site, static_cast<int>(h)),
+        const bool bias = static_cast<int>(h) == s.model()->config.heads(found.asked.block);
+        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.block, static_cast<int>(h)),
                         parts[h].along, !bias && static_cast<int>(h) == s.session.selection.head});
     }
     return bars;
@@ -65,7 +67,7 @@ std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) 
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return parts[a].norm > parts[b].norm; });
-    const auto& labels = s.sentence()->key_labels(found.asked.site);
+    const auto& labels = s.sentence()->key_labels(found.asked.block);
     std::vector<Bar> bars;
     for (const size_t k : order) bars.push_back({token_at(labels, static_cast<int>(k)), parts[k].norm});
     return bars;
@@ -83,8 +85,8 @@ void draw_delta_parts(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitWanted>();
     if (!found) return;
-    const std::string layer = "Layer " + site_name(s.model()->config, found->asked.site),
-                      token = token_at(s.sentence()->query_labels(found->asked.site), found->asked.query);
+    const std::string layer = "Layer " + block_name(s.model()->config, found->asked.block),
+                      token = token_at(s.sentence()->query_labels(found->asked.block), found->asked.query);
     const bool by_head = s.of<DeltaState>().split == DeltaSplitBy::head;
     const Rect bars{area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)};
     if (by_head) {
@@ -96,7 +98,7 @@ void draw_delta_parts(Scene& s, Rect area) {
         draw_heading(ui, area,
                      (found->asked.head < 0
                           ? layer
-                          : "Head " + head_name(s.model()->config, found->asked.site, found->asked.head)) +
+                          : "Head " + head_name(s.model()->config, found->asked.block, found->asked.head)) +
                          " at " + token + ", by key",
                      "");
         draw_bars(s, bars, key_bars(s, *found), ui.px(108), false);
@@ -135,9 +137,9 @@ struct Plot {
     ImVec2 low, high;
     ImVec2 at(const Matrix& points, Index i) const {
         const float margin = 0.06f, w = frame.w * (1 - 2 * margin), h = frame.h * (1 - 2 * margin);
-        return {
-            frame.x + frame.w * margin + w * (points(i, 0) - low.x) / std::max(high.x - low.x, 1e-9f),
-            frame.bottom() - frame.h * margin - h * (points(i, 1) - low.y) / std::max(high.y - low.y, 1e-9f)};
+        return {frame.x + frame.w * margin + w * (points(i, 0) - low.x) / std::max(high.x - low.x, 1e - 9f),
+                frame.bottom() - frame.h * margin -
+                    h * (points(i, 1) - low.y) / std::max(high.y - low.y, 1e - 9f)};
     }
 };
 
@@ -165,26 +167,26 @@ void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
 }
 
 /// The tokens that move farthest from the first step to the last, at most so many.
-std::vector<Index> farthest_moved(const Projection& p, size_t most) {
+std::vector<Index> farthest_moved(const Projection& p, size_t max) {
     std::vector<Index> order(static_cast<size_t>(p.steps[0].rows()));
     std::iota(order.begin(), order.end(), Index{0});
-    if (order.size() <= most) return order;
+    if (order.size() <= max) return order;
     const Vector moved = (p.steps.back() - p.steps.front()).rowwise().squaredNorm();
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(max), order.end(),
                      [&](Index a, Index b) { return moved[a] > moved[b]; });
-    order.resize(most);
+    order.resize(max);
     return order;
 }
 
 int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float within) {
     int best = -1;
-    float least = within * within;
+    float min = within * within;
     for (const Matrix& step : p.steps)
         for (Index i = 0; i < step.rows(); ++i) {
             const ImVec2 at = plot.at(step, i);
             const float d = (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
-            if (d < least) {
-                least = d;
+            if (d < min) {
+                min = d;
                 best = static_cast<int>(i);
             }
         }
@@ -198,9 +200,9 @@ void draw_projection(Scene& s, Rect area) {
     const auto* found = s.found<ProjectionWanted>();
     if (!found || area.h < ui.px(80)) return;
     const Projection& p = found->answer;
-    const std::string where = found->asked.site < 0 ? "The residual stream through all layers"
-                                                    : "Embeddings before and after attention, layer " +
-                                                          site_name(s.model()->config, found->asked.site);
+    const std::string where = found->asked.block < 0 ? "The residual stream through all layers"
+                                                     : "Embeddings before and after attention, layer " +
+                                                           block_name(s.model()->config, found->asked.block);
     draw_heading(ui, area, where, "2-D projection keeps " + decimals(100 * p.kept, 0) + " %");
     const Rect frame{area.x, area.y + ui.px(26), area.w, area.h - ui.px(26 + 32)};
     ui.fill(frame, ui.colors->bg0);

@@ -1,4 +1,6 @@
+
 // ΔE: the heads ranked by how far they move the token, and the numbers of one layer's step.
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,16 +19,16 @@ void draw_delta_list(Scene& s, Rect area) {
         area.x, area.y + ui.px(22), kCaption, ui.colors->t3,
         ui.text.fitted(kCaption,
                        "‖ΔE‖ of each head at " +
-                           token_at(s.sentence()->query_labels(found->asked.site), found->asked.query),
+                           token_at(s.sentence()->query_labels(found->asked.block), found->asked.query),
                        area.w));
     RankedHeads heads{"delta/head/", order_by(values, false), values,
-                      std::pair{s.session.selection.site, s.session.selection.head}};
+                      std::pair{s.session.selection.block, s.session.selection.head}};
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(),
                                      [&](size_t i) { return std::isnan(values[i]); }),
                       heads.order.end());
     if (const auto pressed =
             draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads))
-        std::tie(s.session.selection.site, s.session.selection.head) = *pressed;
+        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
 }
 
 namespace {
@@ -58,12 +60,12 @@ float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split
 void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWanted>& found) {
     Ui& ui = s.ui;
     ui.text.draw(column.x, y, kCaption, ui.colors->t3,
-                 "Tokens promoted by each head of layer " + site_name(s.model()->config, found.asked.site));
+                 "Tokens promoted by each head of layer " + block_name(s.model()->config, found.asked.block));
     y += ui.px(30);
     for (size_t h = 0; h < found.answer.head_raises.size(); ++h, y += ui.px(34)) {
         std::vector<std::string> tokens;
         for (const int id : found.answer.head_raises[h]) tokens.push_back(prediction_label(*s.model(), id));
-        const std::string name = head_name(s.model()->config, found.asked.site, static_cast<int>(h));
+        const std::string name = head_name(s.model()->config, found.asked.block, static_cast<int>(h));
         const float room = std::max(ui.px(44), ui.text.width(kBodyMono, name) + ui.px(12));
         ui.text.draw(column.x, y, kBodyMono, ui.colors->t2, name);
         draw_token_row(ui, column.x + room, y, column.right(), tokens, ui.colors->plus);
@@ -78,29 +80,29 @@ void draw_delta_inspector(Scene& s, Rect area) {
     const auto* found = s.found<DeltaSplitWanted>();
     if (!maps || !found || !s.shown_cell()) return;
     const ModelConfig& c = s.model()->config;
-    const int site = delta_site(s),
+    const int block = delta_block(s),
               token = std::min<int>(delta_query(s), static_cast<int>(maps->answer.delta.rows()) - 1);
-    const auto place = std::find(maps->answer.sites.begin(), maps->answer.sites.end(), site);
-    if (place == maps->answer.sites.end()) return;
+    const auto place = std::find(maps->answer.blocks.begin(), maps->answer.blocks.end(), block);
+    if (place == maps->answer.blocks.end()) return;
     float y = draw_inspector_title(
         s, area, token_at(s.sentence()->labels[static_cast<size_t>(maps->asked.stack)], token),
-        "layer " + site_name(c, site));
+        "layer " + block_name(c, block));
     const float pad = ui.px(size::inspector_pad);
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
-    const auto at = static_cast<Index>(place - maps->answer.sites.begin());
+    const auto at = static_cast<Index>(place - maps->answer.blocks.begin());
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
     ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
     y = draw_pair(ui, column, y, "‖E‖ before", number(before, 2));
     y = draw_pair(ui, column, y, "‖ΔE‖", number(delta, 2), s.of<DeltaState>().show == DeltaShow::norm);
-    y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3),
+    y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e - 12f), 3),
                   s.of<DeltaState>().show == DeltaShow::ratio);
     y = draw_pair(ui, column, y, "cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3),
                   s.of<DeltaState>().show == DeltaShow::cosine);
     ui.hairline(column.x, y, column.right(), y);
     y += ui.px(22);
     if (!found->answer.after_layer.empty()) {
-        y = draw_next_by_layer(s, column, y, found->answer, c.site(site).layer);
+        y = draw_next_by_layer(s, column, y, found->answer, c.block(block).layer);
         ui.hairline(column.x, y, column.right(), y);
         y += ui.px(22);
     }

@@ -40,8 +40,9 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
         y += ui.px(26);
         const bool last = i + 1 == stages.probability.size();
         const std::string before =
-            stages.first == 0 ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
-                              : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
+            stages.first == 0
+                ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
+                : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
         const std::string label =
             i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
         ui.text.draw(column.x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, label, column.w * 0.46f));
@@ -76,7 +77,8 @@ void draw_effects_inspector(Scene& s, Rect area) {
                  vision                                         ? "Class"
                  : s.model()->config.kind == ModelKind::encoder ? "Masked token"
                                                                 : "Next token");
-    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text, "with interventions");
+    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text,
+                       "with interventions");
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)},

@@ -1,4 +1,6 @@
+
 // Tokens as nodes, attention as edges through all layers of a stack; where one token at the top comes from.
+
 #include "views/graph.h"
 
 #include <algorithm>
@@ -13,20 +15,20 @@ namespace headlight {
 void GraphState::visit(FieldVisitor& v) {
     v.number("graph_share", share, 0.01f, 1);
     v.flag("graph_flow", flow);
-    v.report("left_out", carriers.left_out);
+    v.report("left_out", included.left_out);
 }
 
 namespace {
 
 constexpr float kRowLeast = 20, kRowMost = 48;
 
-int graph_stack(const Scene& s) { return s.model()->config.site(s.session.selection.site).stack; }
+int graph_stack(const Scene& s) { return s.model()->config.block(s.session.selection.block).stack; }
 
 /// The token at the top that is followed down: the focused one of the graph's stack.
 int graph_token(const Scene& s) {
     const int n = static_cast<int>(s.sentence()->labels[static_cast<size_t>(graph_stack(s))].size());
     const auto cell = s.shown_cell();
-    const bool queries = s.model()->config.site(s.site()).stack == graph_stack(s);
+    const bool queries = s.model()->config.block(s.block()).stack == graph_stack(s);
     return cell && queries ? std::min(cell->first, n - 1) : n - 1;
 }
 
@@ -63,17 +65,18 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Show", "graph/share", s.of<GraphState>().share);
-    if (const int c = ui.choice(x, y, "Method", "graph/origins", {"rollout", "flow"},
-                                s.of<GraphState>().flow ? 1 : 0);
+    if (const int c =
+            ui.choice(x, y, "Method", "graph/origins", {"rollout", "flow"}, s.of<GraphState>().flow ? 1 : 0);
         c >= 0)
         s.of<GraphState>().flow = c == 1;
 }
 
 /// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½
+
 /// identity.
-float carried(const Origins* origins, int layer, int query, const Link& link) {
-    if (!origins || layer + 1 >= origins->reached.rows()) return 0;
-    return 0.5f * origins->reached(layer + 1, query) * link.weight;
+float carried(const Rollout* rollout, int layer, int query, const Link& link) {
+    if (!rollout || layer + 1 >= rollout->reached.rows()) return 0;
+    return 0.5f * rollout->reached(layer + 1, query) * link.weight;
 }
 
 constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
@@ -88,7 +91,7 @@ float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
     return faintest_of(weights, ui.most_lines);
 }
 
-void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origins* origins) {
+void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollout* rollout) {
     Ui& ui = s.ui;
     ui.clip({g.area.x - ui.px(8), g.area.y, g.area.w + ui.px(16), g.area.h});
     struct Strong {
@@ -102,11 +105,11 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origin
             const float y1 = g.y(static_cast<int>(q));
             for (const Link& link : graph.links[l][q]) {
                 const float y0 = g.y(link.key);
-                const bool faint = link.weight < faintest && carried(origins, static_cast<int>(l),
+                const bool faint = link.weight < faintest && carried(rollout, static_cast<int>(l),
                                                                      static_cast<int>(q), link) <= kStrong;
                 if (faint || (!g.sees(y0) && !g.sees(y1))) continue;
                 const ImVec2 from{g.x(static_cast<int>(l)), y0}, to{g.x(static_cast<int>(l) + 1), y1};
-                const float part = carried(origins, static_cast<int>(l), static_cast<int>(q), link);
+                const float part = carried(rollout, static_cast<int>(l), static_cast<int>(q), link);
                 if (part > kStrong)
                     strong.push_back({from, to, part});
                 else
@@ -117,10 +120,10 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origin
     for (const Strong& e : strong)
         ui.stroke(e.from, e.to, faded(ui.colors->accent, 0.25f + 0.75f * std::min(1.0f, e.part * 4)),
                   std::max(ui.px(0.8f), ui.px(14) * e.part));
-    if (origins)  // what stays: the residual stream
+    if (rollout)  // what stays: the residual stream
         for (int l = 0; l + 1 < g.levels; ++l)
-            for (Index i = 0; i < origins->reached.cols(); ++i) {
-                const float stays = 0.5f * origins->reached(l + 1, i), y = g.y(static_cast<int>(i));
+            for (Index i = 0; i < rollout->reached.cols(); ++i) {
+                const float stays = 0.5f * rollout->reached(l + 1, i), y = g.y(static_cast<int>(i));
                 if (stays > 0.004f && g.sees(y))
                     ui.stroke({g.x(l), y}, {g.x(l + 1), y},
                               faded(ui.colors->t2, 0.25f + 0.75f * std::min(1.0f, stays * 4)),
@@ -129,14 +132,14 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Origin
     ui.unclip();
 }
 
-void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Origins* origins) {
+void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Rollout* rollout) {
     Ui& ui = s.ui;
     ui.clip({g.area.x - ui.px(12), g.area.y, g.area.w + ui.px(24), g.area.h});
     for (int l = 0; l < g.levels; ++l)
         for (int i = 0; i < tokens; ++i) {
             const float y = g.y(i),
-                        mass = origins && i < origins->reached.cols() && l < origins->reached.rows()
-                                   ? origins->reached(l, i)
+                        mass = rollout && i < rollout->reached.cols() && l < rollout->reached.rows()
+                                   ? rollout->reached(l, i)
                                    : 0;
             if (!g.sees(y)) continue;
             const float radius = std::min({ui.px(2) + ui.px(12) * std::sqrt(mass), g.pitch * 0.48f,
@@ -150,16 +153,16 @@ void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Origins* origi
     ui.unclip();
 }
 
-void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsWanted>* origins) {
+void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<RolloutWanted>* rollout) {
     Ui& ui = s.ui;
     const auto& labels = s.sentence()->labels[static_cast<size_t>(graph_stack(s))];
     const int token = graph_token(s);
-    const bool flow = s.of<GraphState>().flow && origins && !origins->answer.flow.empty();
-    float largest = 1e-6f;
+    const bool flow = s.of<GraphState>().flow && rollout && !rollout->answer.flow.empty();
+    float largest = 1e - 6f;
     const auto share = [&](size_t i) {
-        return !origins || static_cast<Index>(i) >= origins->answer.reached.cols() ? 0.0f
-               : flow                                                              ? origins->answer.flow[i]
-                      : origins->answer.reached(0, static_cast<Index>(i));
+        return !rollout || static_cast<Index>(i) >= rollout->answer.reached.cols() ? 0.0f
+               : flow                                                              ? rollout->answer.flow[i]
+                      : rollout->answer.reached(0, static_cast<Index>(i));
     };
     for (size_t i = 0; i < labels.size(); ++i) largest = std::max(largest, share(i));
     ui.clip({area.x, g.area.y, area.w, g.area.h});
@@ -172,7 +175,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<OriginsW
             left{area.x + ui.px(16), y - g.pitch / 2, ui.px(226), g.pitch};
         for (const auto& [side, r] : {std::pair{path, left}, std::pair{path + "/top", right}}) {
             const Hit h = ui.hit(side, r);
-            if (!h.hovered || s.model()->config.site(s.site()).stack != graph_stack(s)) continue;
+            if (!h.hovered || s.model()->config.block(s.block()).stack != graph_stack(s)) continue;
             s.point_at(std::pair{static_cast<int>(i), s.heaviest_key(static_cast<int>(i))});
             if (h.clicked) lock_token(s, static_cast<int>(i));
         }
@@ -212,30 +215,30 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
 }  // namespace
 
 std::vector<Question> ask_graph(const Scene& s) {
-    Carriers carriers = s.of<GraphState>().carriers;
-    carriers.stack = graph_stack(s);
-    return {GraphWanted{carriers, s.of<GraphState>().share},
-            OriginsWanted{carriers, graph_token(s), s.of<GraphState>().flow}};
+    IncludedHeads included = s.of<GraphState>().included;
+    included.stack = graph_stack(s);
+    return {GraphWanted{included, s.of<GraphState>().share},
+            RolloutWanted{included, graph_token(s), s.of<GraphState>().flow}};
 }
 
 void draw_graph(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* graph = s.found<GraphWanted>();
-    const auto* origins = s.found<OriginsWanted>();
+    const auto* rollout = s.found<RolloutWanted>();
     draw_toolbar(s, area.x + ui.px(24), area.y + ui.px(24));
-    if (!graph || !s.answer->picture || graph->asked.carriers.stack != graph_stack(s)) return;
-    if (origins && origins->asked.carriers.stack != graph_stack(s)) origins = nullptr;
+    if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
+    if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
     const int tokens = static_cast<int>(s.sentence()->labels[static_cast<size_t>(graph_stack(s))].size()),
-              levels = static_cast<int>(graph->answer.sites.size()) + 1;
+              levels = static_cast<int>(graph->answer.blocks.size()) + 1;
     const GraphLayout g = arrange(s, area, tokens, levels);
-    const bool too_long = s.of<GraphState>().flow && origins && origins->answer.flow.empty();
+    const bool too_long = s.of<GraphState>().flow && rollout && rollout->answer.flow.empty();
     draw_levels(s, g, area, s.of<GraphState>().flow && !too_long);
-    draw_edges(s, g, graph->answer, origins ? &origins->answer : nullptr);
-    draw_nodes(s, g, tokens, origins ? &origins->answer : nullptr);
-    draw_tokens(s, g, area, origins);
+    draw_edges(s, g, graph->answer, rollout ? &rollout->answer : nullptr);
+    draw_nodes(s, g, tokens, rollout ? &rollout->answer : nullptr);
+    draw_tokens(s, g, area, rollout);
     const std::string token =
         token_at(s.sentence()->labels[static_cast<size_t>(graph_stack(s))], graph_token(s));
-    const std::string note = too_long ? "Flow is computed for at most " + std::to_string(kMostFlowTokens) +
+    const std::string note = too_long ? "Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
                                             " tokens; this is the rollout."
                                       : "Origins of " + token +
                                             ": each layer counts as half attention, half residual stream "
@@ -247,26 +250,26 @@ void draw_graph(Scene& s, Rect area) {
 void draw_graph_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    const auto sites = self_sites(c, graph_stack(s));
+    const auto blocks = self_blocks(c, graph_stack(s));
     const int heads = c.stacks[static_cast<size_t>(graph_stack(s))].heads;
-    auto& out = s.of<GraphState>().carriers.left_out;
+    auto& out = s.of<GraphState>().included.left_out;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads included");
     if (ui.link("graph/all", area.right() - ui.px(100), area.y + ui.px(22), "All")) out.clear();
     if (ui.link("graph/selected", area.right(), area.y + ui.px(22),
-                "Only " + head_name(c, s.session.selection.site, s.session.selection.head))) {
-        for (const int site : sites)
-            for (int h = 0; h < c.heads(site); ++h) out.insert({site, h});
-        out.erase({s.session.selection.site, s.session.selection.head});
+                "Only " + head_name(c, s.session.selection.block, s.session.selection.head))) {
+        for (const int block : blocks)
+            for (int h = 0; h < c.heads(block); ++h) out.insert({block, h});
+        out.erase({s.session.selection.block, s.session.selection.head});
     }
     const float w = ui.px(26), names = ui.px(30), pitch = ui.px(30);
     const int across = std::max(1, static_cast<int>((area.w - names) / w)),
               lines = (heads + across - 1) / across;
     const Rect rows{area.x - ui.px(4), area.y + ui.px(42), area.w + ui.px(12), area.h - ui.px(42 + 52)};
     s.of<GraphState>().list_scroll =
-        scrolled(ui, rows, pitch * static_cast<float>(lines) * static_cast<float>(sites.size()),
+        scrolled(ui, rows, pitch * static_cast<float>(lines) * static_cast<float>(blocks.size()),
                  s.of<GraphState>().list_scroll);
     ui.clip(rows);
-    for (size_t l = 0; l < sites.size(); ++l)
+    for (size_t l = 0; l < blocks.size(); ++l)
         for (int h = 0; h < heads; ++h) {
             const float y = rows.y +
                             pitch * (static_cast<float>(lines) * static_cast<float>(l) +
@@ -276,9 +279,9 @@ void draw_graph_list(Scene& s, Rect area) {
             if (h == 0) ui.text.draw(area.x, y, kCaptionMono, ui.colors->t3, std::to_string(l));
             const Rect r{area.x + names + w * static_cast<float>(h % across), y - ui.px(12), w - ui.px(3),
                          ui.px(24)};
-            const std::pair<int, int> head{sites[l], h};
+            const std::pair<int, int> head{blocks[l], h};
             const bool on = !out.count(head);
-            const std::string path = "graph/head/" + head_name(c, sites[l], h);
+            const std::string path = "graph/head/" + head_name(c, blocks[l], h);
             const Hit hit = ui.control(path, r);
             ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg1, size::corner);
             ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
@@ -294,8 +297,8 @@ void draw_graph_list(Scene& s, Rect area) {
 
 void draw_graph_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const auto* found = s.found<OriginsWanted>();
-    if (!found || found->asked.carriers.stack != graph_stack(s)) return;
+    const auto* found = s.found<RolloutWanted>();
+    if (!found || found->asked.included.stack != graph_stack(s)) return;
     const auto& labels = s.sentence()->labels[static_cast<size_t>(graph_stack(s))];
     const bool flow = !found->answer.flow.empty() && s.of<GraphState>().flow;
     float y = draw_inspector_title(
@@ -316,7 +319,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
         ui.text.draw(column.x + ui.px(32), y, kBodyMono, ui.colors->t1,
                      ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(80)));
         ui.bar({column.x + ui.px(120), y - ui.px(4), column.w - ui.px(120 + 60), ui.px(8)},
-               shares[i] / std::max(shares[order[0]], 1e-9f), ui.colors->accent);
+               shares[i] / std::max(shares[order[0]], 1e - 9f), ui.colors->accent);
         ui.text.draw_right(column.right(), y, kBodyMono, ui.colors->t2, number(shares[i], 3));
     }
     y += ui.px(20);

@@ -7,9 +7,9 @@
 namespace headlight {
 
 struct GraphState {
-    Carriers carriers;   // its heads
-    float share = 0.7f;  // of each row's mass
-    bool flow = false;   // in place of rollout
+    IncludedHeads included;  // its heads
+    float share = 0.7f;      // of each row's mass
+    bool flow = false;       // in place of rollout
     float scroll = 0, list_scroll = 0;
     int followed = -1;
     void visit(FieldVisitor& visitor);

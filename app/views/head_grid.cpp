@@ -1,4 +1,6 @@
+
 // All heads as thumbnails: by layer, or in the order of a statistic.
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,23 +36,23 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     l.by_layer = s.of<AllHeadsState>().layout == HeadsLayout::by_layer;
     float names = 0;
     if (l.by_layer)
-        for (int site = 0; site < c.sites(); ++site)
-            names = std::max(names, ui.text.width(kCaptionMono, site_name(c, site)) + ui.px(12));
+        for (int block = 0; block < c.blocks(); ++block)
+            names = std::max(names, ui.text.width(kCaptionMono, block_name(c, block)) + ui.px(12));
     l.area = {area.x + ui.px(20) + names, area.y + ui.px(l.by_layer ? 30 : 12), area.w - ui.px(40) - names,
               area.h - ui.px(l.by_layer ? 40 : 20)};
-    const float least = ui.px(l.by_layer ? 26 : 56), most = ui.px(420);
+    const float min = ui.px(l.by_layer ? 26 : 56), max = ui.px(420);
     const auto fits = [&](float pitch) {
         const float caption = pitch >= ui.px(56) ? ui.px(20) : ui.px(4);
         const int across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
         const int rows =
             l.by_layer
-                ? c.sites()
+                ? c.blocks()
                 : static_cast<int>((heads + static_cast<size_t>(across) - 1) / static_cast<size_t>(across));
         return pitch * static_cast<float>(across) <= l.area.w + 1 &&
                (pitch - ui.px(8) + caption) * static_cast<float>(rows) <= l.area.h;
     };
-    float pitch = most;
-    while (pitch > least && !fits(pitch)) pitch -= 1;
+    float pitch = max;
+    while (pitch > min && !fits(pitch)) pitch -= 1;
     pitch = std::floor(std::clamp(pitch * s.of<AllHeadsState>().zoom, ui.px(14), ui.px(640)));
     l.captions = pitch >= ui.px(56);
     const float gap = pitch >= ui.px(40) ? ui.px(8) : ui.px(3);
@@ -58,7 +60,7 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     l.across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
     l.rows =
         l.by_layer
-            ? c.sites()
+            ? c.blocks()
             : static_cast<int>((heads + static_cast<size_t>(l.across) - 1) / static_cast<size_t>(l.across));
     l.pitch = {pitch, l.side + (l.captions ? ui.px(20) : gap)};
     return l;
@@ -93,20 +95,22 @@ std::vector<Slot> slots_of(const ThumbLayout& l, const ModelConfig& c, const Hea
     for (size_t i = 0; i < choice.order.size(); ++i) {
         const size_t number = l.by_layer ? i : choice.order[i];
         const AttentionHead head = c.head_at(number);
-        out.push_back({l.by_layer ? static_cast<size_t>(head.site * l.across + head.head) : i, number, head});
+        out.push_back(
+            {l.by_layer ? static_cast<size_t>(head.block * l.across + head.head) : i, number, head});
     }
     return out;
 }
 
 float largest_of(const Scene& s, size_t head) {
-    return s.of<AllHeadsState>().scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff())
-                                            : s.pictures.largest;
+    return s.of<AllHeadsState>().scale == 0
+               ? std::max(1e - 6f, s.sentence()->heads[head].thumbnail.maxCoeff())
+               : s.pictures.largest;
 }
 
 void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     if (ui.on_page()) {
-        float largest = 1e-6f;
+        float largest = 1e - 6f;
         for (const HeadSummary& h : s.sentence()->heads) largest = std::max(largest, h.thumbnail.maxCoeff());
         for (const Slot& slot : slots) {
             const HeadSummary& h = s.sentence()->heads[slot.number];
@@ -147,10 +151,10 @@ void draw_captions(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
     for (const Slot& slot : slots) {
         const Rect r = l.slot(slot.place);
         if (!l.captions || !l.sees(r)) continue;
-        const auto [site, head] = slot.head;
-        const bool selected = site == s.session.selection.site && head == s.session.selection.head,
+        const auto [block, head] = slot.head;
+        const bool selected = block == s.session.selection.block && head == s.session.selection.head,
                    kept = choice.kept[slot.number];
-        const std::string name = head_name(c, site, head), label = head_label(s, site, head),
+        const std::string name = head_name(c, block, head), label = head_label(s, block, head),
                           value = number(choice.values[slot.number], 2);
         const float y = r.bottom() + ui.px(9), value_w = ui.text.width(kCaptionMono, value);
         const float w = ui.text.draw(r.x, y, kCaptionMono,
@@ -180,10 +184,11 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
                              std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
-    for (int site = 0; site < c.sites(); site += step_down)
-        ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(site * l.across)).middle_y(),
-                     kCaptionMono, site == s.session.selection.site ? ui.colors->accent_text : ui.colors->t2,
-                     site_name(c, site));
+    for (int block = 0; block < c.blocks(); block += step_down)
+        ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(block * l.across)).middle_y(),
+                     kCaptionMono,
+                     block == s.session.selection.block ? ui.colors->accent_text : ui.colors->t2,
+                     block_name(c, block));
     ui.unclip();
 }
 
@@ -202,14 +207,14 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
         slots.begin(), slots.end(),
         [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
     if (slot == slots.end()) return nullptr;
-    const auto [site, head] = slot->head;
-    s.session.selection.hovered.head = std::pair{site, head};
-    if (h.clicked) open_head(s, site, head);
+    const auto [block, head] = slot->head;
+    s.session.selection.hovered.head = std::pair{block, head};
+    if (h.clicked) open_head(s, block, head);
     if (ImGui::IsMouseClicked(1)) {
-        s.session.selection.site = site;
+        s.session.selection.block = block;
         s.session.selection.head = head;
         s.session.labelling = true;
-        s.of<LabelMenu>().typed = head_label(s, site, head);
+        s.of<LabelMenu>().typed = head_label(s, block, head);
     }
     return &*slot;
 }
@@ -230,12 +235,12 @@ void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
         ui.frame({r.x - ui.px(2), r.y - ui.px(2), r.w + ui.px(4), r.h + ui.px(4)}, color, width);
     };
     for (const Slot& slot : slots)
-        if (slot.head == AttentionHead{s.session.selection.site, s.session.selection.head})
+        if (slot.head == AttentionHead{s.session.selection.block, s.session.selection.head})
             outline(l.slot(slot.place), ui.colors->accent, 2);
     if (pointed) outline(l.slot(pointed->place), ui.colors->hover, 2);
     ui.unclip();
     draw_axes(s, l, area);
-    if (pointed) draw_head_card(s, area, l.slot(pointed->place), pointed->head.site, pointed->head.head);
+    if (pointed) draw_head_card(s, area, l.slot(pointed->place), pointed->head.block, pointed->head.head);
 }
 
 }  // namespace headlight

@@ -1,4 +1,6 @@
+
 // The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
+
 #include "views/head_list.h"
 
 #include <algorithm>
@@ -18,15 +20,15 @@ struct GridLayout {
 };
 
 void select_head(Session& session, int layer, int head) {
-    session.selection.site = layer;
+    session.selection.block = layer;
     session.selection.head = head;
     session.selection.choose_head = false;
 }
 
 /// "3", or "enc 3", "dec 3", "cross 3".
-std::string row_label(const ModelConfig& c, int site) {
+std::string row_label(const ModelConfig& c, int block) {
     constexpr const char* kinds[] = {"", "enc ", "dec ", "cross "};
-    const AttentionSite s = c.site(site);
+    const AttentionBlock s = c.block(block);
     return kinds[static_cast<int>(s.kind)] + std::to_string(s.layer);
 }
 
@@ -68,7 +70,7 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
         const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.of<HeadListState>().scroll;
         if (g.pitch < ui.px(16) && l % 2) continue;
         ui.text.draw(clip.x, y, kCaptionMono,
-                     l == s.session.selection.site ? ui.colors->accent_text : ui.colors->t2,
+                     l == s.session.selection.block ? ui.colors->accent_text : ui.colors->t2,
                      row_label(s.model()->config, l));
     }
     ui.unclip();
@@ -93,7 +95,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.heads = d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
-            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.site, at.head)) : -1, 0,
+            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.block, at.head)) : -1, 0,
                                s.pictures.largest});
         }
         d.pitch = {g.pitch, g.pitch};
@@ -102,9 +104,9 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         ui.heat->draw(*ui.list, d);
     } else {
         for (int i = 0; i < c.head_count(); ++i) {
-            const auto [site, head] = c.head_at(static_cast<size_t>(i));
+            const auto [block, head] = c.head_at(static_cast<size_t>(i));
             const Rect cell{moved.x + g.pitch * static_cast<float>(head),
-                            moved.y + g.pitch * static_cast<float>(site), g.thumb, g.thumb};
+                            moved.y + g.pitch * static_cast<float>(block), g.thumb, g.thumb};
             ui.fill(cell, ui.colors->bg0);
             ui.frame(cell, ui.colors->l1);
         }
@@ -125,23 +127,23 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
                 ui.colors->hover, 1);
     if (views()[view_for(s.session, *s.model())].shows == View::Shows::layer) {
         const float grow = ui.px(2);
-        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.session.selection.site) - grow,
-                  g.pitch * static_cast<float>(c.heads(s.session.selection.site) - 1) + g.thumb + 2 * grow,
+        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.session.selection.block) - grow,
+                  g.pitch * static_cast<float>(c.heads(s.session.selection.block) - 1) + g.thumb + 2 * grow,
                   g.thumb + 2 * grow},
                  ui.colors->accent, 2);
     } else {
-        outline(s.session.selection.site, s.session.selection.head, ui.colors->accent, 2);
+        outline(s.session.selection.block, s.session.selection.head, ui.colors->accent, 2);
     }
     ui.unclip();
 }
 
 /// Scrolls a head that was chosen by key or from the list into view, once.
 void follow_selection(Session& session, const GridLayout& g) {
-    if (session.of<HeadListState>().followed == std::pair{session.selection.site, session.selection.head})
+    if (session.of<HeadListState>().followed == std::pair{session.selection.block, session.selection.head})
         return;
-    session.of<HeadListState>().followed = {session.selection.site, session.selection.head};
+    session.of<HeadListState>().followed = {session.selection.block, session.selection.head};
     const float x = g.pitch * static_cast<float>(session.selection.head),
-                y = g.pitch * static_cast<float>(session.selection.site);
+                y = g.pitch * static_cast<float>(session.selection.block);
     session.of<HeadListState>().scroll_x =
         std::clamp(session.of<HeadListState>().scroll_x, x + g.pitch - g.shown_w, x);
     session.of<HeadListState>().scroll =
@@ -259,7 +261,7 @@ void draw_ranked_heads(Scene& s, Rect area) {
     RankedHeads heads{"ranked/",
                       {},
                       rank_values(s, rank),
-                      std::pair{s.session.selection.site, s.session.selection.head},
+                      std::pair{s.session.selection.block, s.session.selection.head},
                       true,
                       rank == kRankBySweep};
     std::vector<float> strength = heads.values;
@@ -280,7 +282,7 @@ void draw_head_list(Scene& s, Rect area) {
     const ModelConfig& c = s.model()->config;
     const float pad = ui.px(size::panel_pad), width = area.w - 2 * pad;
     GridLayout g{};
-    g.layers = c.sites();
+    g.layers = c.blocks();
     g.heads = c.max_heads();
     g.shared = c.heads(0) / c.kv_heads(0);
     float names = ui.px(24);
@@ -292,8 +294,8 @@ void draw_head_list(Scene& s, Rect area) {
     g.thumb = g.pitch - ui.px(3);
     g.left = area.x + pad + names;
     g.top = area.y + ui.px(60);
-    const float most = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
-    g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(most / g.pitch) * g.pitch);
+    const float max = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
+    g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(max / g.pitch) * g.pitch);
     const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads),
                     g.pitch * static_cast<float>(g.layers)};
     g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);

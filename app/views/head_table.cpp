@@ -1,4 +1,6 @@
+
 // All heads as a sortable table of statistics, and as a map in which like heads lie near each other.
+
 #include <algorithm>
 #include <cmath>
 
@@ -72,7 +74,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     draw_column_heads(s, t, area.y + ui.px(26), columns);
     std::vector<float> largest;
     for (const HeadColumn& column : columns) {
-        largest.push_back(1e-9f);
+        largest.push_back(1e - 9f);
         for (const float v : column.values)
             if (!std::isnan(v)) largest.back() = std::max(largest.back(), std::abs(v));
     }
@@ -86,10 +88,10 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
                      t.rows.y + t.pitch * static_cast<float>(i) - s.of<AllHeadsState>().scroll,
                      t.rows.w + ui.px(8), t.pitch};
         if (r.bottom() < t.rows.y || r.y > t.rows.bottom()) continue;
-        const auto [site, head] = c.head_at(index);
-        const std::string name = head_name(c, site, head), label = head_label(s, site, head);
+        const auto [block, head] = c.head_at(index);
+        const std::string name = head_name(c, block, head), label = head_label(s, block, head);
         const Hit h = ui.hit("heads/row/" + name, r);
-        const bool selected = site == s.session.selection.site && head == s.session.selection.head;
+        const bool selected = block == s.session.selection.block && head == s.session.selection.head;
         if (selected || h.hovered)
             ui.fill(r, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
         const ImU32 ink = !choice.kept[index] ? ui.colors->t3
@@ -102,8 +104,8 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
         for (size_t k = 0; k < columns.size(); ++k)
             draw_value(ui, {t.x(k), r.y, t.column - ui.px(8), r.h}, columns[k], index, largest[k],
                        s.of<AllHeadsState>().sort == static_cast<int>(k) && choice.kept[index]);
-        if (h.hovered) s.session.selection.hovered.head = std::pair{site, head};
-        if (h.clicked) open_head(s, site, head);
+        if (h.hovered) s.session.selection.hovered.head = std::pair{block, head};
+        if (h.clicked) open_head(s, block, head);
     }
     ui.unclip();
 }
@@ -119,33 +121,33 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.frame(frame, ui.colors->l1);
     const auto low = points.colwise().minCoeff().eval(), high = points.colwise().maxCoeff().eval();
     const auto at = [&](Index i) {
-        const float x = (points(i, 0) - low[0]) / std::max(high[0] - low[0], 1e-9f),
-                    y = (points(i, 1) - low[1]) / std::max(high[1] - low[1], 1e-9f);
+        const float x = (points(i, 0) - low[0]) / std::max(high[0] - low[0], 1e - 9f),
+                    y = (points(i, 1) - low[1]) / std::max(high[1] - low[1], 1e - 9f);
         return ImVec2{frame.x + frame.w * (0.04f + 0.92f * x), frame.bottom() - frame.h * (0.05f + 0.9f * y)};
     };
     const Hit h = ui.hit("heads/map", frame);
     Index pointed = -1;
-    float least = ui.px(20) * ui.px(20);
+    float min = ui.px(20) * ui.px(20);
     for (Index i = 0; h.hovered && i < points.rows(); ++i) {
         const ImVec2 p = at(i);
         const float d = (p.x - h.mouse.x) * (p.x - h.mouse.x) + (p.y - h.mouse.y) * (p.y - h.mouse.y);
-        if (d < least) least = d, pointed = i;
+        if (d < min) min = d, pointed = i;
     }
     LabelPlacer placer(frame);
     const Colormap& map = colormap("viridis", true);
     for (Index i = 0; i < points.rows(); ++i) {
-        const auto [site, head] = c.head_at(static_cast<size_t>(i));
-        const bool selected = site == s.session.selection.site && head == s.session.selection.head,
+        const auto [block, head] = c.head_at(static_cast<size_t>(i));
+        const bool selected = block == s.session.selection.block && head == s.session.selection.head,
                    kept = choice.kept[static_cast<size_t>(i)];
         const ImU32 color = color_at(
-            map, 0.15f + 0.85f * static_cast<float>(site) / static_cast<float>(std::max(1, c.sites() - 1)));
+            map, 0.15f + 0.85f * static_cast<float>(block) / static_cast<float>(std::max(1, c.blocks() - 1)));
         const ImVec2 p = at(i);
         ui.disc(p, ui.px(5), faded(color, kept ? 1.0f : 0.25f));
         if (selected) ui.ring(p, ui.px(8), ui.colors->accent, ui.px(2));
         if (i == pointed) ui.ring(p, ui.px(8), ui.colors->hover, ui.px(2));
         if (kept)
-            placer.draw(ui, p, p, head_name(c, site, head), selected ? ui.colors->accent_text : ui.colors->t2,
-                        selected || i == pointed);
+            placer.draw(ui, p, p, head_name(c, block, head),
+                        selected ? ui.colors->accent_text : ui.colors->t2, selected || i == pointed);
     }
     const float y = frame.bottom() + ui.px(20);
     ui.text.draw(frame.x, y, kCaption, ui.colors->t3,
@@ -157,11 +159,11 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.gradient({right - ui.px(156), y - ui.px(4), ui.px(80), ui.px(8)}, map);
     ui.text.draw_right(right - ui.px(162), y, kCaption, ui.colors->t3, "layer 0");
     if (pointed < 0) return;
-    const auto [site, head] = c.head_at(static_cast<size_t>(pointed));
-    s.session.selection.hovered.head = std::pair{site, head};
-    if (h.clicked) return open_head(s, site, head);
+    const auto [block, head] = c.head_at(static_cast<size_t>(pointed));
+    s.session.selection.hovered.head = std::pair{block, head};
+    if (h.clicked) return open_head(s, block, head);
     const ImVec2 p = at(pointed);
-    draw_head_card(s, area, {p.x - ui.px(10), p.y - ui.px(10), ui.px(20), ui.px(20)}, site, head);
+    draw_head_card(s, area, {p.x - ui.px(10), p.y - ui.px(10), ui.px(20), ui.px(20)}, block, head);
 }
 
 }  // namespace headlight

@@ -1,5 +1,8 @@
+
 // One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
+
 // enlarges.
+
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -16,7 +19,7 @@ void HeatMapState::visit(FieldVisitor& v) { v.report("map_zoom", zoom); }
 
 namespace {
 
-constexpr float kLargestCell = 64, kMostZoom = 400;
+constexpr float kLargestCell = 64, kMaxZoom = 400;
 
 void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     Ui& ui = s.ui;
@@ -136,7 +139,7 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
 void draw_fully_masked(Scene& s, const MapLayout& l) {
     const bool rows = s.session.preferences.queries == Axis::rows;
     s.ui.clip(l.map);
-    for (const int q : fully_masked_rows(*s.sentence()->trace, s.site(), s.head()))
+    for (const int q : fully_masked_rows(*s.sentence()->trace, s.block(), s.head()))
         s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h},
                    s.ui.colors->warning, 1);
     s.ui.unclip();
@@ -161,7 +164,7 @@ void answer_map(Scene& s, const MapLayout& l) {
     const Hit h = ui.hit("map", l.map);
     if (const float turn = ui.take_wheel(l.map); turn != 0) {
         const float before = s.of<HeatMapState>().zoom;
-        s.of<HeatMapState>().zoom = std::clamp(before * std::pow(1.2f, turn), 1.0f, kMostZoom);
+        s.of<HeatMapState>().zoom = std::clamp(before * std::pow(1.2f, turn), 1.0f, kMaxZoom);
         const float grow = s.of<HeatMapState>().zoom / before;
         s.of<HeatMapState>().x = (l.x0 + h.mouse.x - l.map.x) * grow - (h.mouse.x - l.map.x);
         s.of<HeatMapState>().y = (l.y0 + h.mouse.y - l.map.y) * grow - (h.mouse.y - l.map.y);
@@ -223,8 +226,8 @@ void draw_painted(Scene& s, const MapLayout& l) {
     const bool rows = s.session.preferences.queries == Axis::rows;
     ui.clip(l.map);
     for (const Change& c : s.sentence()->intervention.changes) {
-        if (!c.paints() || !c.concerns(s.model()->config, s.site(), s.head()) || !s.holds({c.query, c.key}) ||
-            l.cell < 4)
+        if (!c.paints() || !c.concerns(s.model()->config, s.block(), s.head()) ||
+            !s.holds({c.query, c.key}) || l.cell < 4)
             continue;
         const auto queries = static_cast<float>(std::min(c.queries, s.queries() - c.query)),
                    keys = static_cast<float>(std::min(c.keys, s.keys() - c.key));

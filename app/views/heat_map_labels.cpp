@@ -56,13 +56,14 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
 }
 
 /// Every step-th label, but none under the one that is lit.
-void draw_axis(Scene& s, const MapLayout& l, bool down, int lit) {
+void draw_axis(Scene& s, const MapLayout& l, bool down, int highlighted) {
     const float apart = s.ui.px(down || !l.turned ? 19 : 26);
     for (int i = 0; i < (down ? l.down : l.across); i += down ? l.step_down : l.step_across)
-        if (lit < 0 || (i != lit && std::abs(static_cast<float>(i - lit)) * l.cell >= apart) ||
-            (l.step_down == 1 && i != lit))
+        if (highlighted < 0 ||
+            (i != highlighted && std::abs(static_cast<float>(i - highlighted)) * l.cell >= apart) ||
+            (l.step_down == 1 && i != highlighted))
             draw_axis_label(s, l, i, down, false);
-    if (lit >= 0) draw_axis_label(s, l, lit, down, true);
+    if (highlighted >= 0) draw_axis_label(s, l, highlighted, down, true);
 }
 
 }  // namespace
@@ -108,8 +109,8 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
     const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
-    const bool masked = s.sentence()->trace->rule(s.site()).mask_of(s.head()).hides_any();
-    const std::string nothing = fully_masked_note(*s.sentence()->trace, s.site(), s.head());
+    const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any();
+    const std::string nothing = fully_masked_note(*s.sentence()->trace, s.block(), s.head());
     const int step = s.answer->picture->step;
     const std::string pooled = step == 1 ? ""
                                          : " Too long to show each weight: an entry is the largest of " +

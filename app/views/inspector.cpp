@@ -60,8 +60,7 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.text.draw(c.left, c.y, kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption,
-                                token_at(s.query_labels(), query) + " attends to",
+                 ui.text.fitted(kCaption, token_at(s.query_labels(), query) + " attends to",
                                 c.right - c.left - ui.px(60)));
     ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
     c.y += ui.px(26 * c.tight);
@@ -120,11 +119,11 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
 /// From q·k to what enters mask and softmax, in the steps that the model takes.
 void draw_score(Scene& s, Column& c, const CellReport& r) {
     const ModelConfig& m = s.model()->config;
-    const AttentionRule& rule = s.sentence()->trace->rule(r.cell.site);
+    const AttentionRule& rule = s.sentence()->trace->rule(r.cell.block);
     const bool root = m.scale == 0 && !m.scale_by_layer;
     c.pair("q·k", number(r.dot, 2), 24);
     if (rule.scale != 1)
-        c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.site)) : "× " + decimals(rule.scale, 3),
+        c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.block)) : "× " + decimals(rule.scale, 3),
                number(r.scaled, 2), 24);
     if (rule.cap > 0)
         c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2), 24);
@@ -163,7 +162,7 @@ void draw_inspector(Scene& s, Rect area) {
     c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight",
            masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
     if (r) {
-        if (s.sentence()->trace->has_scores(r->cell.site)) draw_score(s, c, *r);
+        if (s.sentence()->trace->has_scores(r->cell.block)) draw_score(s, c, *r);
         c.pair("mask", r->allowed ? "allowed" : "masked", 24);
         c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.keys()) : "—",
                28);

@@ -1,4 +1,6 @@
+
 // Next tokens: what the model would say after each layer, and which heads and MLPs make it say so.
+
 #include "views/lens.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ constexpr float kColumn = 76, kRow = 28, kNames = 88;
 int lens_position(const Scene& s) {
     const auto cell = s.shown_cell();
     const bool of_output =
-        s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+        s.model()->config.block(s.block()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
     return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
 }
 
@@ -111,7 +113,7 @@ void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
     const int at = g.first + static_cast<int>((h.mouse.x - g.cells.x) / g.w);
     if (at >= g.first + g.columns) return;
     const bool queries =
-        s.model()->config.site(s.site()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+        s.model()->config.block(s.block()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
     if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
     if (queries && h.clicked) lock_token(s, at);
     const int row = static_cast<int>((h.mouse.y - g.cells.y + s.of<LensState>().scroll) / g.h),
@@ -128,34 +130,34 @@ void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
-    std::vector<int> sites;
-    Matrix values;  // [sites, heads + 2]; NaN: nothing there
+    std::vector<int> blocks;
+    Matrix values;  // [blocks, heads + 2]; NaN: nothing there
     int heads = 0;
-    std::vector<std::pair<std::string, float>> ends;
+    std::vector<std::pair<std::string, float> > ends;
 };
 
 Attributed lay_out(const Scene& s, const Attribution& a) {
     const ModelConfig& c = s.model()->config;
     Attributed out;
     for (const LogitPart& p : a.parts)
-        if (p.kind == LogitPart::Kind::head && (out.sites.empty() || out.sites.back() != p.site))
-            out.sites.push_back(p.site);
-    const auto row_of = [&](int site) {
-        return std::find(out.sites.begin(), out.sites.end(), site) - out.sites.begin();
+        if (p.kind == LogitPart::Kind::head && (out.blocks.empty() || out.blocks.back() != p.block))
+            out.blocks.push_back(p.block);
+    const auto row_of = [&](int block) {
+        return std::find(out.blocks.begin(), out.blocks.end(), block) - out.blocks.begin();
     };
     out.heads = c.stacks.back().heads;
-    out.values = Matrix::Constant(static_cast<Index>(out.sites.size()), out.heads + 2,
+    out.values = Matrix::Constant(static_cast<Index>(out.blocks.size()), out.heads + 2,
                                   std::numeric_limits<float>::quiet_NaN());
     for (const LogitPart& p : a.parts) {
         switch (p.kind) {
             case LogitPart::Kind::head:
-                out.values(row_of(p.site), p.head) = p.logit;
+                out.values(row_of(p.block), p.head) = p.logit;
                 break;
             case LogitPart::Kind::attention_bias:
-                out.values(row_of(p.site), out.heads) = p.logit;
+                out.values(row_of(p.block), out.heads) = p.logit;
                 break;
             case LogitPart::Kind::mlp:
-                out.values(row_of(c.sites_of(static_cast<int>(c.stacks.size()) - 1, p.site).back()),
+                out.values(row_of(c.blocks_of(static_cast<int>(c.stacks.size()) - 1, p.block).back()),
                            out.heads + 1) = p.logit;
                 break;
             case LogitPart::Kind::embedding:
@@ -180,10 +182,10 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
                 w = std::min((area.w - ui.px(kNames + 48) - ui.px(16)) / static_cast<float>(columns),
                              ui.px(64)),
                 h = std::clamp(
-                    (area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.sites.size())),
+                    (area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.blocks.size())),
                     ui.px(3), ui.px(32));
     const auto named = static_cast<size_t>(label_step(h, ui.px(16)));
-    float largest = 1e-12f;
+    float largest = 1e - 12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
     const auto x_of = [&](int column) {
@@ -207,12 +209,12 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
                              : column == parts.heads ? "bias"
                                                      : "MLP");
     }
-    for (size_t r = 0; r < parts.sites.size(); ++r) {
+    for (size_t r = 0; r < parts.blocks.size(); ++r) {
         const float y = area.y + ui.px(24) + h * static_cast<float>(r);
         if (y + h > area.bottom()) break;
         if (r % named == 0)
             ui.text.draw_right(left - ui.px(10), y + h / 2, kCaption, ui.colors->t3,
-                               "layer " + site_name(c, parts.sites[r]));
+                               "layer " + block_name(c, parts.blocks[r]));
         for (int column = 0; column < columns; ++column) {
             const float v = parts.values(static_cast<Index>(r), column);
             if (std::isnan(v)) continue;
@@ -223,18 +225,18 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
                 ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
                                      number(v, 2));
             const std::string path =
-                "lens/part/" + std::to_string(parts.sites[r]) + "." + std::to_string(column);
+                "lens/part/" + std::to_string(parts.blocks[r]) + "." + std::to_string(column);
             const Hit hit = ui.hit(path, cell);
             const std::string name =
-                column < parts.heads ? "Head " + head_name(c, parts.sites[r], column)
+                column < parts.heads ? "Head " + head_name(c, parts.blocks[r], column)
                                      : (column == parts.heads ? "Output bias of layer " : "MLP of layer ") +
-                                           site_name(c, parts.sites[r]);
+                                           block_name(c, parts.blocks[r]);
             ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
             if (!hit.hovered) continue;
             ui.frame(cell, ui.colors->hover, 2);
-            if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.sites[r], column};
+            if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.blocks[r], column};
             if (hit.clicked && column < parts.heads) {
-                s.session.selection.site = parts.sites[r];
+                s.session.selection.block = parts.blocks[r];
                 s.session.selection.head = column;
             }
         }
@@ -292,10 +294,10 @@ void draw_lens(Scene& s, Rect area) {
                        "Logit lens: what the model would predict if it stopped after each layer. The "
                        "stronger the color, the more probable.",
                        area.w - ui.px(200)));
-    const float top = area.y + ui.px(96), most = std::max(ui.px(kRow * 3), area.h * 0.56f - ui.px(96));
+    const float top = area.y + ui.px(96), max = std::max(ui.px(kRow * 3), area.h * 0.56f - ui.px(96));
     const Grid g = arrange(
         s,
-        {area.x + ui.px(24), top, area.w - ui.px(24), std::min(most, ui.px(kRow) * static_cast<float>(rows))},
+        {area.x + ui.px(24), top, area.w - ui.px(24), std::min(max, ui.px(kRow) * static_cast<float>(rows))},
         rows);
     answer_grid(s, g, lens);
     draw_grid_labels(s, g, position);

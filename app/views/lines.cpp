@@ -1,4 +1,6 @@
+
 // Attention of a whole layer as lines between two columns of tokens, one colour a head.
+
 #include "views/lines.h"
 
 #include <algorithm>
@@ -29,7 +31,7 @@ struct LinesLayout {
 
 std::vector<int> drawn_heads(const Scene& s) {
     std::vector<int> out;
-    for (int h = 0; h < s.model()->config.heads(s.site()); ++h)
+    for (int h = 0; h < s.model()->config.heads(s.block()); ++h)
         if (!s.of<LinesState>().hidden_heads.count(h)) out.push_back(h);
     return out;
 }
@@ -49,9 +51,9 @@ LinesLayout arrange(Scene& s, Rect area) {
     l.bars = bars ? l.right + ui.px(136) : 0;
     const auto rows = static_cast<float>(std::max(s.queries(), s.keys()));
     l.pitch = std::clamp(l.area.h / rows, ui.px(kRowLeast), ui.px(kRowMost));
-    const float most = std::max(0.0f, l.pitch * rows - l.area.h);
+    const float max = std::max(0.0f, l.pitch * rows - l.area.h);
     s.of<LinesState>().scroll -= ui.take_wheel(l.area) * l.pitch * 3;
-    s.of<LinesState>().scroll = std::clamp(s.of<LinesState>().scroll, 0.0f, most);
+    s.of<LinesState>().scroll = std::clamp(s.of<LinesState>().scroll, 0.0f, max);
     return l;
 }
 
@@ -59,10 +61,10 @@ void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Show", "keep", s.of<LinesState>().share);
     std::vector<std::string> layers;
-    for (int site = 0; site < s.model()->config.sites(); ++site)
-        layers.push_back(site_name(s.model()->config, site));
-    if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.session.selection.site); c >= 0)
-        s.session.selection.site = c;
+    for (int block = 0; block < s.model()->config.blocks(); ++block)
+        layers.push_back(block_name(s.model()->config, block));
+    if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.session.selection.block); c >= 0)
+        s.session.selection.block = c;
 }
 
 /// One side's tokens; pointing at one focuses it.
@@ -116,19 +118,19 @@ std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, co
 }
 
 /// Draws the lines of one query; those whose key is out of sight lead towards it.
-void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest, bool lit,
-              bool others_step_back) {
+void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
+              bool highlighted, bool others_step_back) {
     Ui& ui = s.ui;
     const auto heads = drawn_heads(s);
     const float y0 = l.y(query, s.of<LinesState>().scroll);
     for (size_t i = 0; i < heads.size(); ++i) {
         const float apart = (static_cast<float>(i) - static_cast<float>(heads.size() - 1) / 2) * ui.px(1.5f);
         for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(query)]) {
-            if (link.weight < faintest && !lit) continue;
+            if (link.weight < faintest && !highlighted) continue;
             const bool to_focus = s.session.selection.hovered.key == link.key;
-            const float alpha = lit || to_focus    ? 0.35f + 0.6f * link.weight
-                                : others_step_back ? 0.13f + 0.12f * link.weight
-                                                   : 0.25f + 0.6f * link.weight;
+            const float alpha = highlighted || to_focus ? 0.35f + 0.6f * link.weight
+                                : others_step_back      ? 0.13f + 0.12f * link.weight
+                                                        : 0.25f + 0.6f * link.weight;
             const float y1 = std::clamp(l.y(link.key, s.of<LinesState>().scroll), l.area.y - ui.px(8),
                                         l.area.bottom() + ui.px(8));
             const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
@@ -180,7 +182,7 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
 }  // namespace
 
 std::vector<Question> ask_lines(const Scene& s) {
-    return {LinksWanted{s.session.selection.site, s.of<LinesState>().share}};
+    return {LinksWanted{s.session.selection.block, s.of<LinesState>().share}};
 }
 
 void draw_lines(Scene& s, Rect area) {
@@ -208,16 +210,15 @@ void draw_lines(Scene& s, Rect area) {
                                  ? "The strongest " + std::to_string(ui.most_lines) + " of " +
                                        std::to_string(in_sight) + " lines in view. "
                                  : "";
-    ui.text.draw(
-        area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
-        some +
-            (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
-            bars);
+    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
+                 some +
+                     (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
+                     bars);
 }
 
 void draw_lines_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const int heads = s.model()->config.heads(s.site());
+    const int heads = s.model()->config.heads(s.block());
     const auto cell = s.shown_cell();
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads shown");
@@ -235,14 +236,14 @@ void draw_lines_list(Scene& s, Rect area) {
         else
             ui.frame(swatch, head_ink(s, h), 2, size::corner);
         ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
-                     head_name(s.model()->config, s.session.selection.site, h));
+                     head_name(s.model()->config, s.session.selection.block, h));
         if (links && cell)
             if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
                 !row.empty()) {
                 ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
                                    number(row[0].weight, 2));
                 const float name =
-                    ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.site, h)) +
+                    ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.block, h)) +
                     ui.px(44);
                 ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
                              ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)],
@@ -284,10 +285,10 @@ void draw_lines_inspector(Scene& s, Rect area) {
     for (const int h : drawn_heads(s)) {
         y += ui.px(30);
         if (y + ui.px(80) > area.bottom()) return;
-        const size_t summary = s.model()->config.head_index(s.site(), h);
+        const size_t summary = s.model()->config.head_index(s.block(), h);
         ui.disc({left + ui.px(4), y}, ui.px(4), head_ink(s, h));
         ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1,
-                     head_name(s.model()->config, s.site(), h));
+                     head_name(s.model()->config, s.block(), h));
         ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3,
                            number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
         ui.tooltip("lines/entropy/" + std::to_string(h),

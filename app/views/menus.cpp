@@ -1,4 +1,6 @@
+
 // What opens over the window: models, settings, saving a picture, the list of keys.
+
 #include "views/menus.h"
 
 #include <imgui.h>
@@ -78,8 +80,8 @@ std::vector<Listed> listed_models(const Session& session) {
         });
         const std::string family = m.family.empty() ? "" : m.family + " · ";
         if (!known)
-            out.push_back({m.place == "built in" ? m.name : m.path.string(), m.name,
-                           m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.place
+            out.push_back({m.source == "built in" ? m.name : m.path.string(), m.name,
+                           m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.source
                                              : "cannot be opened: " + m.problem,
                            m.problem.empty()});
     }
@@ -113,9 +115,9 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
                  s.of<ModelMenu>().found_all ? "On this computer" : "On this computer (looking…)");
     y += ui.px(16);
     const Rect shown{x - ui.px(8), y, w + ui.px(16), bottom - y};
-    const float row = ui.px(32), most = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
+    const float row = ui.px(32), max = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
     s.of<ModelMenu>().scroll -= ui.take_wheel(shown) * row * 2;
-    s.of<ModelMenu>().scroll = std::clamp(s.of<ModelMenu>().scroll, 0.0f, most);
+    s.of<ModelMenu>().scroll = std::clamp(s.of<ModelMenu>().scroll, 0.0f, max);
     ui.clip(shown);
     size_t below = 0;
     for (size_t i = 0; i < models.size(); ++i) {
@@ -187,7 +189,7 @@ void draw_label_menu(Scene& s, Rect window) {
     Sheet sheet(s, "label menu", r, s.session.labelling);
     ui.text.draw(
         r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1,
-        "Label of head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head));
+        "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
     ui.text_input("label", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)},
                   "induction, sink, …", s.of<LabelMenu>().typed);
     ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3,
@@ -197,7 +199,7 @@ void draw_label_menu(Scene& s, Rect window) {
         s.of<LabelMenu>().wanted = true;
     if (!std::exchange(s.of<LabelMenu>().wanted, false)) return;
     auto& labels = s.session.document.head_labels[s.model()->name];
-    const std::string head = site_path(s.model()->config, s.session.selection.site) + "." +
+    const std::string head = block_path(s.model()->config, s.session.selection.block) + "." +
                              std::to_string(s.session.selection.head);
     const std::string label = valid_utf8(s.of<LabelMenu>().typed.substr(0, 100));
     if (label.empty())

@@ -1,3 +1,4 @@
+
 #include "views/numbers.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ Matrix shown_only(const Matrix& values) {
     return (values.array() < 0).select(Matrix::Constant(values.rows(), values.cols(), kNothing), values);
 }
 
-Matrix column_of(const std::vector<std::vector<float>>& columns) {
+Matrix column_of(const std::vector<std::vector<float> >& columns) {
     Matrix out(columns.empty() ? 0 : static_cast<Index>(columns[0].size()),
                static_cast<Index>(columns.size()));
     for (size_t c = 0; c < columns.size(); ++c)
@@ -46,7 +47,7 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
     if (p.step == 1)
         return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
     check_fits(int64_t{s.queries()} * s.keys() * 12);
-    const Matrix whole = masked_pattern(*s.sentence()->trace, p.site, p.head);
+    const Matrix whole = masked_pattern(*s.sentence()->trace, p.block, p.head);
     return {{"pattern", "query", "key", s.query_labels(), s.key_labels(),
              shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
 }
@@ -54,12 +55,12 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
 std::vector<NumberTable> layer_numbers(const Scene& s) {
     std::vector<NumberTable> out;
     const Trace& trace = *s.sentence()->trace;
-    check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.site()) * 4);
-    for (int head = 0; head < trace.config().heads(s.site()); ++head)
+    check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.block()) * 4);
+    for (int head = 0; head < trace.config().heads(s.block()); ++head)
         if (!s.of<LinesState>().hidden_heads.count(head))
-            out.push_back({"pattern of head " + head_name(trace.config(), s.site(), head), "query", "key",
+            out.push_back({"pattern of head " + head_name(trace.config(), s.block(), head), "query", "key",
                            s.query_labels(), s.key_labels(),
-                           shown_only(masked_pattern(trace, s.site(), head))});
+                           shown_only(masked_pattern(trace, s.block(), head))});
     return out;
 }
 
@@ -99,9 +100,9 @@ std::vector<NumberTable> position_numbers(const Scene& s) {
 std::vector<NumberTable> steps_numbers(const Scene& s) {
     const auto* found = s.found<StepsWanted>();
     if (!found) return {};
-    const AttentionRule& rule = s.sentence()->trace->rule(found->asked.site);
+    const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);
     std::vector<std::string> names;
-    std::vector<std::vector<float>> columns;
+    std::vector<std::vector<float> > columns;
     const auto add = [&](const char* name, bool there,
                          float (*value)(const KeyStep&)) {  // only the steps that the model takes
         if (!there) return;
@@ -119,25 +120,25 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
     add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
     add("moved", true, [](const KeyStep& k) { return k.moved; });
     return {{"steps of query " + std::to_string(found->asked.query), "key", "step",
-             s.sentence()->key_labels(found->asked.site), names, column_of(columns)}};
+             s.sentence()->key_labels(found->asked.block), names, column_of(columns)}};
 }
 
 std::vector<NumberTable> delta_numbers(const Scene& s) {
     const auto* found = s.found<DeltaMapsWanted>();
     if (!found) return {};
     const DeltaMaps& m = found->answer;
-    std::vector<std::string> blocks;
-    for (const int site : m.sites) blocks.push_back(site_path(s.model()->config, site));
+    std::vector<std::string> names;
+    for (const int block : m.blocks) names.push_back(block_path(s.model()->config, block));
     const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
-    return {{"norm before", "token", "block", tokens, blocks, m.before},
-            {"norm of delta", "token", "block", tokens, blocks, m.delta},
-            {"cosine", "token", "block", tokens, blocks, m.cosine}};
+    return {{"norm before", "token", "block", tokens, names, m.before},
+            {"norm of delta", "token", "block", tokens, names, m.delta},
+            {"cosine", "token", "block", tokens, names, m.cosine}};
 }
 
 std::vector<NumberTable> lens_numbers(const Scene& s) {
     ThreadPool pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    const auto whole = find(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
-                            nullptr);  // a page shows some positions
+    const auto whole = answer(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
+                              nullptr);  // a page shows some positions
     if (!whole) throw Failure(whole.error());
     if (whole->top.empty()) return {};
     const Lens& lens = *whole;
@@ -159,9 +160,9 @@ std::vector<NumberTable> lens_numbers(const Scene& s) {
 }
 
 std::vector<NumberTable> graph_numbers(const Scene& s) {
-    const auto* found = s.found<OriginsWanted>();
+    const auto* found = s.found<RolloutWanted>();
     if (!found) return {};
-    const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.carriers.stack)];
+    const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.included.stack)];
     std::vector<std::string> depths{"embeddings"};
     for (Index layer = 0; layer + 1 < found->answer.reached.rows(); ++layer)
         depths.push_back("layer " + std::to_string(layer));
@@ -215,7 +216,7 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
     const HeadChoice choice = choose_heads(s);
     const ModelConfig& c = s.model()->config;
     NumberTable out{"statistics", "head", "statistic", {}, {}, {}};
-    std::vector<std::vector<float>> columns;
+    std::vector<std::vector<float> > columns;
     for (const HeadColumn& column : choice.columns) {
         if (column.values.empty()) continue;
         out.columns.push_back(column.label);

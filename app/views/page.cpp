@@ -1,3 +1,4 @@
+
 #include "views/page.h"
 
 #include <algorithm>
@@ -13,10 +14,10 @@ std::string view_title(const Scene& s, const View& view) {
     switch (view.shows) {
         case View::Shows::head:
             if (view.of_layer && view.of_layer(s.session))
-                return "Layer " + site_name(c, s.session.selection.site);
-            return "Head " + head_name(c, s.session.selection.site, s.session.selection.head);
+                return "Layer " + block_name(c, s.session.selection.block);
+            return "Head " + head_name(c, s.session.selection.block, s.session.selection.head);
         case View::Shows::layer:
-            return "Layer " + site_name(c, s.session.selection.site);
+            return "Layer " + block_name(c, s.session.selection.block);
         case View::Shows::model:
             break;
     }
@@ -86,10 +87,10 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
 }
 
 void size_page(ViewPage& page, float width, float height) {
-    const float least = views()[page.view].fills_window ? 1000 : 760;
+    const float min = views()[page.view].fills_window ? 1000 : 760;
     const auto wide = page.style.width(), high = page.style.height();
     page.zoom = static_cast<float>(style_zoom(page.style));
-    if (wide) page.zoom = std::min(page.zoom, static_cast<float>(*wide) / least);
+    if (wide) page.zoom = std::min(page.zoom, static_cast<float>(*wide) / min);
     page.width = wide ? static_cast<float>(*wide) / page.zoom : width;
     page.height = high ? std::max(200.0f, static_cast<float>(*high) / page.zoom -
                                               (page.style.title.empty() ? 0 : kTitleHeight))

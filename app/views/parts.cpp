@@ -44,11 +44,11 @@ ImU32 head_ink(const Scene& s, int head, float alpha) {
 }
 
 float scrolled(Ui& ui, Rect area, float content, float offset) {
-    const float most = std::max(0.0f, content - area.h);
-    offset = std::clamp(offset - ui.take_wheel(area) * ui.px(60), 0.0f, most);
-    if (most > 0 && !ui.on_page()) {
+    const float max = std::max(0.0f, content - area.h);
+    offset = std::clamp(offset - ui.take_wheel(area) * ui.px(60), 0.0f, max);
+    if (max > 0 && !ui.on_page()) {
         const float high = std::max(ui.px(24), area.h * area.h / content);
-        ui.fill({area.right() - ui.px(6), area.y + (area.h - high) * offset / most, ui.px(4), high},
+        ui.fill({area.right() - ui.px(6), area.y + (area.h - high) * offset / max, ui.px(4), high},
                 ui.colors->bg4, 2);
     }
     return offset;
@@ -72,11 +72,11 @@ void choose_share(Ui& ui, float& x, float middle, const char* label, const char*
     if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0) share = kShares[c].second;
 }
 
-float faintest_of(std::vector<float>& weights, size_t most) {
-    if (weights.size() <= most) return 0;
-    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(),
+float faintest_of(std::vector<float>& weights, size_t max) {
+    if (weights.size() <= max) return 0;
+    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(max), weights.end(),
                      std::greater<>());
-    return weights[most];
+    return weights[max];
 }
 
 float draw_back(Scene& s, Rect area, const std::string& path, const std::string& title) {
@@ -159,8 +159,8 @@ float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const st
 }
 
 void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
-    constexpr size_t kMostLabels = 60;
-    if (taken_.size() >= kMostLabels && !always) return;
+    constexpr size_t kMaxLabels = 60;
+    if (taken_.size() >= kMaxLabels && !always) return;
     const float w = ui.text.width(kCaptionMono, label), h = ui.px(16);
     const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)},
         below{-w / 2, ui.px(14)};

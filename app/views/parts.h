@@ -31,7 +31,7 @@ float scrolled_to(float offset, float top, float bottom, float height);
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share);
 
 /// The weight under which lines are left out so that no more than `most` are drawn; 0 where all are.
-float faintest_of(std::vector<float>& weights, size_t most);
+float faintest_of(std::vector<float>& weights, size_t max);
 
 /// The chevron and title of a view that fills the window; a click leaves it. Returns where the title ends.
 float draw_back(Scene& scene, Rect area, const std::string& path, const std::string& title);

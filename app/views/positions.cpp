@@ -1,5 +1,8 @@
+
 // How the open model knows where a token stands: its table of positions, what two positions have in common,
+
 // one column as a curve.
+
 #include "views/positions.h"
 
 #include <algorithm>
@@ -83,7 +86,7 @@ float reach_of(const Matrix& values) {
     if (sizes.empty()) return 1;
     const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(sizes.size() - 1) * 0.99);
     std::nth_element(sizes.begin(), at, sizes.end());
-    return std::max(*at, 1e-6f);
+    return std::max(*at, 1e - 6f);
 }
 
 /// A map of signed values with its labels, range and caption; answers to the mouse.
@@ -93,7 +96,7 @@ struct Map {
     std::string rows, columns, caption;
     std::function<std::string(int)> row_name, column_name;
     std::function<std::string(int, int)> tip;
-    std::optional<std::pair<int, int>> pointed = std::nullopt;
+    std::optional<std::pair<int, int> > pointed = std::nullopt;
 };
 
 void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
@@ -167,28 +170,29 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     const auto count = static_cast<int>(by_head ? p.table.rows() : p.table.cols());
     const auto points = static_cast<int>(by_head ? p.table.cols() : p.table.rows());
     if (points < 2 || area.h < ui.px(70)) return;
-    const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
+    const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e - 6f);
     const Rect plot{area.x + ui.px(56), area.y + ui.px(30), area.w - ui.px(56), area.h - ui.px(44)};
     std::vector<int> drawn;
     for (int i = 0; i < 4; ++i) drawn.push_back(std::min(count - 1, count * i / 8));
-    const int lit = pointed.value_or(-1);
+    const int highlighted = pointed.value_or(-1);
     const std::string what =
-        lit < 0   ? by_head ? "Some heads by distance; point at the table for one."
-                            : "Some components by position; point at the table for one."
-        : by_head ? "Head " + std::to_string(lit) + " by distance"
-                  : (p.kind == PositionKind::rotary ? "Pair " : "Component ") +
-                        std::to_string(p.components[static_cast<size_t>(lit)]) + " by position" +
-                        (p.waves.empty() ? ""
-                                         : ": period " +
-                                               decimals(p.waves[static_cast<size_t>(lit)],
-                                                        p.waves[static_cast<size_t>(lit)] < 100 ? 1 : 0) +
-                                               " positions");
-    ui.text.draw(area.x, area.y + ui.px(10), kCaption, lit < 0 ? ui.colors->t3 : ui.colors->accent_text,
-                 what);
+        highlighted < 0 ? by_head ? "Some heads by distance; point at the table for one."
+                                  : "Some components by position; point at the table for one."
+        : by_head
+            ? "Head " + std::to_string(highlighted) + " by distance"
+            : (p.kind == PositionKind::rotary ? "Pair " : "Component ") +
+                  std::to_string(p.components[static_cast<size_t>(highlighted)]) + " by position" +
+                  (p.waves.empty() ? ""
+                                   : ": period " +
+                                         decimals(p.waves[static_cast<size_t>(highlighted)],
+                                                  p.waves[static_cast<size_t>(highlighted)] < 100 ? 1 : 0) +
+                                         " positions");
+    ui.text.draw(area.x, area.y + ui.px(10), kCaption,
+                 highlighted < 0 ? ui.colors->t3 : ui.colors->accent_text, what);
     ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
     ui.text.draw_right(plot.x - ui.px(8), plot.y, kCaptionMono, ui.colors->t3, "+" + number(reach, 2));
     ui.text.draw_right(plot.x - ui.px(8), plot.bottom(), kCaptionMono, ui.colors->t3, number(-reach, 2));
-    if (lit >= 0) drawn = {lit};
+    if (highlighted >= 0) drawn = {highlighted};
     for (size_t n = 0; n < drawn.size(); ++n) {
         const int which = drawn[n];
         std::vector<ImVec2> line;
@@ -198,7 +202,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
                             plot.middle_y() - v / reach * plot.h / 2});
         }
         ui.polyline(line,
-                    lit >= 0
+                    highlighted >= 0
                         ? ui.colors->accent
                         : head_ink(s, static_cast<int>(n) * std::max(1, s.model()->config.max_heads() / 4) %
                                           s.model()->config.max_heads()),
@@ -273,9 +277,9 @@ Map table_map(const ModelConfig& c, const Positions& p) {
 }  // namespace
 
 std::vector<Question> ask_positions(const Scene& s) {
-    const AttentionSite site = s.model()->config.site(s.session.selection.site);
+    const AttentionBlock block = s.model()->config.block(s.session.selection.block);
     const int stack = s.model()->config.stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
-    return {PositionsWanted{stack, site.layer, s.session.selection.head, s.of<PositionsState>().count}};
+    return {PositionsWanted{stack, block.layer, s.session.selection.head, s.of<PositionsState>().count}};
 }
 
 void draw_positions(Scene& s, Rect area) {

@@ -1,4 +1,6 @@
+
 // Values of all heads: as ranked rows, and as a layer × head grid.
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +15,7 @@ struct RankedState {
 };
 
 float largest_of(const std::vector<float>& values) {
-    float largest = 1e-6f;
+    float largest = 1e - 6f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, std::abs(v));
     return largest;
 }
@@ -38,13 +40,14 @@ void draw_row(Scene& s, Rect r, float names, const std::string& name, float valu
 
 }  // namespace
 
-std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelConfig& c,
-                                               const RankedHeads& heads) {
+std::optional<std::pair<int, int> > draw_ranked(Scene& s, Rect area, const ModelConfig& c,
+                                                const RankedHeads& heads) {
     Ui& ui = s.ui;
-    std::optional<std::pair<int, int>> pressed;
+    std::optional<std::pair<int, int> > pressed;
     float names = ui.px(48);
-    for (int site = 0; site < c.sites(); ++site)
-        names = std::max(names, ui.text.width(kBodyMono, head_name(c, site, c.heads(site) - 1)) + ui.px(12));
+    for (int block = 0; block < c.blocks(); ++block)
+        names =
+            std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + ui.px(12));
     const float largest = largest_of(heads.values),
                 row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34);
     const Rect rows{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
@@ -59,7 +62,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         below += cut;
         if (r.bottom() < rows.y || cut) continue;
         const AttentionHead at = c.head_at(heads.order[i]);
-        const std::pair head{at.site, at.head};
+        const std::pair head{at.block, at.head};
         const std::string name = head_name(c, head.first, head.second);
         const Hit h = ui.hit(heads.path + name, r);
         draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head,
@@ -74,32 +77,32 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
     return pressed;
 }
 
-std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c,
-                                                    const std::vector<float>& values, bool is_signed,
-                                                    const char* path) {
+std::optional<std::pair<int, int> > draw_head_values(Scene& s, Rect area, const ModelConfig& c,
+                                                     const std::vector<float>& values, bool is_signed,
+                                                     const char* path) {
     Ui& ui = s.ui;
-    std::optional<std::pair<int, int>> pressed;
+    std::optional<std::pair<int, int> > pressed;
     if (values.size() != static_cast<size_t>(c.head_count())) return pressed;
     const float names = c.stacks.size() > 1 ? ui.px(72) : ui.px(28), top = area.y + ui.px(20);
     const float w = std::floor(std::min((area.w - names) / static_cast<float>(c.max_heads()), ui.px(160))),
-                h = std::floor(std::min({(area.bottom() - top) / static_cast<float>(c.sites()), ui.px(96),
+                h = std::floor(std::min({(area.bottom() - top) / static_cast<float>(c.blocks()), ui.px(96),
                                          std::max(w * 0.6f, ui.px(20))}));
     if (w < 3 || h < 3) return pressed;
     const float largest = largest_of(values), gap = h >= ui.px(8) ? ui.line() : 0;
     const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const int every_head = label_step(w, ui.px(18)), every_site = label_step(h, ui.px(14));
+    const int every_head = label_step(w, ui.px(18)), every_block = label_step(h, ui.px(14));
     for (int head = 0; head < c.max_heads(); head += every_head)
         ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + ui.px(10),
                              kCaptionMono, ui.colors->t3, std::to_string(head));
-    for (int site = 0; site < c.sites(); ++site) {
-        const float y = top + h * static_cast<float>(site);
-        if (site % every_site == 0)
+    for (int block = 0; block < c.blocks(); ++block) {
+        const float y = top + h * static_cast<float>(block);
+        if (block % every_block == 0)
             ui.text.draw_right(area.x + names - ui.px(8), y + h / 2, kCaptionMono, ui.colors->t3,
-                               site_name(c, site));
-        for (int head = 0; head < c.heads(site); ++head) {
+                               block_name(c, block));
+        for (int head = 0; head < c.heads(block); ++head) {
             const Rect cell{area.x + names + w * static_cast<float>(head), y, w - gap, h - gap};
-            const float v = values[c.head_index(site, head)];
-            const std::string widget = path + head_name(c, site, head);
+            const float v = values[c.head_index(block, head)];
+            const std::string widget = path + head_name(c, block, head);
             const Hit hit = ui.hit(widget, cell);
             const ImU32 color = std::isnan(v) ? ui.colors->bg2
                                 : is_signed   ? signed_color(ui.colors->dark, v / largest)
@@ -108,14 +111,14 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
             const std::string text = (is_signed && v > 0 ? "+" : "") + number(v, 2);
             if (!std::isnan(v) && h >= ui.px(18) && ui.text.width(kCaptionMono, text) + ui.px(6) < w)
                 ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
-            if (std::pair{site, head} == std::pair{s.session.selection.site, s.session.selection.head})
+            if (std::pair{block, head} == std::pair{s.session.selection.block, s.session.selection.head})
                 ui.frame(cell, ui.colors->accent, 2);
             if (hit.hovered) ui.frame(cell, ui.colors->hover, 1);
-            if (hit.hovered) s.session.selection.hovered.head = std::pair{site, head};
-            if (hit.clicked) pressed = std::pair{site, head};
+            if (hit.hovered) s.session.selection.hovered.head = std::pair{block, head};
+            if (hit.clicked) pressed = std::pair{block, head};
             ui.tooltip(
                 widget, hit,
-                "Head " + head_name(c, site, head) + ": " + (is_signed && v > 0 ? "+" : "") + number(v, 4));
+                "Head " + head_name(c, block, head) + ": " + (is_signed && v > 0 ? "+" : "") + number(v, 4));
         }
     }
     return pressed;

@@ -1,4 +1,6 @@
+
 // Saving: the picture with its style and a live preview, the numbers, or the workspace.
+
 #include "views/save_menu.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ namespace {
 std::string saved_name(const Scene& s) {
     const View& view = views()[view_for(s.session, *s.model())];
     return view.own_figure
-               ? "head " + head_name(s.model()->config, s.session.selection.site, s.session.selection.head)
+               ? "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head)
                : std::string("the view ") + view.name;
 }
 
@@ -69,9 +71,8 @@ void read_size(const std::string& text, FigureStyle& f) {
     if (!both) height = 0;
     if (!both && !text.empty() && std::sscanf(text.c_str(), " %lf %7s", &width, unit) < 1) return;
     const bool mm = std::string_view(unit) == "mm";
-    const double least = mm ? 10 : 16, most = mm ? 2000 : 30000;
-    if (!text.empty() &&
-        (width < least || width > most || (height != 0 && (height < least || height > most))))
+    const double min = mm ? 10 : 16, max = mm ? 2000 : 30000;
+    if (!text.empty() && (width < min || width > max || (height != 0 && (height < min || height > max))))
         return;
     f.width_mm = mm ? width : 0;
     f.height_mm = mm ? height : 0;
@@ -125,7 +126,7 @@ void choose_number(Form& form, const char* label, const char* path, const char* 
 
 void draw_toggles(Scene& s, Form& form, bool own) {
     FigureStyle& f = s.of<SaveMenu>().style;
-    std::vector<std::tuple<const char*, const char*, bool*>> all{
+    std::vector<std::tuple<const char*, const char*, bool*> > all{
         {"figure/transparent", "transparent", &f.transparent}};
     if (own)
         all.insert(all.end(), {{"figure/labels", "labels", &f.labels},

@@ -62,11 +62,11 @@ struct Scene {
                    : nullptr;
     }
     /// The attention block that is shown, and the tokens on its two sides.
-    int site() const { return answer->shown().site; }
+    int block() const { return answer->shown().block; }
     /// Its head that is shown; session.selection.head is the one that is wanted.
     int head() const { return answer->shown().head; }
-    const std::vector<std::string>& query_labels() const { return sentence()->query_labels(site()); }
-    const std::vector<std::string>& key_labels() const { return sentence()->key_labels(site()); }
+    const std::vector<std::string>& query_labels() const { return sentence()->query_labels(block()); }
+    const std::vector<std::string>& key_labels() const { return sentence()->key_labels(block()); }
     int queries() const { return static_cast<int>(query_labels().size()); }
     int keys() const { return static_cast<int>(key_labels().size()); }
     /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.

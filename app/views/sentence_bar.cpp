@@ -95,11 +95,10 @@ void draw_fields(Scene& s, Rect r) {
         ui.fill(r, ui.colors->bg2, size::corner);
         ui.frame(r, ui.colors->l2, 1, size::corner);
         ui.name("recorded", r);
-        ui.text.draw(r.x + ui.px(14), r.middle_y(), kBody, ui.colors->t2,
-                     ui.text.fitted(kBody,
-                                    "Trace (read-only): open its model to edit the text. " +
-                                        s.model()->name,
-                                    r.w - ui.px(28)));
+        ui.text.draw(
+            r.x + ui.px(14), r.middle_y(), kBody, ui.colors->t2,
+            ui.text.fitted(kBody, "Trace (read-only): open its model to edit the text. " + s.model()->name,
+                           r.w - ui.px(28)));
     } else if (kind == ModelKind::encoder) {
         const float first = std::floor((r.w - gap) * 0.6f);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");

@@ -1,4 +1,6 @@
+
 // The lowest line: what is open, which mask is in force, and what the person should know.
+
 #include <algorithm>
 
 #include "model/parameters.h"
@@ -23,8 +25,8 @@ namespace {
 /// A line for what a window left that did not end as it should; returns where it ends.
 float draw_left_workspace(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") +
-         ui.px(12);
+    x +=
+        ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") + ui.px(12);
     const auto link = [&](const char* path, const char* label) {
         const float right = x + ui.text.width(kCaption, label);
         x = right + ui.px(16);
@@ -64,20 +66,20 @@ void draw_status_bar(Scene& s, Rect area) {
         float right = area.right() - pad;
         right -= ui.text.width(kCaption, "float32");
         ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
-        const AttentionSite site = c.site(std::clamp(s.session.selection.site, 0, c.sites() - 1));
-        const StackConfig& stack = c.stacks[static_cast<size_t>(site.stack)];
-        const int window = site.kind == AttentionKind::cross ? 0 : stack.window(site.layer);
+        const AttentionBlock block = c.block(std::clamp(s.session.selection.block, 0, c.blocks() - 1));
+        const StackConfig& stack = c.stacks[static_cast<size_t>(block.stack)];
+        const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
         const Intervention& changed =
             s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
-        const std::string changes = changed.changes.empty()
-                                        ? ""
-                                        : ", " + std::to_string(changed.changes.size()) +
-                                              (changed.changes.size() == 1 ? " intervention" : " interventions");
+        const std::string changes =
+            changed.changes.empty() ? ""
+                                    : ", " + std::to_string(changed.changes.size()) +
+                                          (changed.changes.size() == 1 ? " intervention" : " interventions");
         const std::string mask =
             !changed.mask.is_own()
                 ? "mask " + changed.mask.label() + changes
-                : std::string(stack.causal && site.kind != AttentionKind::cross ? "mask causal"
-                                                                                : "mask none") +
+                : std::string(stack.causal && block.kind != AttentionKind::cross ? "mask causal"
+                                                                                 : "mask none") +
                       (window ? ", window " + std::to_string(window) : "") + changes;
         ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
     }

@@ -1,4 +1,6 @@
+
 // One query's attention as a table that reads left to right; every number lights the ones it came from.
+
 #include "views/steps.h"
 
 #include <algorithm>
@@ -73,14 +75,14 @@ struct Table {
     Rect area;  // of the rows
     std::vector<Placed> columns;
     float pitch, scroll;
-    float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
+    float largest_dot = 1e - 6f, largest_moved = 1e - 6f;  // what the longest bars stand for
     float y(int key) const { return area.y + pitch * (static_cast<float>(key) + 0.5f) - scroll; }
 };
 
 bool has_bar(Column c) { return c == Column::dot || c == Column::weight || c == Column::moved; }
 
 bool shown(const Scene& s, Column c) {
-    const AttentionRule& rule = s.sentence()->trace->rule(s.site());
+    const AttentionRule& rule = s.sentence()->trace->rule(s.block());
     if (c == Column::scaled) return rule.scale != 1;
     if (c == Column::capped) return rule.cap > 0;
     if (c == Column::bias) return rule.has_bias();
@@ -90,8 +92,8 @@ bool shown(const Scene& s, Column c) {
 std::string scale_title(const Scene& s) {
     const ModelConfig& c = s.model()->config;
     const bool root = c.scale == 0 && !c.scale_by_layer;
-    return root ? "÷ √" + std::to_string(c.d_head(s.site()))
-                : "× " + decimals(s.sentence()->trace->rule(s.site()).scale, 3);
+    return root ? "÷ √" + std::to_string(c.d_head(s.block()))
+                : "× " + decimals(s.sentence()->trace->rule(s.block()).scale, 3);
 }
 
 std::string title_of(const Scene& s, const ColumnKind& k, const Steps& steps) {
@@ -276,7 +278,7 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
 
 std::vector<Question> ask_steps(const Scene& s) {
     const auto cell = s.shown_cell();
-    return {StepsWanted{s.session.selection.site, s.session.selection.head, cell ? cell->first : 0}};
+    return {StepsWanted{s.session.selection.block, s.session.selection.head, cell ? cell->first : 0}};
 }
 
 void draw_steps(Scene& s, Rect area) {
@@ -290,7 +292,7 @@ void draw_steps(Scene& s, Rect area) {
     const float y = area.y + ui.px(26);
     x += ui.text.draw(x, y, kCaption, ui.colors->t3, "query") + ui.px(10);
     x += draw_token_box(s, x, y, token_at(s.query_labels(), query), true) + ui.px(16);
-    const bool causal = s.sentence()->trace->rule(s.site()).mask.hides_any();
+    const bool causal = s.sentence()->trace->rule(s.block()).mask.hides_any();
     const std::string says =
         std::string(causal ? "asks itself and every key that its mask allows." : "asks every key.") +
         " Each row is one key; read from left to right.";

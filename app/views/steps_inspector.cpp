@@ -15,14 +15,14 @@ constexpr size_t kProducts = 6;
 
 void draw_arithmetic(Scene& s, Rect column, float& y, const Steps& steps, const KeyStep& k) {
     Ui& ui = s.ui;
-    const AttentionRule& rule = s.sentence()->trace->rule(s.site());
+    const AttentionRule& rule = s.sentence()->trace->rule(s.block());
     const ModelConfig& c = s.model()->config;
     const StepColumn on = s.of<StepsState>().column;
     const bool root = c.scale == 0 && !c.scale_by_layer;
     y = draw_pair(ui, column, y, "q·k", number(k.dot, 2), on == StepColumn::dot);
     if (rule.scale != 1)
         y = draw_pair(ui, column, y,
-                      root ? "÷ √" + std::to_string(c.d_head(s.site())) + " = " + decimals(1 / rule.scale, 2)
+                      root ? "÷ √" + std::to_string(c.d_head(s.block())) + " = " + decimals(1 / rule.scale, 2)
                            : "× " + decimals(rule.scale, 3),
                       number(k.scaled, 2), on == StepColumn::scaled);
     if (rule.cap > 0)

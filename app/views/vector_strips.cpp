@@ -1,3 +1,4 @@
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +30,7 @@ void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, i
     Ui& ui = s.ui;
     const auto n = static_cast<int>(strip.values.size());
     const float w = r.w / static_cast<float>(n), gap = w >= ui.px(6) ? ui.px(1) : 0,
-                largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e-12f);
+                largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e - 12f);
     for (int d = 0; d < n; ++d)
         ui.fill({r.x + w * static_cast<float>(d), r.y, std::max(w - gap, 0.5f), r.h},
                 signed_color(ui.colors->dark, strip.values[d] / largest));
@@ -87,9 +88,9 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, in
     const Trace& trace = *s.sentence()->trace;
     const StepsWanted& w = found.asked;
     const std::string query = token_at(s.query_labels(), w.query), at = token_at(s.key_labels(), key);
-    const Vector q = trace.q(w.site, w.head).row(w.query).transpose(),
-                 k = trace.k(w.site, w.head).row(key).transpose();
-    const Vector v = trace.v(w.site, w.head).row(key).transpose(), &z = found.answer.z;
+    const Vector q = trace.q(w.block, w.head).row(w.query).transpose(),
+                 k = trace.k(w.block, w.head).row(key).transpose();
+    const Vector v = trace.v(w.block, w.head).row(key).transpose(), &z = found.answer.z;
     if (s.of<StepsState>().column == StepColumn::delta)
         return {strip("z " + query, z, "‖·‖", true), strip("ΔE " + query, found.answer.delta, "‖·‖", true)};
     if (s.of<StepsState>().column >= StepColumn::weight)

@@ -1,4 +1,6 @@
+
 // The table of views for the window's centre.
+
 #pragma once
 
 #include <span>
@@ -12,10 +14,11 @@ namespace headlight {
 
 /// A row of the table of views.
 struct View {
-    const char* key;   // as --view and files spell it
-    const char* name;  // the tab's text; its path is tab/NAME
+    const char* key;          // as --view and files spell it
+    const char* name;         // the tab's text; its path is tab/NAME
     const char* former = "";  // a name that --view goes on taking, in small letters
-    char digit;        // the key that opens it; a letter needs Ctrl
+    const char* former = "";  // a name that --view goes on taking, in small letters
+    char digit;               // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
     bool (*offered)(const Model& model) = [](const Model&) {
         return true;
@@ -57,6 +60,7 @@ void open_named_view(Session& session, const std::string& name);
 void close_view(Session& session);
 
 /// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it
+
 /// is compared with. A workspace's path leads to the workspace.
 void choose_model(Session& session, const std::string& path);
 /// Goes back to the one that is open.

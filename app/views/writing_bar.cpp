@@ -1,5 +1,8 @@
+
 // The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
+
 // choice.
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +37,7 @@ std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 1
 /// The methods: greedy, beam search, sampling.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    Decoding& d = s.session.document.generation.decoding;
+    SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
             ui.choice(x, y, "Decoding", "writing/method", {"greedy", "beam search", "sampling"}, method);
@@ -75,6 +78,10 @@ void play(Scene& s) {
     }
     s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
+
+constexpr const char* kInsert = "Insert into text";
+
+float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + ui.px(24); }
 
 constexpr const char* kInsert = "Insert into text";
 
@@ -145,8 +152,8 @@ void draw_slider(Scene& s, Rect track) {
 void draw_others(Scene& s, Rect row) {
     Ui& ui = s.ui;
     const auto choices = choices_at(s, shown_step(s));
-    float x = row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") +
-              ui.px(12);
+    float x =
+        row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") + ui.px(12);
     for (size_t i = 0; i < choices.size(); ++i) {
         const std::string label = prediction_label(*s.model(), choices[i].id),
                           share = percent(choices[i].probability);
@@ -232,7 +239,8 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
     const bool decoder = s.model()->config.kind == ModelKind::decoder;
-    const float pad = ui.px(24), y = area.y + ui.px(28), buttons = ui.px(96) + (decoder ? insert_width(ui) + ui.px(8) : 0);
+    const float pad = ui.px(24), y = area.y + ui.px(28),
+                buttons = ui.px(96) + (decoder ? insert_width(ui) + ui.px(8) : 0);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
     ui.name("writing/step", {area.x + pad, y - ui.px(10), ui.text.width(kBody, step), ui.px(20)});
@@ -241,11 +249,12 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     draw_play(s, area.right() - pad, y);
     const float below = area.y + ui.px(88);
     if (!s.sentence()->second.empty())
-        ui.text.draw(area.x + pad, below, kCaption, ui.colors->t2,
-                     ui.text.fitted(kCaption,
-                                    "You typed this target (teacher forcing): each probability is the model’s. "
-                                    "Choose another token to let the model continue.",
-                                    area.w - 2 * pad));
+        ui.text.draw(
+            area.x + pad, below, kCaption, ui.colors->t2,
+            ui.text.fitted(kCaption,
+                           "You typed this target (teacher forcing): each probability is the model’s. "
+                           "Choose another token to let the model continue.",
+                           area.w - 2 * pad));
     else
         choose_decoding(s, area.x + pad, below);
     if (!s.session.document.generation.forced.empty()) {

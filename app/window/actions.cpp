@@ -1,4 +1,6 @@
+
 // What keys and menus do.
+
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -29,8 +31,8 @@ void Application::move_head(int layers, int heads) {
     const ModelConfig& c = answer_->sentence->model->config;
     const bool aligned =
         views()[view_for(session_, *answer_->sentence->model)].lists_choices;  // stays within cross-attention
-    session_.selection.site =
-        std::clamp(session_.selection.site + layers, aligned ? cross_site(c, 0) : 0, c.sites() - 1);
+    session_.selection.block =
+        std::clamp(session_.selection.block + layers, aligned ? cross_block(c, 0) : 0, c.blocks() - 1);
     session_.selection.head += heads;
     fit_head(session_.selection, c);
     session_.selection.choose_head = false;
@@ -81,7 +83,7 @@ void Application::handle_choices() {
 
 /// The first table of what is shown, for a spreadsheet.
 void Application::copy_numbers() {
-    const auto found = guarded([this]() -> Result<std::vector<NumberTable>> {
+    const auto found = guarded([this]() -> Result<std::vector<NumberTable> > {
         if (!answer_ || !answer_->picture) return std::vector<NumberTable>();
         return shown_numbers(make_scene());
     });
@@ -124,7 +126,7 @@ Result<Drawing> draw_page(const ViewPage& page) {
     ThreadPool pool(1);
     FigureOptions options;
     static_cast<FigureStyle&>(options) = page.style;
-    options.site = page.session.selection.site;
+    options.block = page.session.selection.block;
     options.head = page.session.selection.head;
     return find_figure(view.key)->make(page.answer->sentence->trace, options, pool);
 }
@@ -185,6 +187,7 @@ void Application::save_workspace_file() {
 }
 
 /// Makes the typed path a full one. A file that is there already is replaced only when the person asks for it
+
 /// once more.
 bool Application::settle_save_path() {
     fs::path path = full_path(session_.of<SaveMenu>().path, session_.of<SaveMenu>().folder);
@@ -381,7 +384,7 @@ void Application::handle_outside_text() {
     if (input_.take(GLFW_KEY_F2) && answer_ && answer_->sentence) {
         session_.labelling = true;
         session_.of<LabelMenu>().typed =
-            head_label(make_scene(), session_.selection.site, session_.selection.head);
+            head_label(make_scene(), session_.selection.block, session_.selection.head);
         open_view(session_, "heads");
     }
 }

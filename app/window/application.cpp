@@ -1,3 +1,4 @@
+
 #include "window/application.h"
 
 #include <GLFW/glfw3.h>
@@ -23,7 +24,7 @@ constexpr float kDimAfter = 0.1f;
 constexpr double kPatience = 0.016;
 }  // namespace
 
-Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
+Result<std::unique_ptr<Application> > Application::create(const WindowOptions& options) {
     auto app = std::unique_ptr<Application>(new Application(options));
     TRY_STATUS(app->open_window());
     return app;
@@ -52,7 +53,8 @@ Status Application::open_window() {
     glfwSetWindowSizeLimits(window_, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(window_);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only
-                          // delay the next key
+
+    // delay the next key
     worker_ = std::make_unique<Worker>(
         options_.threads ? options_.threads : default_thread_count(), [] { glfwPostEmptyEvent(); },
         Texture::most_side());
@@ -129,6 +131,7 @@ void Application::install_callbacks() {
 }
 
 /// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes
+
 /// them: its callback is called by ours, with the key that the person's layout means.
 void Application::install_key_callback() {
     glfwSetKeyCallback(window_, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
@@ -198,7 +201,7 @@ void Application::wait_for_events() {
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
     const auto save = seconds_to_remembering();
     if (save && (wait == 0 || *save < wait)) {
-        glfwWaitEventsTimeout(std::max(*save, 1e-3));
+        glfwWaitEventsTimeout(std::max(*save, 1e - 3));
     } else if (wait > 0) {
         glfwWaitEventsTimeout(wait);
         frames_wanted_ = std::max(frames_wanted_, 1);
@@ -253,7 +256,7 @@ void Application::update_pictures() {
     int t = static_cast<int>(s.heads[0].thumbnail.rows());
     while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
     Matrix atlas = Matrix::Zero(down * t, across * t);
-    pictures_.largest = 1e-6f;
+    pictures_.largest = 1e - 6f;
     for (int i = 0; i < count; ++i) {
         Matrix thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
         while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
@@ -281,6 +284,7 @@ void Application::reload_shaders() {
 }
 
 /// How far what is shown fades: what is still being computed after a while, and what cannot be computed, are
+
 /// of an older text.
 float Application::dim() const {
     const bool late = worker_->busy() && asked_at_ > 0 && glfwGetTime() - asked_at_ > kDimAfter;
@@ -331,7 +335,7 @@ void Application::draw_frame() {
 
 /// A frame that throws is given up, and the notice says why; an error where frame after frame does.
 Status Application::draw_safely() {
-    constexpr int kMostFailures = 3;
+    constexpr int kMaxFailures = 3;
     const Status drawn = guarded([this] {
         draw_frame();
         return success();
@@ -344,7 +348,7 @@ Status Application::draw_safely() {
     ImGui::EndFrame();
     session_.notice = drawn.error().message;
     frames_wanted_ = std::max(frames_wanted_, 1);
-    return ++frames_failed_ < kMostFailures ? success() : drawn;
+    return ++frames_failed_ < kMaxFailures ? success() : drawn;
 }
 
 bool Application::settled() const {
@@ -356,6 +360,7 @@ bool Application::settled() const {
 }
 
 /// What is thrown on the window's own thread ends it with a sentence; what a person did is remembered all the
+
 /// same, and its workspace is left for the next start to offer.
 Status Application::run() {
     const Status ended = guarded([this] { return draw_until_closed(); });

@@ -41,7 +41,7 @@ private:
     std::string typed_text() const;
     std::string typed_second() const;
     void show_written();
-    WritingAsked writing_asked();
+    GenerationAsked writing_asked();
     bool aligns() const;
     void note_state();
     Session remembered_state();

@@ -29,7 +29,8 @@ void draw_header(Scene& s, Rect r, const View& shown) {
     for (const View& v : views())
         if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
     const float change = ui.text.width(kBody, "Intervene"),
-                room = r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Generate") - x - tabs;
+                room =
+                    r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Generate") - x - tabs;
     const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(9), ui.px(28));
     for (const View& v : views()) {
         if (!v.offered(*s.model()) || v.fills_window) continue;

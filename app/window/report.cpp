@@ -1,4 +1,6 @@
+
 // What the window shows, for documents and for tests: a picture, or JSON.
+
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -88,7 +90,7 @@ Status Application::measure_frames() {
 void Application::write_report() {
     Json widgets = Json::object();
     for (const auto& [path, r] : ui_->widgets) widgets[path] = {r.x, r.y, r.w, r.h};
-    const auto cell = [](const std::optional<std::pair<int, int>>& c) {
+    const auto cell = [](const std::optional<std::pair<int, int> >& c) {
         return c ? Json({c->first, c->second}) : Json();
     };
     Json root{
@@ -96,7 +98,7 @@ void Application::write_report() {
         {"text", fields_.sentence.text()},
         {"field_focused", fields_.sentence.focused},
         {"second", fields_.second.text()},
-        {"layer", session_.selection.site},
+        {"layer", session_.selection.block},
         {"head", session_.selection.head},
         {"hovered", cell(session_.selection.hovered.cell)},
         {"locked", cell(session_.selection.locked)},
@@ -137,7 +139,7 @@ void Application::write_report() {
         root["failure"] = answer_->failure;
         root["shown_text_b"] = answer_->other ? answer_->other->text : "";
         root["swept"] = answer_->sweep ? answer_->sweep->ended() ? "ended" : "going on" : "";
-        root["shown_head"] = {answer_->site, answer_->head};
+        root["shown_head"] = {answer_->block, answer_->head};
         if (answer_->sentence) {
             root["model"] = answer_->sentence->model->name;
             root["milliseconds"] = answer_->sentence->milliseconds;
@@ -161,7 +163,7 @@ void Application::write_report() {
                 root["alignment"] = {{"rows", found->answer.rows},
                                      {"columns", found->answer.columns},
                                      {"strongest", found->answer.strongest},
-                                     {"site", found->asked.site}};
+                                     {"site", found->asked.block}};
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
                 root["next"] = s.predictions[0].tokens[0].label;

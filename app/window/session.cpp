@@ -1,4 +1,6 @@
+
 // What is open and what is asked of the worker; what is remembered of it.
+
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -60,7 +62,7 @@ Status Application::apply_options() {
         session_.preferences.window_width = options_.width;
         session_.preferences.window_height = options_.height;
     }
-    if (std::sscanf(options_.head.c_str(), "%d.%d", &session_.selection.site, &session_.selection.head) == 2)
+    if (std::sscanf(options_.head.c_str(), "%d.%d", &session_.selection.block, &session_.selection.head) == 2)
         session_.selection.choose_head = false;
     int query = 0, key = 0;
     if (std::sscanf(options_.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
@@ -104,17 +106,17 @@ void Application::show_written() {
     fields_.second.show(text, fields_.second.focused);  // its beginning is seen
 }
 
-WritingAsked Application::writing_asked() {
+GenerationAsked Application::writing_asked() {
     const std::string now = session_.document.model_path + '\n' + fields_.sentence.text();
     if (session_.document.generation.forced_for != now) {
         session_.document.generation.forced_for = now;
         session_.document.generation.unforce();
         session_.document.generation.playing = false;
     }
-    WritingAsked asked{{session_.document.generation.decoding, session_.document.generation.length,
-                        session_.document.generation.forced},
-                       session_.document.generation.bar,
-                       session_.document.generation.step};
+    GenerationAsked asked{{session_.document.generation.decoding, session_.document.generation.length,
+                           session_.document.generation.forced},
+                          session_.document.generation.bar,
+                          session_.document.generation.step};
     asked.wanted.length =
         std::max(asked.wanted.length, static_cast<int>(session_.document.generation.forced.size()));
     return asked;
@@ -153,7 +155,7 @@ bool Application::take_answer() {
     if (failed) session_.model_menu = true;
     if (newly_failed) session_.notice = answer_->failure;
     if (session_.selection.choose_head && answer_->sentence && answer_->sentence->trace) {
-        session_.selection.site = answer_->site;
+        session_.selection.block = answer_->block;
         session_.selection.head = answer_->head;
         session_.selection.choose_head = false;
     }
@@ -175,7 +177,7 @@ void Application::ask_worker() {
                   fields_.sentence.text(),
                   second,
                   writing_asked(),
-                  session_.selection.site,
+                  session_.selection.block,
                   session_.selection.head,
                   session_.selection.focused(),
                   session_.selection.choose_head,
@@ -192,7 +194,7 @@ void Application::ask_worker() {
         if (std::string_view(view.key) == "compare") r.other = other_run();
         if (session_.document.sweeping) r.sweep = session_.document.sweep_token;
     }
-    if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->site == r.site &&
+    if (!r.cell && shown && answer_->picture && shown->trace && answer_->picture->block == r.block &&
         answer_->picture->head == r.head)
         r.cell = make_scene().shown_cell();
     if (r == asked_ && asked_at_ > 0) return;
@@ -214,7 +216,7 @@ std::optional<OtherRun> Application::other_run() const {
 /// Lists the models of other programs when the menu is opened for the first time.
 void Application::look_for_models() {
     if (session_.model_menu && !session_.of<ModelMenu>().found_all && !looking_.valid()) {
-        looking_ = beside([]() -> Result<std::vector<FoundModel>> { return models_on_computer(); });
+        looking_ = beside([]() -> Result<std::vector<FoundModel> > { return models_on_computer(); });
     }
     if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     auto found = looking_.get();

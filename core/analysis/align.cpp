@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostCells =
+constexpr size_t kMaxCells =
     16'000'000;  // of the table of common subsequences; longer texts are paired by position
 using Tokens = std::span<const std::string>;
 
@@ -37,7 +37,7 @@ TokenPairs common(Tokens a, Tokens b) {
 /// B's partner of each token of A, −1 for none.
 std::vector<int> partners(AlignBy by, Tokens a, Tokens b) {
     std::vector<int> out(a.size(), -1);
-    if (by == AlignBy::position || (a.size() + 1) * (b.size() + 1) > kMostCells) {
+    if (by == AlignBy::position || (a.size() + 1) * (b.size() + 1) > kMaxCells) {
         for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) out[i] = static_cast<int>(i);
         return out;
     }
@@ -66,13 +66,13 @@ TokenPairs align(const Alignment& how, Tokens a, Tokens b) {
     for (const int p : partner)
         if (p >= 0) taken[static_cast<size_t>(p)] = true;
     TokenPairs out;
-    const auto lone_from = [&](size_t j) {
+    const auto append_unmatched = [&](size_t j) {
         for (; j < b.size() && !taken[j]; ++j) out.push_back({-1, static_cast<int>(j)});
     };
-    lone_from(0);
+    append_unmatched(0);
     for (size_t i = 0; i < a.size(); ++i) {
         out.push_back({static_cast<int>(i), partner[i]});
-        if (partner[i] >= 0) lone_from(static_cast<size_t>(partner[i]) + 1);
+        if (partner[i] >= 0) append_unmatched(static_cast<size_t>(partner[i]) + 1);
     }
     return out;
 }
@@ -83,7 +83,7 @@ TokenPairs paired_with_itself(int count) {
     return out;
 }
 
-int place_of(const TokenPairs& pairs, int a) {
+int index_of(const TokenPairs& pairs, int a) {
     const auto it = std::find_if(pairs.begin(), pairs.end(), [a](const TokenPair& p) { return p.a == a; });
     return it == pairs.end() ? -1 : static_cast<int>(it - pairs.begin());
 }

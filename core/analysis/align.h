@@ -40,7 +40,7 @@ TokenPairs align(const Alignment& how, std::span<const std::string> a, std::span
 TokenPairs paired_with_itself(int count);
 
 /// Where a token of A stands in the pairs, or −1.
-int place_of(const TokenPairs& pairs, int a);
+int index_of(const TokenPairs& pairs, int a);
 
 /// One side's matrix laid out along the pairs of both; cells of tokens that the side lacks are `absent`.
 enum class Side { a, b };

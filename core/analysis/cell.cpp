@@ -15,12 +15,12 @@ constexpr int kRowKeys = 6, kTokens = 3;
 
 void fill_row(const Trace& trace, CellReport& r) {
     const Cell& c = r.cell;
-    const AttentionRule& rule = trace.rule(c.site);
-    const Matrix row = trace.pattern_rows(c.site, c.head, c.query, 1);
+    const AttentionRule& rule = trace.rule(c.block);
+    const Matrix row = trace.pattern_rows(c.block, c.head, c.query, 1);
     Matrix score(1, 1);
-    attention_scores(rule, c.head, trace.q(c.site, c.head), trace.k(c.site, c.head), c.query, c.key, score);
+    attention_scores(rule, c.head, trace.q(c.block, c.head), trace.k(c.block, c.head), c.query, c.key, score);
     r.weight = row(0, c.key);
-    r.dot = trace.q(c.site, c.head).row(c.query).dot(trace.k(c.site, c.head).row(c.key));
+    r.dot = trace.q(c.block, c.head).row(c.query).dot(trace.k(c.block, c.head).row(c.key));
     r.scaled = r.dot * rule.scale;
     r.score = score(0, 0);
     r.allowed = rule.mask_of(c.head).allows(c.query, c.key);
@@ -36,7 +36,7 @@ void fill_row(const Trace& trace, CellReport& r) {
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {
     const auto path =
-        trace.config().site(r.cell.site).stack + 1 == static_cast<int>(trace.config().stacks.size())
+        trace.config().block(r.cell.block).stack + 1 == static_cast<int>(trace.config().stacks.size())
             ? DirectPath::at(trace, r.cell.query)
             : std::nullopt;
     if (!path) return;
@@ -48,14 +48,14 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
 /// The same cell in every head whose block reads the same two sequences.
 void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
-    const AttentionSite here = c.site(r.cell.site);
+    const AttentionBlock here = c.block(r.cell.block);
     r.weight_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
     pool.run(static_cast<int>(r.weight_by_head.size()), [&](int i) {
         const AttentionHead other = c.head_at(static_cast<size_t>(i));
-        const AttentionSite there = c.site(other.site);
+        const AttentionBlock there = c.block(other.block);
         if (there.stack != here.stack || there.key_stack() != here.key_stack()) return;
         r.weight_by_head[static_cast<size_t>(i)] =
-            trace.pattern_rows(other.site, other.head, r.cell.query, 1)(0, r.cell.key);
+            trace.pattern_rows(other.block, other.head, r.cell.query, 1)(0, r.cell.key);
     });
 }
 
@@ -64,17 +64,17 @@ void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     CellReport r;
     r.cell = cell;
-    HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.site) && cell.key >= 0 &&
-                    cell.key < trace.key_count(cell.site));
+    HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.block) && cell.key >= 0 &&
+                    cell.key < trace.key_count(cell.block));
     fill_row(trace, r);
     fill_heads(trace, r, pool);
     if (!trace.has_weights()) return r;
-    const Matrix results = trace.results(cell.site, cell.query, pool);
+    const Matrix results = trace.results(cell.block, cell.query, pool);
     const float layer_sum = results.rowwise().norm().sum();
     r.delta_norm = results.row(cell.head).norm();
     r.layer_share = layer_sum > 0 ? r.delta_norm / layer_sum : 0.0f;
     if (r.delta_norm > 0)
-        fill_tokens(trace, trace.head_additions(cell.site, cell.query, pool).row(cell.head), r, pool);
+        fill_tokens(trace, trace.head_additions(cell.block, cell.query, pool).row(cell.head), r, pool);
     return r;
 }
 

@@ -9,7 +9,7 @@
 namespace headlight {
 
 struct Cell {
-    int site = 0, head = 0, query = 0, key = 0;
+    int block = 0, head = 0, query = 0, key = 0;
     bool operator==(const Cell&) const = default;
 };
 
@@ -29,7 +29,7 @@ struct CellReport {
                                         // where the block reads other sequences
 };
 
-/// Reads the cell out of the trace. Tokens raised and lowered: ΔE through the final norm's gain and the
+/// Reads the cell out of the trace. Tokens raised and lowered: ΔE through the final norm's weight and the
 /// unembedding (the logit lens of nostalgebraist 2020, applied to one head); only in pre-norm stacks that end
 /// in the unembedding.
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool);

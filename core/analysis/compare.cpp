@@ -1,3 +1,4 @@
+
 #include "analysis/compare.h"
 
 #include <algorithm>
@@ -21,14 +22,14 @@ double divergence_from(float p, float m) {
 }
 
 /// A head's rows for some pairs of queries, each as long as the pairs of keys.
-Matrix rows_along(const Trace& t, int site, int head, std::span<const TokenPair> queries,
+Matrix rows_along(const Trace& t, int block, int head, std::span<const TokenPair> queries,
                   const TokenPairs& keys, Side side) {
     const auto token = [side](const TokenPair& p) { return side == Side::a ? p.a : p.b; };
     const auto [low, high] =
         std::minmax_element(queries.begin(), queries.end(),
                             [&](const TokenPair& x, const TokenPair& y) { return token(x) < token(y); });
     const int first = token(*low);
-    const Matrix rows = t.pattern_rows(site, head, first, token(*high) - first + 1);
+    const Matrix rows = t.pattern_rows(block, head, first, token(*high) - first + 1);
     Matrix out = Matrix::Zero(static_cast<Index>(queries.size()), static_cast<Index>(keys.size()));
     for (size_t r = 0; r < queries.size(); ++r)
         for (size_t c = 0; c < keys.size(); ++c)
@@ -52,7 +53,7 @@ float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a,
 
 float relative_entropy(const Vector& p, const Vector& q) {
     double sum = 0;
-    for (Index i = 0; i < p.size(); ++i) sum += divergence_from(p[i], std::max(q[i], 1e-30f));
+    for (Index i = 0; i < p.size(); ++i) sum += divergence_from(p[i], std::max(q[i], 1e - 30f));
     return static_cast<float>(std::max(0.0, sum));
 }
 
@@ -65,13 +66,13 @@ TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const
                 : align(mine, token_labels(a, stack_a), token_labels(b, stack_b));
 }
 
-SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Trace& b, int site_b) {
-    const AttentionSite x = a.config().site(site_a), y = b.config().site(site_b);
+BlockPairs align_blocks(const Alignment& how, const Trace& a, int block_a, const Trace& b, int block_b) {
+    const AttentionBlock x = a.config().block(block_a), y = b.config().block(block_b);
     return {align_stacks(how, a, x.stack, b, y.stack), align_stacks(how, a, x.key_stack(), b, y.key_stack())};
 }
 
-float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b,
-                    const SitePairs& pairs, const CancelFlag* cancel) {
+float head_distance(const Trace& a, int block_a, int head_a, const Trace& b, int block_b, int head_b,
+                    const BlockPairs& pairs, const CancelFlag* cancel) {
     std::vector<TokenPair> queries;
     std::copy_if(pairs.queries.begin(), pairs.queries.end(), std::back_inserter(queries),
                  [](const TokenPair& p) { return p.both(); });
@@ -79,8 +80,8 @@ float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int 
     for (size_t first = 0; first < queries.size() && !stopped(cancel); first += kQueriesTogether) {
         const std::span<const TokenPair> block =
             std::span(queries).subspan(first, std::min(kQueriesTogether, queries.size() - first));
-        const Matrix x = rows_along(a, site_a, head_a, block, pairs.keys, Side::a),
-                     y = rows_along(b, site_b, head_b, block, pairs.keys, Side::b);
+        const Matrix x = rows_along(a, block_a, head_a, block, pairs.keys, Side::a),
+                     y = rows_along(b, block_b, head_b, block, pairs.keys, Side::b);
         for (Index r = 0; r < x.rows(); ++r) sum += static_cast<double>(divergence(x.row(r), y.row(r)));
     }
     return queries.empty() ? 0.0f : static_cast<float>(sum / static_cast<double>(queries.size()));
@@ -93,23 +94,23 @@ bool same_heads(const ModelConfig& a, const ModelConfig& b) {
                       });
 }
 
-Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how,
-                                          ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<float> > head_distances(const Trace& a, const Trace& b, const Alignment& how,
+                                           ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = a.config();
     if (!same_heads(c, b.config()))
         return Error{
             a.model->name + " and " + b.model->name +
             " have different numbers of layers or heads, so their heads cannot be compared one by one."};
-    std::map<std::pair<int, int>, SitePairs> pairs;  // by stacks of queries and keys
-    for (int site = 0; site < c.sites(); ++site)
-        if (auto& p = pairs[{c.site(site).stack, c.site(site).key_stack()}]; p.queries.empty())
-            p = align_sites(how, a, site, b, site);
+    std::map<std::pair<int, int>, BlockPairs> pairs;  // by stacks of queries and keys
+    for (int block = 0; block < c.blocks(); ++block)
+        if (auto& p = pairs[{c.block(block).stack, c.block(block).key_stack()}]; p.queries.empty())
+            p = align_blocks(how, a, block, b, block);
     std::vector<float> out(static_cast<size_t>(c.head_count()));
     const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
         const AttentionHead h = c.head_at(static_cast<size_t>(i));
-        const SitePairs& tokens = pairs.at({c.site(h.site).stack, c.site(h.site).key_stack()});
-        out[static_cast<size_t>(i)] = head_distance(a, h.site, h.head, b, h.site, h.head, tokens, cancel);
+        const BlockPairs& tokens = pairs.at({c.block(h.block).stack, c.block(h.block).key_stack()});
+        out[static_cast<size_t>(i)] = head_distance(a, h.block, h.head, b, h.block, h.head, tokens, cancel);
     });
     return out;
 }
@@ -155,8 +156,8 @@ std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_
     return out;
 }
 
-Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs,
-                                                 ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<float> > prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs,
+                                                  ThreadPool& pool, const CancelFlag* cancel) {
     std::vector<float> out(pairs.size(), std::numeric_limits<float>::quiet_NaN());
     std::vector<size_t> differ;
     for (size_t i = 0; i < pairs.size(); ++i) {

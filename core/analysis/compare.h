@@ -22,15 +22,15 @@ float relative_entropy(const Vector& p, const Vector& q);
 TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const Trace& b, int stack_b);
 
 /// Pairs of the tokens that an attention block of A and one of B read: queries, keys.
-struct SitePairs {
+struct BlockPairs {
     TokenPairs queries, keys;
 };
-SitePairs align_sites(const Alignment& how, const Trace& a, int site_a, const Trace& b, int site_b);
+BlockPairs align_blocks(const Alignment& how, const Trace& a, int block_a, const Trace& b, int block_b);
 
 /// The divergence of two heads' rows, averaged over the queries that both have; keys that one of them lacks
 /// weigh 0 there. Where `cancel` is set on the way, it is of the first queries alone.
-float head_distance(const Trace& a, int site_a, int head_a, const Trace& b, int site_b, int head_b,
-                    const SitePairs& pairs, const CancelFlag* cancel = nullptr);
+float head_distance(const Trace& a, int block_a, int head_a, const Trace& b, int block_b, int head_b,
+                    const BlockPairs& pairs, const CancelFlag* cancel = nullptr);
 
 /// That of each head of A and the same head of B, by ModelConfig::head_index. The two models need as many
 /// blocks and heads.

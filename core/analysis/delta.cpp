@@ -14,10 +14,10 @@ namespace {
 constexpr int kTokensMoved = 8, kTokensOfHead = 3;
 
 /// Attention blocks that write into one stack, layer by layer.
-std::vector<int> sites_of(const ModelConfig& c, int stack) {
+std::vector<int> blocks_of(const ModelConfig& c, int stack) {
     std::vector<int> out;
     for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer)
-        for (const int site : c.sites_of(stack, layer)) out.push_back(site);
+        for (const int block : c.blocks_of(stack, layer)) out.push_back(block);
     return out;
 }
 
@@ -29,23 +29,24 @@ DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part,
 
 void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s,
                    ThreadPool& pool) {
-    const Eigen::RowVectorXf whole = trace.attn_out(w.site, w.query, 1, pool).row(0);
+    const Eigen::RowVectorXf whole = trace.attn_out(w.block, w.query, 1, pool).row(0);
     for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
-    if (trace.adds_bias(w.site)) s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
+    if (trace.adds_bias(w.block)) s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
 }
 
 void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, ThreadPool& pool) {
-    const Matrix parts = key_contributions(trace, w.site, w.head, w.query, pool);
+    const Matrix parts = key_contributions(trace, w.block, w.head, w.query, pool);
     const Eigen::RowVectorXf whole = parts.colwise().sum();
     for (Index k = 0; k < parts.rows(); ++k) s.keys.push_back(part_of(parts.row(k), whole));
 }
 
 void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s,
                        ThreadPool& pool) {
-    const bool last = trace.config().site(w.site).stack + 1 == static_cast<int>(trace.config().stacks.size());
+    const bool last =
+        trace.config().block(w.block).stack + 1 == static_cast<int>(trace.config().stacks.size());
     const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
     if (!path) return;
-    const Vector logits = path->logits(trace.attn_out(w.site, w.query, 1, pool), pool).row(0).transpose();
+    const Vector logits = path->logits(trace.attn_out(w.block, w.query, 1, pool), pool).row(0).transpose();
     for (const int id : ranked_ids(logits, kTokensMoved)) s.raised.push_back({id, logits[id]});
     for (const int id : ranked_ids(-logits, kTokensMoved)) s.lowered.push_back({id, logits[id]});
     const Matrix by_head = path->logits(additions, pool);
@@ -55,31 +56,31 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
 
 }  // namespace
 
-Matrix key_contributions(const Trace& trace, int site, int head, int query, ThreadPool& pool) {
-    const int heads = trace.config().heads(site), d = trace.config().d_head(site);
-    Matrix weighted = Matrix::Zero(trace.key_count(site), Index{heads} * d);
+Matrix key_contributions(const Trace& trace, int block, int head, int query, ThreadPool& pool) {
+    const int heads = trace.config().heads(block), d = trace.config().d_head(block);
+    Matrix weighted = Matrix::Zero(trace.key_count(block), Index{heads} * d);
     for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
-        const Matrix pattern = trace.pattern_rows(site, h, query, 1);
-        weighted.middleCols(Index{h} * d, d) = pattern.row(0).transpose().asDiagonal() * trace.v(site, h);
+        const Matrix pattern = trace.pattern_rows(block, h, query, 1);
+        weighted.middleCols(Index{h} * d, d) = pattern.row(0).transpose().asDiagonal() * trace.v(block, h);
     }
-    Linear o = trace.weights(site).o;
+    Linear o = trace.weights(block).o;
     o.bias = nullptr;
-    if (trace.rule(site).skipped) weighted.setZero();
+    if (trace.rule(block).skipped) weighted.setZero();
     Matrix out(weighted.rows(), o.out);
     apply_linear(pool, weighted, o, out);
     return out;
 }
 
-Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool,
-                       const CancelFlag* cancel) {
-    DeltaMaps m{sites_of(trace.config(), w.stack), {}, {}, {}};
+Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool,
+                         const CancelFlag* cancel) {
+    DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
     const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(),
-                columns = static_cast<Index>(m.sites.size());
+                columns = static_cast<Index>(m.blocks.size());
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
     for (Index i = 0; i < columns; ++i) {
         if (stopped(cancel)) return cancelled();
-        const Matrix before = trace.resid_before(m.sites[static_cast<size_t>(i)], pool);
-        const Matrix delta = trace.attn_out(m.sites[static_cast<size_t>(i)], pool);
+        const Matrix before = trace.resid_before(m.blocks[static_cast<size_t>(i)], pool);
+        const Matrix delta = trace.attn_out(m.blocks[static_cast<size_t>(i)], pool);
         const Matrix after = before + delta;
         m.before.col(i) = before.rowwise().norm();
         m.delta.col(i) = delta.rowwise().norm();
@@ -89,33 +90,34 @@ Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& w, ThreadPool&
     return m;
 }
 
-Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool,
-                        const CancelFlag* cancel) {
+Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool,
+                          const CancelFlag* cancel) {
     const ModelConfig& c = trace.config();
     DeltaSplit s;
-    const Matrix additions = trace.head_additions(w.site, w.query, pool);
+    const Matrix additions = trace.head_additions(w.block, w.query, pool);
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     find_moved_tokens(trace, w, additions, s, pool);
     s.norm_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
-    for (const int site : sites_of(c, c.site(w.site).stack)) {
+    for (const int block : blocks_of(c, c.block(w.block).stack)) {
         if (stopped(cancel)) return cancelled();
-        const Matrix results = trace.results(site, w.query, pool);
-        for (int h = 0; h < c.heads(site); ++h) s.norm_by_head[c.head_index(site, h)] = results.row(h).norm();
+        const Matrix results = trace.results(block, w.query, pool);
+        for (int h = 0; h < c.heads(block); ++h)
+            s.norm_by_head[c.head_index(block, h)] = results.row(h).norm();
     }
-    if (c.site(w.site).stack + 1 == static_cast<int>(c.stacks.size()) && trace.model->has_logits()) {
-        TRY(const Lens lens, find(trace, LensWanted{w.query, 1}, pool, cancel));
+    if (c.block(w.block).stack + 1 == static_cast<int>(c.stacks.size()) && trace.model->has_logits()) {
+        TRY(const Lens lens, answer(trace, LensWanted{w.query, 1}, pool, cancel));
         for (const auto& layer : lens.top) s.after_layer.push_back(layer[0]);
     }
     return s;
 }
 
-Result<Projection> find(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
-                        const CancelFlag* cancel) {
+Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
+                          const CancelFlag* cancel) {
     std::vector<Matrix> steps;
-    if (w.site >= 0) {
-        steps.push_back(trace.resid_before(w.site, pool));
-        steps.push_back(steps[0] + trace.attn_out(w.site, pool));
+    if (w.block >= 0) {
+        steps.push_back(trace.resid_before(w.block, pool));
+        steps.push_back(steps[0] + trace.attn_out(w.block, pool));
     } else {
         const StackActivations& stack = trace.stack(w.stack);
         for (const auto& layer : stack.layers) steps.push_back(layer->resid_pre);

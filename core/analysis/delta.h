@@ -11,8 +11,8 @@ namespace headlight {
 
 /// Lengths over all tokens and attention blocks of one stack.
 struct DeltaMaps {
-    std::vector<int> sites;        // in the order in which the residual stream meets them
-    Matrix before, delta, cosine;  // [n, sites]: ‖E‖, ‖ΔE‖ (attn_out), cosine of E and E + ΔE
+    std::vector<int> blocks;       // in the order in which the residual stream meets them
+    Matrix before, delta, cosine;  // [n, blocks]: ‖E‖, ‖ΔE‖ (attn_out), cosine of E and E + ΔE
 };
 
 struct DeltaMapsWanted {
@@ -21,8 +21,8 @@ struct DeltaMapsWanted {
     bool operator==(const DeltaMapsWanted&) const = default;
 };
 
-Result<DeltaMaps> find(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
-                       const CancelFlag* cancel);
+Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
+                         const CancelFlag* cancel);
 
 /// A part of one ΔE: a head's, the output bias's, or what came from one key.
 struct DeltaPart {
@@ -50,17 +50,17 @@ struct DeltaSplit {
 
 struct DeltaSplitWanted {
     using Answer = DeltaSplit;
-    int site = 0, query = 0;
+    int block = 0, query = 0;
     int head = -1;  // whose keys; −1: all heads together
     bool operator==(const DeltaSplitWanted&) const = default;
 };
 
-Result<DeltaSplit> find(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool,
-                        const CancelFlag* cancel);
+Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel);
 
 /// [keys, d_model]: what each key adds through one head (−1: all of them) at one query, pattern · v · W_O.
 /// They sum to the head's result (to the sum of results).
-Matrix key_contributions(const Trace& trace, int site, int head, int query, ThreadPool& pool);
+Matrix key_contributions(const Trace& trace, int block, int head, int query, ThreadPool& pool);
 
 /// The embeddings in the plane in which they vary most.
 struct Projection {
@@ -72,11 +72,11 @@ struct Projection {
 struct ProjectionWanted {
     using Answer = Projection;
     int stack = 0;
-    int site = -1;  // before and after this block; −1: through all layers
+    int block = -1;  // before and after this block; −1: through all layers
     bool operator==(const ProjectionWanted&) const = default;
 };
 
-Result<Projection> find(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool,
-                        const CancelFlag* cancel);
+Result<Projection> answer(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -6,7 +6,7 @@ namespace headlight {
 
 bool has_direct_path(const Model& m) {
     const ModelConfig& c = m.config;
-    return c.norm_place == NormPlace::before && !c.masked_head && c.kind != ModelKind::vision &&
+    return c.norm_place == NormPlace::before && !c.mlm_head && c.kind != ModelKind::vision &&
            m.has_logits() && m.weights.stacks.back().final_norm;
 }
 
@@ -24,11 +24,11 @@ DirectPath::DirectPath(const Trace& trace, int position) : trace_(trace) {
 
 Matrix DirectPath::normalized(ConstMatrixRef vectors) const {
     const ModelConfig& c = trace_.config();
-    const Eigen::Map<const Eigen::RowVectorXf> gain(trace_.model->weights.stacks.back().final_norm.gain,
-                                                    vectors.cols());
+    const Eigen::Map<const Eigen::RowVectorXf> weight(trace_.model->weights.stacks.back().final_norm.weight,
+                                                      vectors.cols());
     Matrix x = vectors;
     if (c.norm == NormKind::layer_norm) x.colwise() -= x.rowwise().mean().eval();
-    return (x.array().rowwise() * (gain.array() * (c.logit_scale / deviation_))).matrix();
+    return (x.array().rowwise() * (weight.array() * (c.logit_scale / deviation_))).matrix();
 }
 
 Matrix DirectPath::as_logits(ConstMatrixRef normal, const Linear& head, ThreadPool& pool) const {

@@ -1,3 +1,4 @@
+
 #include "analysis/effects.h"
 
 #include <algorithm>
@@ -7,11 +8,11 @@
 namespace headlight {
 
 namespace {
-constexpr int kHeadsTogether = 16, kMostStages = 5;
+constexpr int kHeadsTogether = 16, kMaxStages = 5;
 }  // namespace
 
-Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
-                                        const CancelFlag* cancel, std::atomic<int>* done) {
+Result<std::vector<float> > head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
+                                         const CancelFlag* cancel, std::atomic<int>* done) {
     const ModelConfig& c = trace.config();
     const Vector own = probabilities_at(trace, position, pool);
     HEADLIGHT_CHECK(token >= 0 && token < own.size());
@@ -23,7 +24,7 @@ Result<std::vector<float>> head_effects(const Trace& trace, int position, int to
         ForwardRequest request = trace.request;
         Change ablation;
         const AttentionHead head = c.head_at(static_cast<size_t>(i));
-        ablation.site = head.site;
+        ablation.block = head.block;
         ablation.head = head.head;
         request.intervention.changes.push_back(std::move(ablation));
         TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
@@ -37,14 +38,14 @@ Result<std::vector<float>> head_effects(const Trace& trace, int position, int to
     return out;
 }
 
-Result<Moved> find(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Moved> answer(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
     Moved out;
     if (!runs.own) return out;
     TRY(out.distances, head_distances(*runs.own, runs.shown, {}, pool, cancel));
     return out;
 }
 
-Result<Stages> find(const Runs& runs, const StagesWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Stages> answer(const Runs& runs, const StagesWanted&, ThreadPool& pool, const CancelFlag* cancel) {
     Stages out;
     if (!runs.own) return out;
     const auto positions = predicting_positions(*runs.own);
@@ -52,7 +53,7 @@ Result<Stages> find(const Runs& runs, const StagesWanted&, ThreadPool& pool, con
     const int position = positions[0];
     out.token = predictions(*runs.own, position, 1, pool)[0].id;
     const auto& changes = runs.shown.request.intervention.changes;
-    out.first = std::max(0, static_cast<int>(changes.size()) - kMostStages);
+    out.first = std::max(0, static_cast<int>(changes.size()) - kMaxStages);
     std::shared_ptr<const Trace> before;
     for (auto count = static_cast<size_t>(out.first); count < changes.size(); ++count) {
         ForwardRequest request = runs.shown.request;

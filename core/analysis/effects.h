@@ -22,7 +22,7 @@ struct MovedWanted {
     using Answer = Moved;
     bool operator==(const MovedWanted&) const = default;
 };
-Result<Moved> find(const Runs& runs, const MovedWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Moved> answer(const Runs& runs, const MovedWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
 
 /// The probability of what the unchanged model predicts, as one change after another was made.
 struct Stages {
@@ -35,6 +35,7 @@ struct StagesWanted {
     using Answer = Stages;
     bool operator==(const StagesWanted&) const = default;
 };
-Result<Stages> find(const Runs& runs, const StagesWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Stages> answer(const Runs& runs, const StagesWanted& wanted, ThreadPool& pool,
+                      const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kBlock = 64, kMostLinks = 12;
+constexpr int kBlock = 64, kMaxLinks = 12;
 
 /// Dinic's algorithm (1970) on a small layered graph.
 class FlowNetwork {
@@ -58,13 +58,13 @@ private:
             }
         return level_[static_cast<size_t>(sink)] >= 0;
     }
-    float push(int node, int sink, float most) {
-        if (node == sink) return most;
+    float push(int node, int sink, float max) {
+        if (node == sink) return max;
         const auto n = static_cast<size_t>(node);
         for (; next_[n] < out_[n].size(); ++next_[n]) {
             Edge& e = edges_[out_[n][next_[n]]];
             if (e.left <= kNothing || level_[static_cast<size_t>(e.to)] != level_[n] + 1) continue;
-            const float sent = push(e.to, sink, std::min(most, e.left));
+            const float sent = push(e.to, sink, std::min(max, e.left));
             if (sent <= 0) continue;
             e.left -= sent;
             edges_[out_[n][next_[n]] ^ 1].left += sent;
@@ -81,19 +81,19 @@ private:
 
 }  // namespace
 
-std::vector<int> self_sites(const ModelConfig& c, int stack) {
+std::vector<int> self_blocks(const ModelConfig& c, int stack) {
     std::vector<int> out;
     for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer)
-        out.push_back(c.sites_of(stack, layer).front());
+        out.push_back(c.blocks_of(stack, layer).front());
     return out;
 }
 
-Matrix mean_pattern(const Trace& trace, int site, const Carriers& carriers, int first, int rows) {
-    Matrix sum = Matrix::Zero(rows, trace.key_count(site));
+Matrix layer_pattern(const Trace& trace, int block, const IncludedHeads& included, int first, int rows) {
+    Matrix sum = Matrix::Zero(rows, trace.key_count(block));
     int count = 0;
-    for (int h = 0; h < trace.config().heads(site); ++h) {
-        if (carriers.left_out.count({site, h})) continue;
-        sum += trace.pattern_rows(site, h, first, rows);
+    for (int h = 0; h < trace.config().heads(block); ++h) {
+        if (included.left_out.count({block, h})) continue;
+        sum += trace.pattern_rows(block, h, first, rows);
         ++count;
     }
     if (count) return sum / static_cast<float>(count);
@@ -101,54 +101,54 @@ Matrix mean_pattern(const Trace& trace, int site, const Carriers& carriers, int 
     return sum;
 }
 
-Result<Matrix> rollout_from(const Trace& trace, const Carriers& carriers, int token, ThreadPool& pool,
+Result<Matrix> rollout_from(const Trace& trace, const IncludedHeads& included, int token, ThreadPool& pool,
                             const CancelFlag* cancel) {
-    const auto sites = self_sites(trace.config(), carriers.stack);
-    const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(),
-              layers = static_cast<int>(sites.size()), blocks = (n + kBlock - 1) / kBlock;
+    const auto blocks = self_blocks(trace.config(), included.stack);
+    const int n = trace.request.inputs[static_cast<size_t>(included.stack)].size(),
+              layers = static_cast<int>(blocks.size()), tiles = (n + kBlock - 1) / kBlock;
     HEADLIGHT_CHECK(token >= 0 && token < n);
     Matrix reached = Matrix::Zero(layers + 1, n);
     reached(layers, token) = 1;
     for (int l = layers - 1; l >= 0; --l) {
         if (stopped(cancel)) return cancelled();
-        Matrix parts = Matrix::Zero(blocks, n);
-        pool.run(blocks, [&](int b) {
+        Matrix parts = Matrix::Zero(tiles, n);
+        pool.run(tiles, [&](int b) {
             const int first = b * kBlock, rows = std::min(kBlock, n - first);
             const auto above = reached.row(l + 1).segment(first, rows);
             if (above.maxCoeff() > 0)
                 parts.row(b) =
-                    above * mean_pattern(trace, sites[static_cast<size_t>(l)], carriers, first, rows);
+                    above * layer_pattern(trace, blocks[static_cast<size_t>(l)], included, first, rows);
         });
         reached.row(l) = 0.5f * parts.colwise().sum() + 0.5f * reached.row(l + 1);
     }
     return reached;
 }
 
-Matrix rollout(const Trace& trace, const Carriers& carriers, ThreadPool& pool) {
-    const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size();
+Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& pool) {
+    const int n = trace.request.inputs[static_cast<size_t>(included.stack)].size();
     check_fits(int64_t{n} * n * 8);
     Matrix out = Matrix::Identity(n, n);
-    for (const int site : self_sites(trace.config(), carriers.stack)) {
+    for (const int block : self_blocks(trace.config(), included.stack)) {
         const Matrix below = out;
         pool.run((n + kBlock - 1) / kBlock, [&](int b) {
             const int first = b * kBlock, rows = std::min(kBlock, n - first);
-            out.middleRows(first, rows) = 0.5f * mean_pattern(trace, site, carriers, first, rows) * below +
+            out.middleRows(first, rows) = 0.5f * layer_pattern(trace, block, included, first, rows) * below +
                                           0.5f * below.middleRows(first, rows);
         });
     }
     return out;
 }
 
-std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, int token,
+std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& included, int token,
                                   const CancelFlag* cancel) {
-    const auto sites = self_sites(trace.config(), carriers.stack);
-    const int n = trace.request.inputs[static_cast<size_t>(carriers.stack)].size(),
-              layers = static_cast<int>(sites.size());
-    if (n > kMostFlowTokens) return {};
+    const auto blocks = self_blocks(trace.config(), included.stack);
+    const int n = trace.request.inputs[static_cast<size_t>(included.stack)].size(),
+              layers = static_cast<int>(blocks.size());
+    if (n > kMaxFlowTokens) return {};
     HEADLIGHT_CHECK(token >= 0 && token < n);
     FlowNetwork network(n * (layers + 1));
     for (int l = 0; l < layers; ++l) {
-        const Matrix pattern = mean_pattern(trace, sites[static_cast<size_t>(l)], carriers, 0, n);
+        const Matrix pattern = layer_pattern(trace, blocks[static_cast<size_t>(l)], included, 0, n);
         for (int q = 0; q < n; ++q)
             for (int k = 0; k < n; ++k)
                 if (const float weight = 0.5f * pattern(q, k) + (q == k ? 0.5f : 0.0f); weight > 1e-5f)
@@ -163,28 +163,29 @@ std::vector<float> attention_flow(const Trace& trace, const Carriers& carriers, 
     return flow;
 }
 
-Result<Graph> find(const Trace& trace, const GraphWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
-    Graph g{self_sites(trace.config(), w.carriers.stack), {}};
-    const int n = trace.request.inputs[static_cast<size_t>(w.carriers.stack)].size();
-    g.links.assign(g.sites.size(), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
-    const int blocks = (n + kBlock - 1) / kBlock;
+Result<Graph> answer(const Trace& trace, const GraphWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    Graph g{self_blocks(trace.config(), w.included.stack), {}};
+    const int n = trace.request.inputs[static_cast<size_t>(w.included.stack)].size();
+    g.links.assign(g.blocks.size(), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
+    const int tiles = (n + kBlock - 1) / kBlock;
     const CancelScope scope(pool, cancel);
-    pool.run(blocks * static_cast<int>(g.sites.size()), [&](int tile) {
-        const auto l = static_cast<size_t>(tile / blocks);
-        const int first = tile % blocks * kBlock;
-        const Matrix rows = mean_pattern(trace, g.sites[l], w.carriers, first, std::min(kBlock, n - first));
+    pool.run(tiles * static_cast<int>(g.blocks.size()), [&](int tile) {
+        const auto l = static_cast<size_t>(tile / tiles);
+        const int first = tile % tiles * kBlock;
+        const Matrix rows = layer_pattern(trace, g.blocks[l], w.included, first, std::min(kBlock, n - first));
         for (Index i = 0; i < rows.rows(); ++i)
             g.links[l][static_cast<size_t>(first + i)] = heaviest_links(
-                rows.row(i).data(), KeyRange{0, static_cast<int>(rows.cols())}, w.share, kMostLinks);
+                rows.row(i).data(), KeyRange{0, static_cast<int>(rows.cols())}, w.share, kMaxLinks);
     });
     return g;
 }
 
-Result<Origins> find(const Trace& trace, const OriginsWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
-    Origins o;
-    TRY(o.reached, rollout_from(trace, w.carriers, w.token, pool, cancel));
+Result<Rollout> answer(const Trace& trace, const RolloutWanted& w, ThreadPool& pool,
+                       const CancelFlag* cancel) {
+    Rollout o;
+    TRY(o.reached, rollout_from(trace, w.included, w.token, pool, cancel));
     if (!w.flow) return o;
-    o.flow = attention_flow(trace, w.carriers, w.token, cancel);
+    o.flow = attention_flow(trace, w.included, w.token, cancel);
     float sum = 0;
     for (const float f : o.flow) sum += f;
     for (float& f : o.flow) f /= std::max(sum, 1e-12f);

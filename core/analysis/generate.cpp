@@ -26,122 +26,127 @@ struct Next {
 };
 
 /// A text that may still grow.
-struct Draft {
-    std::vector<WrittenToken> tokens;
+struct Hypothesis {
+    std::vector<GeneratedToken> tokens;
     std::shared_ptr<const Trace> trace;  // of the last step
     double log_probability = 0;
 };
 
-class Writer {
+class Generator {
 public:
-    Writer(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
-           const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past)
+    Generator(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
+              const GenerationWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past)
         : model_(model),
           request_(request),
           wanted_(wanted),
           pool_(pool),
           cancel_(cancel),
           past_(past),
-          random_(wanted.decoding.seed) {
+          random_(wanted.sampling.seed) {
         room_ = std::min(wanted.length, model->config.context - request.inputs.back().size());
     }
 
-    Result<Writing> write() {
-        Draft draft;
+    Result<Generation> run() {
+        Hypothesis hypothesis;
         for (const int id : wanted_.forced) {
-            if (full(draft)) break;
-            TRY(const Next next, read(draft));
+            if (full(hypothesis)) break;
+            TRY(const Next next, read(hypothesis));
             if (id < 0 || id >= next.log_probability.size())
                 return Error{"The token " + std::to_string(id) + " to write is none of " + model_->name +
                              "'s " + std::to_string(next.log_probability.size()) + "; choose another."};
-            append(draft, id, next);
-            if (ends(id)) return finished(std::move(draft));
+            append(hypothesis, id, next);
+            if (ends(id)) return finished(std::move(hypothesis));
         }
-        return wanted_.decoding.beams > 1 && wanted_.decoding.temperature <= 0 ? search(std::move(draft))
-                                                                               : walk(std::move(draft));
+        return wanted_.sampling.beams > 1 && wanted_.sampling.temperature <= 0
+                   ? beam_search(std::move(hypothesis))
+                   : sample(std::move(hypothesis));
     }
 
 private:
-    bool ends(int id) const { return contains(model_->config.writing.ends, id); }
-    bool full(const Draft& draft) const { return static_cast<int>(draft.tokens.size()) >= room_; }
-
-    float score(const Draft& draft) const {
-        return static_cast<float>(draft.log_probability / std::pow(std::max<size_t>(draft.tokens.size(), 1),
-                                                                   wanted_.decoding.length_penalty));
+    bool ends(int id) const { return contains(model_->config.generation.eos_token_ids, id); }
+    bool full(const Hypothesis& hypothesis) const {
+        return static_cast<int>(hypothesis.tokens.size()) >= room_;
     }
 
-    Writing finished(Draft draft) const {
-        const bool ended = !draft.tokens.empty() && ends(draft.tokens.back().id);
-        const float value = score(draft);
-        return {std::move(draft.tokens), ended, value, std::move(draft.trace)};
+    float score(const Hypothesis& hypothesis) const {
+        return static_cast<float>(
+            hypothesis.log_probability /
+            std::pow(std::max<size_t>(hypothesis.tokens.size(), 1), wanted_.sampling.length_penalty));
+    }
+
+    Generation finished(Hypothesis hypothesis) const {
+        const bool ended = !hypothesis.tokens.empty() && ends(hypothesis.tokens.back().id);
+        const float value = score(hypothesis);
+        return {std::move(hypothesis.tokens), ended, value, std::move(hypothesis.trace)};
     }
 
     /// The pass that chooses the draft's next token, in draft.trace, and what it says.
-    Result<Next> read(Draft& draft) {
+    Result<Next> read(Hypothesis& hypothesis) {
         ForwardRequest request = request_;
-        for (const WrittenToken& token : draft.tokens) append_token(*model_, request.inputs.back(), token.id);
+        for (const GeneratedToken& token : hypothesis.tokens)
+            append_token(*model_, request.inputs.back(), token.id);
         const int last = request.inputs.back().size() - 1;
-        TRY(draft.trace,
-            run_trace(model_, std::move(request), pool_, cancel_, draft.trace ? draft.trace.get() : past_));
-        Next next{log_probabilities(logits_at(*draft.trace, last, pool_)), {}};
+        TRY(hypothesis.trace, run_trace(model_, std::move(request), pool_, cancel_,
+                                        hypothesis.trace ? hypothesis.trace.get() : past_));
+        Next next{log_probabilities(logits_at(*hypothesis.trace, last, pool_)), {}};
         for (const int id : ranked_ids(next.log_probability, kAlternatives))
             next.alternatives.push_back({id, std::exp(next.log_probability[id])});
         return next;
     }
 
-    static void append(Draft& draft, int id, const Next& next) {
-        draft.tokens.push_back({id, std::exp(next.log_probability[id]), next.alternatives});
-        draft.log_probability += next.log_probability[id];
+    static void append(Hypothesis& hypothesis, int id, const Next& next) {
+        hypothesis.tokens.push_back({id, std::exp(next.log_probability[id]), next.alternatives});
+        hypothesis.log_probability += next.log_probability[id];
     }
 
     /// log p with −∞ where the model's rules forbid a token.
-    Vector allowed(const Draft& draft, const Next& next) const {
+    Vector allowed(const Hypothesis& hypothesis, const Next& next) const {
         constexpr float never = -std::numeric_limits<float>::infinity();
-        const WritingRules& rules = model_->config.writing;
+        const GenerationConfig& rules = model_->config.generation;
         Vector out = next.log_probability;
-        const bool begins = draft.tokens.empty() && request_.inputs.back().size() == 1 &&
+        const bool begins = hypothesis.tokens.empty() && request_.inputs.back().size() == 1 &&
                             model_->config.kind == ModelKind::encoder_decoder;
-        if (begins && rules.first >= 0 && rules.first < out.size()) {
+        if (begins && rules.forced_bos_token_id >= 0 && rules.forced_bos_token_id < out.size()) {
             out.setConstant(never);
-            out[rules.first] = 0;
+            out[rules.forced_bos_token_id] = 0;
             return out;
         }
-        for (const int id : rules.banned)
+        for (const int id : rules.suppress_tokens)
             if (id < out.size()) out[id] = never;
         return out;
     }
 
     /// Token by token, the most probable one or a drawn one.
-    Result<Writing> walk(Draft draft) {
-        while (!full(draft)) {
-            TRY(const Next next, read(draft));
-            const int id = draw_token(allowed(draft, next), wanted_.decoding,
+    Result<Generation> sample(Hypothesis hypothesis) {
+        while (!full(hypothesis)) {
+            TRY(const Next next, read(hypothesis));
+            const int id = draw_token(allowed(hypothesis, next), wanted_.sampling,
                                       std::uniform_real_distribution<double>(0, 1)(random_));
-            append(draft, id, next);
+            append(hypothesis, id, next);
             if (ends(id)) break;
         }
-        return finished(std::move(draft));
+        return finished(std::move(hypothesis));
     }
 
     /// A draft and its next token.
     struct Candidate {
-        size_t draft;
+        size_t hypothesis;
         int id;
         double log_probability;
     };
 
     /// The most probable ways to go on from all drafts: enough that `beams` of them do not end.
-    Result<std::vector<Candidate>> candidates(std::vector<Draft>& drafts, std::vector<Next>& next) {
-        const size_t kept = std::max<size_t>(2, 1 + model_->config.writing.ends.size()) *
-                            static_cast<size_t>(wanted_.decoding.beams);
+    Result<std::vector<Candidate>> candidates(std::vector<Hypothesis>& hypotheses, std::vector<Next>& next) {
+        const size_t kept = std::max<size_t>(2, 1 + model_->config.generation.eos_token_ids.size()) *
+                            static_cast<size_t>(wanted_.sampling.beams);
         std::vector<Candidate> out;
         next.clear();
-        for (size_t i = 0; i < drafts.size(); ++i) {
-            TRY(Next one, read(drafts[i]));
-            const Vector may = allowed(drafts[i], one);
+        for (size_t i = 0; i < hypotheses.size(); ++i) {
+            TRY(Next one, read(hypotheses[i]));
+            const Vector may = allowed(hypotheses[i], one);
             for (const int id : ranked_ids(may, static_cast<int>(kept)))
                 if (std::isfinite(may[id]))
-                    out.push_back({i, id, drafts[i].log_probability + one.log_probability[id]});
+                    out.push_back({i, id, hypotheses[i].log_probability + one.log_probability[id]});
             next.push_back(std::move(one));
         }
         std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
@@ -153,21 +158,21 @@ private:
 
     /// Beam search: ends when the best running draft scores no better than the worst of as many finished
     /// ones.
-    Result<Writing> search(Draft first) {
-        const auto beams = static_cast<size_t>(std::min(wanted_.decoding.beams, kMostBeams));
-        std::vector<Draft> running{std::move(first)}, done;
+    Result<Generation> beam_search(Hypothesis first) {
+        const auto beams = static_cast<size_t>(std::min(wanted_.sampling.beams, kMaxBeams));
+        std::vector<Hypothesis> running{std::move(first)}, done;
         std::vector<Next> next;
-        const auto better = [this](const Draft& a, const Draft& b) { return score(a) > score(b); };
+        const auto better = [this](const Hypothesis& a, const Hypothesis& b) { return score(a) > score(b); };
         while (!running.empty() && !full(running[0])) {
             TRY(const auto ways, candidates(running, next));
-            std::vector<Draft> grown;
+            std::vector<Hypothesis> grown;
             for (size_t rank = 0; rank < ways.size(); ++rank) {
-                Draft draft = running[ways[rank].draft];
-                append(draft, ways[rank].id, next[ways[rank].draft]);
-                if (!ends(ways[rank].id) && !full(draft)) {
-                    if (grown.size() < beams) grown.push_back(std::move(draft));
+                Hypothesis hypothesis = running[ways[rank].hypothesis];
+                append(hypothesis, ways[rank].id, next[ways[rank].hypothesis]);
+                if (!ends(ways[rank].id) && !full(hypothesis)) {
+                    if (grown.size() < beams) grown.push_back(std::move(hypothesis));
                 } else if (rank < beams) {
-                    done.push_back(std::move(draft));
+                    done.push_back(std::move(hypothesis));
                 }
             }
             std::stable_sort(done.begin(), done.end(), better);
@@ -175,13 +180,13 @@ private:
             running = std::move(grown);
             if (done.size() == beams && !running.empty() && score(running[0]) <= score(done.back())) break;
         }
-        if (done.empty()) return finished(running.empty() ? Draft() : std::move(running[0]));
+        if (done.empty()) return finished(running.empty() ? Hypothesis() : std::move(running[0]));
         return finished(std::move(done[0]));
     }
 
     const std::shared_ptr<const Model>& model_;
     const ForwardRequest& request_;
-    const WritingWanted& wanted_;
+    const GenerationWanted& wanted_;
     ThreadPool& pool_;
     const CancelFlag* cancel_;
     const Trace* past_;
@@ -190,31 +195,31 @@ private:
 };
 
 Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request,
-                                    const Decoding& decoding, ThreadPool& pool) {
-    std::mt19937_64 random(decoding.seed);
+                                    const SamplingParams& sampling, ThreadPool& pool) {
+    std::mt19937_64 random(sampling.seed);
     TRY(const auto trace, run_trace(model, request, pool));
     for (const int position : predicting_positions(*trace))
         request.inputs[0].ids[static_cast<size_t>(position)] =
-            draw_token(logits_at(*trace, position, pool), decoding,
+            draw_token(logits_at(*trace, position, pool), sampling,
                        std::uniform_real_distribution<double>(0, 1)(random));
     return request.inputs[0].ids;
 }
 
 Status check_writes(const Model& model) {
-    const char* why = why_silent(model);
+    const char* why = why_cannot_generate(model);
     return why ? Status(Error{model.name + " " + why}) : success();
 }
 
 }  // namespace
 
-std::vector<int> Writing::ids() const {
+std::vector<int> Generation::ids() const {
     std::vector<int> out;
-    for (const WrittenToken& token : tokens) out.push_back(token.id);
+    for (const GeneratedToken& token : tokens) out.push_back(token.id);
     if (ended) out.pop_back();
     return out;
 }
 
-int draw_token(const Vector& logits, const Decoding& d, double uniform) {
+int draw_token(const Vector& logits, const SamplingParams& d, double uniform) {
     if (d.temperature <= 0) return ranked_ids(logits, 1)[0];
     const Vector p = probabilities(logits / d.temperature);
     const std::vector<int> order = ranked_ids(p, d.top_k > 0 ? d.top_k : static_cast<int>(p.size()));
@@ -235,7 +240,7 @@ void append_token(const Model& model, Sequence& sequence, int id) {
                                               : "#" + std::to_string(id));
 }
 
-const char* why_silent(const Model& model) {
+const char* why_cannot_generate(const Model& model) {
     if (model.config.kind == ModelKind::vision)
         return "reads images and generates no text; use a language model.";
     if (!model.has_logits())
@@ -244,23 +249,24 @@ const char* why_silent(const Model& model) {
     return nullptr;
 }
 
-Result<Writing> write(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
-                      const WritingWanted& wanted, ThreadPool& pool, const CancelFlag* cancel,
-                      const Trace* past) {
+Result<Generation> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
+                            const GenerationWanted& wanted, ThreadPool& pool, const CancelFlag* cancel,
+                            const Trace* past) {
     TRY_STATUS(check_writes(*model));
     if (model->config.kind == ModelKind::encoder)
         return Error{model->name +
                      " fills masks and does not write on; use a decoder or an encoder–decoder."};
-    TRY(Writing writing, Writer(model, request, wanted, pool, cancel, past).write());
+    TRY(Generation writing, Generator(model, request, wanted, pool, cancel, past).run());
     TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
     return writing;
 }
 
-Result<std::vector<int>> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
-                                  const WritingWanted& wanted, ThreadPool& pool) {
+Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
+                                       const ForwardRequest& request, const GenerationWanted& wanted,
+                                       ThreadPool& pool) {
     TRY_STATUS(check_writes(*model));
-    if (model->config.kind == ModelKind::encoder) return fill_masks(model, request, wanted.decoding, pool);
-    TRY(const Writing writing, write(model, request, wanted, pool));
+    if (model->config.kind == ModelKind::encoder) return fill_masks(model, request, wanted.sampling, pool);
+    TRY(const Generation writing, generate(model, request, wanted, pool));
     return writing.ids();
 }
 

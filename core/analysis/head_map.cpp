@@ -10,7 +10,7 @@ namespace {
 constexpr int kReduced = 32, kRandomTokens = 50;
 }
 
-Result<HeadMap> find(const Trace& trace, const HeadMapWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<HeadMap> answer(const Trace& trace, const HeadMapWanted&, ThreadPool& pool, const CancelFlag* cancel) {
     TRY(const auto heads, summarize_heads(trace, kReduced, pool, cancel));
     const Index cells = heads[0].thumbnail.size();
     Matrix points(static_cast<Index>(heads.size()), cells);
@@ -22,8 +22,8 @@ Result<HeadMap> find(const Trace& trace, const HeadMapWanted&, ThreadPool& pool,
     return HeadMap{plane.points, plane.kept};
 }
 
-Result<RandomStatistics> find(const Trace& trace, const RandomStatisticsWanted&, ThreadPool& pool,
-                              const CancelFlag* cancel) {
+Result<RandomStatistics> answer(const Trace& trace, const RandomStatisticsWanted&, ThreadPool& pool,
+                                const CancelFlag* cancel) {
     if (!trace.has_weights()) return RandomStatistics{};
     const ModelConfig& c = trace.config();
     RandomStatistics out;

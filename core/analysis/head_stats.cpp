@@ -113,25 +113,25 @@ void reduce_row(std::span<const float> row, int q, const KeyRange& range, const 
         thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
-HeadSummary summarize(const Trace& trace, int site, int head, int t, const ThreadPool& pool) {
+HeadSummary summarize(const Trace& trace, int block, int head, int t, const ThreadPool& pool) {
     constexpr int kBlock = 64;
-    const AttentionRule& rule = trace.rule(site);
+    const AttentionRule& rule = trace.rule(block);
     const MaskPlan& mask = rule.mask_of(head);
-    const bool cross = trace.config().site(site).kind == AttentionKind::cross;
-    const int n = trace.query_count(site);
+    const bool cross = trace.config().block(block).kind == AttentionKind::cross;
+    const int n = trace.query_count(block);
     const Cover down{t, n}, across{t, mask.keys};
     HeadSummary out{{}, Matrix::Constant(t, t, -1.0f)};
     std::array<double, kStatistics> sums{};
     std::array<int, kStatistics> counts{};
-    for (int block = 0; block < n && !pool.stopped(); block += kBlock) {
-        Matrix rows = trace.pattern_rows(site, head, block, std::min(kBlock, n - block));
+    for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
+        Matrix rows = trace.pattern_rows(block, head, first, std::min(kBlock, n - first));
         for (int i = 0; i < rows.rows(); ++i) {
-            const int q = block + i;
+            const int q = first + i;
             const KeyRange range = rule.weighed(head, q);
             const std::span<float> row(rows.row(i).data(), static_cast<size_t>(range.end));
             for (size_t s = 0; s < kStatistics; ++s) {
                 if (cross && kTable[s].self_only) continue;
-                const float value = kTable[s].of_query(row, q, trace.queries(site).ids);
+                const float value = kTable[s].of_query(row, q, trace.queries(block).ids);
                 if (std::isnan(value)) continue;
                 sums[s] += value;
                 ++counts[s];
@@ -174,7 +174,7 @@ Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbna
     const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
         const AttentionHead h = trace.config().head_at(static_cast<size_t>(i));
-        out[static_cast<size_t>(i)] = summarize(trace, h.site, h.head, t, pool);
+        out[static_cast<size_t>(i)] = summarize(trace, h.block, h.head, t, pool);
     });
     return out;
 }

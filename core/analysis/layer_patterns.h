@@ -8,17 +8,17 @@
 namespace headlight {
 
 /// One block's pattern; each entry is the largest of `step` × `step` cells, −1 where all of them are masked.
-struct SitePattern {
-    int site = 0, step = 1;
+struct BlockPattern {
+    int block = 0, step = 1;
     Matrix weights;
 };
 
 struct LayerPatternsWanted {
-    using Answer = std::vector<SitePattern>;  // one for each kind, in the order of the sites
+    using Answer = std::vector<BlockPattern>;  // one for each kind, in the order of the blocks
     int layer = 0, head = -1;  // the nearest layer that a stack has; head −1: the mean of all
     bool operator==(const LayerPatternsWanted&) const = default;
 };
-Result<std::vector<SitePattern>> find(const Trace& trace, const LayerPatternsWanted& wanted, ThreadPool& pool,
-                                      const CancelFlag* cancel = nullptr);
+Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatternsWanted& wanted,
+                                         ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

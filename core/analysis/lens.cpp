@@ -46,19 +46,20 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
     const ModelConfig& c = trace.config();
     const int stack = static_cast<int>(c.stacks.size()) - 1;
     Stream s;
-    s.rows.resize(1 + c.head_count() + 2 * Index{c.sites()}, c.d_model);
+    s.rows.resize(1 + c.head_count() + 2 * Index{c.blocks()}, c.d_model);
     s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
     for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
         if (stopped(cancel)) return cancelled();
         Eigen::RowVectorXf mlp =
             trace.resid_post(stack, layer).row(position) -
             trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
-        for (const int site : c.sites_of(stack, layer)) {
-            const Matrix heads = trace.head_additions(site, position, pool);
-            for (int h = 0; h < c.heads(site); ++h) s.add({LogitPart::Kind::head, site, h, 0}, heads.row(h));
-            const Eigen::RowVectorXf out = trace.attn_out(site, position, 1, pool).row(0);
-            if (trace.adds_bias(site))
-                s.add({LogitPart::Kind::attention_bias, site, -1, 0}, out - heads.colwise().sum());
+        for (const int block : c.blocks_of(stack, layer)) {
+            const Matrix heads = trace.head_additions(block, position, pool);
+            for (int h = 0; h < c.heads(block); ++h)
+                s.add({LogitPart::Kind::head, block, h, 0}, heads.row(h));
+            const Eigen::RowVectorXf out = trace.attn_out(block, position, 1, pool).row(0);
+            if (trace.adds_bias(block))
+                s.add({LogitPart::Kind::attention_bias, block, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }
         const bool skipped = trace.stack(stack).layers[static_cast<size_t>(layer)]->no_mlp;
@@ -84,7 +85,7 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
 
 }  // namespace
 
-Result<Lens> find(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     constexpr int kTogether = 64;  // positions whose logits are held at once
     Lens lens{w.first, {}};
     for (int layer = 0; layer <= layer_count(trace); ++layer) {
@@ -101,8 +102,8 @@ Result<Lens> find(const Trace& trace, const LensWanted& w, ThreadPool& pool, con
     return lens;
 }
 
-Result<Attribution> find(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
-                         const CancelFlag* cancel) {
+Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
+                           const CancelFlag* cancel) {
     Attribution a;
     const int layers = layer_count(trace);
     const Vector last = early_logits(trace, layers, w.position, 1, pool).row(0).transpose();

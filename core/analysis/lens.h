@@ -23,12 +23,12 @@ struct LensWanted {
     bool operator==(const LensWanted&) const = default;
 };
 
-Result<Lens> find(const Trace& trace, const LensWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Lens> answer(const Trace& trace, const LensWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
 
 /// A share of one token's logit.
 struct LogitPart {
     enum class Kind { embedding, head, attention_bias, mlp, norm_bias, unembedding_bias } kind;
-    int site = -1, head = -1;  // of heads and attention biases; an MLP has the layer in `site`
+    int block = -1, head = -1;  // of heads and attention biases; an MLP has the layer in `block`
     float logit = 0;
 };
 
@@ -51,7 +51,7 @@ struct AttributionWanted {
 };
 
 /// Direct logit attribution (Elhage et al. 2021).
-Result<Attribution> find(const Trace& trace, const AttributionWanted& wanted, ThreadPool& pool,
-                         const CancelFlag* cancel);
+Result<Attribution> answer(const Trace& trace, const AttributionWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel);
 
 }  // namespace headlight

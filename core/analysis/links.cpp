@@ -5,10 +5,10 @@
 
 namespace headlight {
 
-std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int most) {
+std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int max) {
     std::vector<int> order(static_cast<size_t>(keys.size()));
     std::iota(order.begin(), order.end(), keys.begin);
-    const auto middle = order.begin() + std::min<std::ptrdiff_t>(most, keys.size());
+    const auto middle = order.begin() + std::min<std::ptrdiff_t>(max, keys.size());
     std::partial_sort(order.begin(), middle, order.end(),
                       [&](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
     std::vector<Link> out;
@@ -20,19 +20,19 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float s
     return out;
 }
 
-Result<LayerLinks> find(const Trace& trace, const LinksWanted& w, ThreadPool& pool,
-                        const CancelFlag* cancel) {
-    constexpr int kBlock = 64, kMost = 32;
-    const int n = trace.query_count(w.site), heads = trace.config().heads(w.site);
+Result<LayerLinks> answer(const Trace& trace, const LinksWanted& w, ThreadPool& pool,
+                          const CancelFlag* cancel) {
+    constexpr int kBlock = 64, kMax = 32;
+    const int n = trace.query_count(w.block), heads = trace.config().heads(w.block);
     LayerLinks links;
     links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
     const CancelScope scope(pool, cancel);
     pool.run(heads, [&](int h) {
         for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
-            const Matrix rows = trace.pattern_rows(w.site, h, first, std::min(kBlock, n - first));
+            const Matrix rows = trace.pattern_rows(w.block, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
                 links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(
-                    rows.row(i).data(), trace.rule(w.site).weighed(h, first + i), w.share, kMost);
+                    rows.row(i).data(), trace.rule(w.block).weighed(h, first + i), w.share, kMax);
         }
     });
     return links;

@@ -20,17 +20,17 @@ struct LayerLinks {
 
 struct LinksWanted {
     using Answer = LayerLinks;
-    int site = 0;
+    int block = 0;
     float share = 0.7f;
     bool operator==(const LinksWanted&) const = default;
 };
 
 /// For each query the heaviest keys that together weigh at least `share` of its row, at most 32 of them, so
 /// that memory grows with the tokens and not with their square. An error means that `cancel` was set.
-Result<LayerLinks> find(const Trace& trace, const LinksWanted& wanted, ThreadPool& pool,
-                        const CancelFlag* cancel = nullptr);
+Result<LayerLinks> answer(const Trace& trace, const LinksWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel = nullptr);
 
 /// The heaviest of some keys of a row, until they weigh `share`, at most `most` and none without weight.
-std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int most);
+std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int max);
 
 }  // namespace headlight

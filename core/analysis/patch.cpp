@@ -16,19 +16,19 @@ Result<std::shared_ptr<const Trace>> run_source(const std::string& text, const T
                                                 const CancelFlag* cancel) {
     if (own.config().kind == ModelKind::vision)
         return Error{"A vision model has no text to take a pattern from."};
-    Typed typed;
+    TextInput typed;
     typed.text = text;
-    TRY(ModelInput input, read_typed(*own.model, typed));
+    TRY(ModelInput input, encode_input(*own.model, typed));
     if (input.sequences.size() > 1) input.sequences.back() = own.output();  // the same target
     if (input.sequences[0].size() == 0)
         return Error{"The text to take a pattern from is empty; write it behind freeze:L.H=."};
     return run_trace(own.model, {std::move(input.sequences), {}}, pool, cancel);
 }
 
-Matrix along(const Trace& own, const Trace& source, int site, int head) {
-    const SitePairs pairs = align_sites({}, own, site, source, site);
-    Matrix out = own.pattern(site, head);
-    const Matrix theirs = source.pattern(site, head);
+Matrix along(const Trace& own, const Trace& source, int block, int head) {
+    const BlockPairs pairs = align_blocks({}, own, block, source, block);
+    Matrix out = own.pattern(block, head);
+    const Matrix theirs = source.pattern(block, head);
     for (const TokenPair& query : pairs.queries) {
         if (!query.both()) continue;
         Eigen::RowVectorXf row = Eigen::RowVectorXf::Zero(out.cols());
@@ -54,7 +54,7 @@ Result<Intervention> patched(Intervention intervention, const Trace& own, Thread
         if (!source) {
             TRY(source, run_source(change.from, own, pool, cancel));
         }
-        change.pattern = std::make_shared<const Matrix>(along(own, *source, change.site, change.head));
+        change.pattern = std::make_shared<const Matrix>(along(own, *source, change.block, change.head));
     }
     return intervention;
 }

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMostColumns = 256;
+constexpr int kMaxColumns = 256;
 
 PositionKind kind_of(const ModelConfig& c, const StackWeights& w) {
     if (c.sinusoidal) return PositionKind::sinusoidal;
@@ -37,7 +37,7 @@ void read_vectors(const ModelConfig& c, const Linear& table, int count, Position
     const Matrix whole = position_vectors(c, table, count, out.first_row);
     const int width = static_cast<int>(whole.cols());
     out.between = whole * whole.transpose();
-    const int step = (width + kMostColumns - 1) / kMostColumns;
+    const int step = (width + kMaxColumns - 1) / kMaxColumns;
     out.table.resize(whole.rows(), (width + step - 1) / step);
     const int half = (width + 1) / 2;
     for (Index i = 0; i < out.table.cols(); ++i) {
@@ -128,7 +128,7 @@ Positions positions_of(const Model& model, const PositionsWanted& wanted) {
     return out;
 }
 
-Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) {
+Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) {
     return positions_of(*trace.model, wanted);
 }
 

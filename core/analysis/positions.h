@@ -36,8 +36,8 @@ struct PositionsWanted {
     int count = 64;  // positions, within the context
     bool operator==(const PositionsWanted&) const = default;
 };
-Result<Positions> find(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool,
-                       const CancelFlag* cancel = nullptr);
+Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool,
+                         const CancelFlag* cancel = nullptr);
 
 /// The same from a model alone.
 Positions positions_of(const Model& model, const PositionsWanted& wanted);

@@ -20,11 +20,11 @@
 
 namespace headlight {
 
-/// The table of questions: each names the type of its Answer and is answered by find(runs, question, pool,
+/// The table of questions: each names the type of its Answer and is answered by answer(runs, question, pool,
 /// cancel).
 using Question =
     std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted,
-                 AttributionWanted, GraphWanted, OriginsWanted, HeadMapWanted, RandomStatisticsWanted,
+                 AttributionWanted, GraphWanted, RolloutWanted, HeadMapWanted, RandomStatisticsWanted,
                  HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted,
                  WordAlignmentWanted, LayerPatternsWanted, PositionsWanted>;
 
@@ -34,7 +34,7 @@ Question fitted(const Question& question, const Trace& trace);
 /// What is on show: a run, and the head of it whose picture is shown.
 struct Shown {
     const Trace* trace = nullptr;
-    int site = 0, head = 0;
+    int block = 0, head = 0;
 };
 
 /// Whether an answer to a question goes with the head that is shown: where views put the names of its block's
@@ -47,7 +47,7 @@ bool fits(const DeltaMapsWanted& asked, const Shown& shown);
 bool fits(const DeltaSplitWanted& asked, const Shown& shown);
 bool fits(const ProjectionWanted& asked, const Shown& shown);
 bool fits(const GraphWanted& asked, const Shown& shown);
-bool fits(const OriginsWanted& asked, const Shown& shown);
+bool fits(const RolloutWanted& asked, const Shown& shown);
 bool fits(const HeadPairWanted& asked, const Shown& shown);
 bool fits(const DeltaPairWanted& asked, const Shown& shown);
 bool fits(const WordAlignmentWanted& asked, const Shown& shown);

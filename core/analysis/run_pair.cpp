@@ -1,3 +1,4 @@
+
 #include "analysis/run_pair.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr Index kMaxDistanceCells = 96;
+constexpr Index kMaxCells = 96;
 constexpr size_t kListed = 7;
 constexpr int kTokens = 16;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
@@ -64,7 +65,7 @@ void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
     m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent)
                        .select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
-    m.step = static_cast<int>((std::max(m.a.rows(), m.a.cols()) + kMaxDistanceCells - 1) / kMaxDistanceCells);
+    m.step = static_cast<int>((std::max(m.a.rows(), m.a.cols()) + kMaxCells - 1) / kMaxCells);
     m.small_a = reduced(m.a, m.step, false);
     m.small_b = reduced(m.b, m.step, false);
     m.small_difference = reduced(m.difference, m.step, true);
@@ -72,21 +73,21 @@ void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
 }
 
 bool same_tokens(const ModelConfig& c, int a, int b) {
-    return c.site(a).stack == c.site(b).stack && c.site(a).key_stack() == c.site(b).key_stack();
+    return c.block(a).stack == c.block(b).stack && c.block(a).key_stack() == c.block(b).key_stack();
 }
 
 /// How far every head of B that reads the same tokens is from one of A.
-Result<std::vector<float>> distances_from(const Trace& a, int site, int head, const Trace& b, int site_b,
-                                          const SitePairs& pairs, ThreadPool& pool,
-                                          const CancelFlag* cancel) {
+Result<std::vector<float> > distances_from(const Trace& a, int block, int head, const Trace& b, int block_b,
+                                           const BlockPairs& pairs, ThreadPool& pool,
+                                           const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
     std::vector<float> out(static_cast<size_t>(c.head_count()), kNone);
     const CancelScope scope(pool, cancel);
     pool.run(static_cast<int>(out.size()), [&](int i) {
         const AttentionHead there = c.head_at(static_cast<size_t>(i));
-        if (same_tokens(c, site_b, there.site))
+        if (same_tokens(c, block_b, there.block))
             out[static_cast<size_t>(i)] =
-                head_distance(a, site, head, b, there.site, there.head, pairs, cancel);
+                head_distance(a, block, head, b, there.block, there.head, pairs, cancel);
     });
     return out;
 }
@@ -94,14 +95,14 @@ Result<std::vector<float>> distances_from(const Trace& a, int site, int head, co
 /// The nearest head of B's model whose queries and keys are of the same kind as A's.
 std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairWanted& w) {
     const ModelConfig& c = b.config();
-    int site = std::clamp(w.site_b, 0, c.sites() - 1);
+    int block = std::clamp(w.block_b, 0, c.blocks() - 1);
     const auto fits = [&](int candidate) {
-        return c.site(candidate).kind == a.config().site(w.site).kind ||
+        return c.block(candidate).kind == a.config().block(w.block).kind ||
                c.stacks.size() != a.config().stacks.size();
     };
-    while (site > 0 && !fits(site)) --site;
-    while (site < c.sites() - 1 && !fits(site)) ++site;
-    return {site, std::clamp(w.head_b, 0, c.heads(site) - 1)};
+    while (block > 0 && !fits(block)) --block;
+    while (block < c.blocks() - 1 && !fits(block)) ++block;
+    return {block, std::clamp(w.head_b, 0, c.heads(block) - 1)};
 }
 
 }  // namespace
@@ -118,15 +119,16 @@ const Trace* RunPair::b(const Runs& runs) const {
     return nullptr;
 }
 
-Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& w, ThreadPool& pool,
+                        const CancelFlag* cancel) {
     HeadPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b) return out;
-    const auto [site_b, head_b] =
-        w.runs.versus == Versus::unchanged ? std::pair{w.site, w.head} : partner(a, *b, w);
-    SitePairs pairs = align_sites(w.runs.alignment, a, w.site, *b, site_b);
+    const auto [block_b, head_b] =
+        w.runs.versus == Versus::unchanged ? std::pair{w.block, w.head} : partner(a, *b, w);
+    BlockPairs pairs = align_blocks(w.runs.alignment, a, w.block, *b, block_b);
     out.texts = align_stacks(w.runs.alignment, a, 0, *b, 0);
-    const AttentionSite x = a.config().site(w.site), y = b->config().site(site_b);
+    const AttentionBlock x = a.config().block(w.block), y = b->config().block(block_b);
     out.map.row_labels = pair_labels(pairs.queries, token_labels(a, x.stack), token_labels(*b, y.stack));
     out.map.column_labels =
         pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(*b, y.key_stack()));
@@ -135,13 +137,13 @@ Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& poo
     if (out.each_to_itself) {
         TRY(out.distances, head_distances(a, *b, w.runs.alignment, pool, cancel));
     } else {
-        TRY(out.distances, distances_from(a, w.site, w.head, *b, site_b, pairs, pool, cancel));
+        TRY(out.distances, distances_from(a, w.block, w.head, *b, block_b, pairs, pool, cancel));
     }
     check_fits(static_cast<int64_t>(pairs.queries.size() * pairs.keys.size()) *
                32);  // both sides twice, their difference, its order
     out.map.rows = std::move(pairs.queries);
     out.map.columns = std::move(pairs.keys);
-    fill(out.map, masked_pattern(a, w.site, w.head), masked_pattern(*b, site_b, head_b));
+    fill(out.map, masked_pattern(a, w.block, w.head), masked_pattern(*b, block_b, head_b));
     for (size_t r = 0; r < out.map.rows.size(); ++r) {
         const auto row = static_cast<Index>(r);
         out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(row).cwiseMax(0.0f),
@@ -151,29 +153,29 @@ Result<HeadPair> find(const Runs& runs, const HeadPairWanted& w, ThreadPool& poo
     return out;
 }
 
-Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool,
-                       const CancelFlag* cancel) {
+Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool,
+                         const CancelFlag* cancel) {
     DeltaPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || w.stack >= static_cast<int>(b->config().stacks.size()) || !a.has_weights() || !b->has_weights())
         return out;
-    TRY(const DeltaMaps mine, find(a, DeltaMapsWanted{w.stack}, pool, cancel));
-    TRY(const DeltaMaps theirs, find(*b, DeltaMapsWanted{w.stack}, pool, cancel));
-    if (mine.sites.size() != theirs.sites.size()) return out;
+    TRY(const DeltaMaps mine, answer(a, DeltaMapsWanted{w.stack}, pool, cancel));
+    TRY(const DeltaMaps theirs, answer(*b, DeltaMapsWanted{w.stack}, pool, cancel));
+    if (mine.blocks.size() != theirs.blocks.size()) return out;
     const auto labels_a = token_labels(a, w.stack), labels_b = token_labels(*b, w.stack);
-    out.map.rows = paired_with_itself(static_cast<int>(mine.sites.size()));
+    out.map.rows = paired_with_itself(static_cast<int>(mine.blocks.size()));
     out.map.columns = align_stacks(w.runs.alignment, a, w.stack, *b, w.stack);
-    for (const int site : mine.sites) out.map.row_labels.push_back(site_name(a.config(), site));
+    for (const int block : mine.blocks) out.map.row_labels.push_back(block_name(a.config(), block));
     out.map.column_labels = pair_labels(out.map.columns, labels_a, labels_b);
     const auto ratio = [](const DeltaMaps& m) -> Matrix {
-        return (m.delta.array() / m.before.array().max(1e-12f)).matrix().transpose();
+        return (m.delta.array() / m.before.array().max(1e - 12f)).matrix().transpose();
     };
     fill(out.map, ratio(mine), ratio(theirs));
     return out;
 }
 
-Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& w, ThreadPool& pool,
-                            const CancelFlag* cancel) {
+Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, ThreadPool& pool,
+                              const CancelFlag* cancel) {
     PredictionPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || !a.model->has_logits() || !b->model->has_logits()) return out;
@@ -189,7 +191,7 @@ Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& w, Thr
                          ? places_b.empty() ? -1 : places_b[0]
                          : -1;
     if (out.position_b < 0 && out.position_a >= 0)
-        out.position_b = out.positions[static_cast<size_t>(place_of(out.positions, out.position_a))].b;
+        out.position_b = out.positions[static_cast<size_t>(index_of(out.positions, out.position_a))].b;
     if (out.position_a >= 0 && out.position_b >= 0)
         out.tokens = probability_changes(a, out.position_a, *b, out.position_b, kTokens, pool);
     if (a.config().vocab == b->config().vocab) {

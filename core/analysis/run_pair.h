@@ -62,12 +62,12 @@ struct HeadPair {
 struct HeadPairWanted {
     using Answer = HeadPair;
     RunPair runs;
-    int site = 0, head = 0;      // A
-    int site_b = 0, head_b = 0;  // B; moved to the nearest that B's model has
+    int block = 0, head = 0;      // A
+    int block_b = 0, head_b = 0;  // B; moved to the nearest that B's model has
     bool operator==(const HeadPairWanted&) const = default;
 };
-Result<HeadPair> find(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool,
-                      const CancelFlag* cancel);
+Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool,
+                        const CancelFlag* cancel);
 
 /// ‖ΔE‖/‖E‖ of each attention block and token.
 struct DeltaPair {
@@ -80,8 +80,8 @@ struct DeltaPairWanted {
     int stack = 0;
     bool operator==(const DeltaPairWanted&) const = default;
 };
-Result<DeltaPair> find(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool,
-                       const CancelFlag* cancel);
+Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool,
+                         const CancelFlag* cancel);
 
 /// What both predict.
 struct PredictionPair {
@@ -98,7 +98,7 @@ struct PredictionPairWanted {
     int position = -1;  // of A; −1: where it predicts
     bool operator==(const PredictionPairWanted&) const = default;
 };
-Result<PredictionPair> find(const Runs& runs, const PredictionPairWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel);
+Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& wanted, ThreadPool& pool,
+                              const CancelFlag* cancel);
 
 }  // namespace headlight

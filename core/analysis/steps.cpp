@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLeast = -2, kMost = 25;  // between them the largest e^score has few enough digits to read
+constexpr float kMin = -2, kMax = 25;  // between them the largest e^score has few enough digits to read
 
 /// e^score of the keys that take part; the same of all keys of a fully masked row, which is uniform
 /// (MaskPlan).
@@ -20,7 +20,7 @@ void exponentiate(Steps& s) {
     float largest = fully_masked ? 0 : -std::numeric_limits<float>::infinity();
     for (const KeyStep& k : s.keys)
         if (k.allowed) largest = std::max(largest, k.score);
-    s.shift = largest < kLeast || largest > kMost ? largest : 0;
+    s.shift = largest < kMin || largest > kMax ? largest : 0;
     for (KeyStep& k : s.keys) {
         k.exp = fully_masked ? 1 : k.allowed ? std::exp(static_cast<double>(k.score) - s.shift) : 0;
         s.sum += k.exp;
@@ -29,17 +29,17 @@ void exponentiate(Steps& s) {
 
 }  // namespace
 
-Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
-    HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.site));
-    const AttentionRule& rule = trace.rule(w.site);
-    const auto q = trace.q(w.site, w.head), k = trace.k(w.site, w.head), v = trace.v(w.site, w.head);
-    Matrix scores(1, trace.key_count(w.site));
+Result<Steps> answer(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
+    HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.block));
+    const AttentionRule& rule = trace.rule(w.block);
+    const auto q = trace.q(w.block, w.head), k = trace.k(w.block, w.head), v = trace.v(w.block, w.head);
+    Matrix scores(1, trace.key_count(w.block));
     attention_scores(rule, w.head, q, k, w.query, 0, scores);
-    Matrix bias = Matrix::Zero(1, trace.key_count(w.site));
+    Matrix bias = Matrix::Zero(1, trace.key_count(w.block));
     rule.bias.add(w.head, w.query, 0, bias);
-    const Matrix pattern = trace.pattern_rows(w.site, w.head, w.query, 1);
+    const Matrix pattern = trace.pattern_rows(w.block, w.head, w.query, 1);
     Steps s;
-    for (int key = 0; key < trace.key_count(w.site); ++key) {
+    for (int key = 0; key < trace.key_count(w.block); ++key) {
         KeyStep step;
         step.dot = q.row(w.query).dot(k.row(key));
         step.scaled = step.dot * rule.scale;
@@ -54,7 +54,7 @@ Result<Steps> find(const Trace& trace, const StepsWanted& w, ThreadPool& pool, c
     }
     exponentiate(s);
     s.z = (pattern * v).row(0).transpose();
-    s.delta = trace.results(w.site, w.query, pool).row(w.head).transpose();
+    s.delta = trace.results(w.block, w.query, pool).row(w.head).transpose();
     return s;
 }
 

@@ -32,10 +32,11 @@ struct Steps {
 
 struct StepsWanted {
     using Answer = Steps;
-    int site = 0, head = 0, query = 0;
+    int block = 0, head = 0, query = 0;
     bool operator==(const StepsWanted&) const = default;
 };
 
-Result<Steps> find(const Trace& trace, const StepsWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Steps> answer(const Trace& trace, const StepsWanted& wanted, ThreadPool& pool,
+                     const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+
 #include "analysis/word_alignment.h"
 
 #include <algorithm>
@@ -51,25 +52,25 @@ float entropy_bits(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
 
 }  // namespace
 
-Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel) {
-    const AttentionSite site = trace.config().site(wanted.site);
+Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
+                             const CancelFlag* cancel) {
+    const AttentionBlock block = trace.config().block(wanted.block);
     WordAlignment out;
-    AlignedSide rows = side_of(trace, site.stack);
-    const bool chooses = !wanted.as_read && &trace.queries(wanted.site) ==
+    AlignedSide rows = side_of(trace, block.stack);
+    const bool chooses = !wanted.as_read && &trace.queries(wanted.block) ==
                                                 &trace.output();  // an encoder's queries choose no token
     if (chooses)
         rows = chosen_side(
             trace, std::move(rows),
-            wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.site), pool));
-    const AlignedSide columns = side_of(trace, site.key_stack());
+            wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.block), pool));
+    const AlignedSide columns = side_of(trace, block.key_stack());
     out.row_of_token = wanted.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
     out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);
     out.columns = join_labels(columns.labels, out.column_of_token);
     if (stopped(cancel)) return cancelled();
     out.weights =
-        join_pattern(mean_pattern(trace, wanted.site, wanted.heads), out.row_of_token, out.column_of_token);
+        join_pattern(mean_pattern(trace, wanted.block, wanted.heads), out.row_of_token, out.column_of_token);
     for (Index r = 0; r < out.weights.rows(); ++r) {
         Index best = 0;
         out.weights.row(r).maxCoeff(&best);
@@ -97,11 +98,11 @@ float alignment_bits(const Matrix& pattern) {
     return entropy_bits(pattern.colwise().mean()) - rows / static_cast<float>(pattern.rows());
 }
 
-int cross_site(const ModelConfig& c, int site) {
-    if (c.site(site).kind == AttentionKind::cross) return site;
+int cross_block(const ModelConfig& c, int block) {
+    if (c.block(block).kind == AttentionKind::cross) return block;
     if (!c.decoder().cross) return -1;
-    const int first = c.sites() - c.decoder().layers;
-    return first + std::min(c.site(site).layer, c.decoder().layers - 1);
+    const int first = c.blocks() - c.decoder().layers;
+    return first + std::min(c.block(block).layer, c.decoder().layers - 1);
 }
 
 }  // namespace headlight

@@ -21,7 +21,7 @@ struct WordAlignment {
 
 struct WordAlignmentWanted {
     using Answer = WordAlignment;
-    int site = 0;
+    int block = 0;
     std::vector<int> heads;  // whose mean is taken; none: all of the block
     bool by_words = false;   // sub-words joined: the mean over a word's queries, the sum over its keys
     bool as_read =
@@ -29,8 +29,8 @@ struct WordAlignmentWanted {
     int last = -1;  // what the last query chose; −1: the most probable token
     bool operator==(const WordAlignmentWanted&) const = default;
 };
-Result<WordAlignment> find(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel = nullptr);
+Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
+                             const CancelFlag* cancel = nullptr);
 
 /// Pairs of rows whose strongest columns stand in the other order: 0 where the target keeps the source's
 /// order.
@@ -42,6 +42,6 @@ int count_crossings(const std::vector<int>& strongest);
 float alignment_bits(const Matrix& pattern);
 
 /// The cross-attention block of a model that is nearest to a block, or −1 where it has none.
-int cross_site(const ModelConfig& config, int site);
+int cross_block(const ModelConfig& config, int block);
 
 }  // namespace headlight

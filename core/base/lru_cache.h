@@ -30,8 +30,8 @@ public:
     }
 
     /// Drops the longest unused until what remains costs no more than `most`.
-    void trim(size_t most) {
-        while (cost_ > most) {
+    void trim(size_t max) {
+        while (cost_ > max) {
             cost_ -= entries_.back().cost;
             places_.erase(entries_.back().name);
             entries_.pop_back();

@@ -37,10 +37,10 @@ std::atomic<void*> reserve{nullptr};
 
 /// What a control group still allows, or `otherwise` where it sets no limit.
 int64_t left_in_group(int64_t otherwise) {
-    int64_t most = 0, used = 0;
-    std::ifstream("/sys/fs/cgroup/memory.max") >> most;  // "max" reads as 0
+    int64_t max = 0, used = 0;
+    std::ifstream("/sys/fs/cgroup/memory.max") >> max;  // "max" reads as 0
     std::ifstream("/sys/fs/cgroup/memory.current") >> used;
-    return most > 0 ? std::max<int64_t>(most - used, 1) : otherwise;
+    return max > 0 ? std::max<int64_t>(max - used, 1) : otherwise;
 }
 
 }  // namespace

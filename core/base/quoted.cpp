@@ -20,12 +20,12 @@ std::string printable(std::string_view text) {
     return out;
 }
 
-std::string shortened(std::string_view text, size_t most) {
-    const size_t enough = 4 * most;  // bytes at each end that surely hold so many characters
-    if (text.size() <= 2 * enough) return shorten_middle(valid_utf8(text), most);
+std::string shortened(std::string_view text, size_t max) {
+    const size_t enough = 4 * max;  // bytes at each end that surely hold so many characters
+    if (text.size() <= 2 * enough) return shorten_middle(valid_utf8(text), max);
     return shorten_middle(
         valid_utf8(std::string(text.substr(0, enough)) + std::string(text.substr(text.size() - enough))),
-        most);
+        max);
 }
 
 std::string in_quotes(std::string_view text) { return "\"" + shortened(text) + "\""; }

@@ -14,7 +14,7 @@ char32_t control_picture(char32_t c);
 std::string printable(std::string_view text);
 
 /// At most `most` characters of a text, both ends of it; bytes that are not UTF-8 as U+FFFD.
-std::string shortened(std::string_view text, size_t most = 90);
+std::string shortened(std::string_view text, size_t max = 90);
 
 /// The same in quotation marks. What a message repeats of its input goes through one of the two, so that it
 /// repeats at most 200 characters.

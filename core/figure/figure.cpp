@@ -46,7 +46,7 @@ std::string decimals(double value, int digits) {
 
 namespace {
 
-constexpr Index kMostRectangles = 256;  // cells per side drawn as vectors
+constexpr Index kMaxRectangles = 256;  // cells per side drawn as vectors
 
 Rgb cell_color(const FigureOptions& o, const Colormap& map, float weight, float largest, float row_largest) {
     return color_of(map, scale_position(o.scale, weight, largest, row_largest));
@@ -74,15 +74,15 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
         const auto [top, bottom] = covered(y, high, down);
         for (int x = 0; x < wide; ++x) {
             const auto [left, right] = covered(x, wide, across);
-            float most = -1, of_row = 1;
+            float max = -1, of_row = 1;
             for (Index r = top; r < bottom; ++r)
                 for (Index c = left; c < right; ++c) {
                     const float v = in_rows ? w(r, c) : w(c, r);
-                    if (v <= most) continue;
-                    most = v;
+                    if (v <= max) continue;
+                    max = v;
                     of_row = row_largest[in_rows ? r : c];
                 }
-            const Rgb color = most < 0 ? Rgb{0xEE, 0xF0, 0xF2} : cell_color(o, map, most, largest, of_row);
+            const Rgb color = max < 0 ? Rgb{0xEE, 0xF0, 0xF2} : cell_color(o, map, max, largest, of_row);
             row[x] = static_cast<uint32_t>(color.r << 16 | color.g << 8 | color.b);
         }
     }
@@ -203,7 +203,7 @@ void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, f
 
 void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
                   float largest) {
-    if (std::max(w.rows(), w.cols()) > kMostRectangles || cell < 4)
+    if (std::max(w.rows(), w.cols()) > kMaxRectangles || cell < 4)
         return draw_as_picture(canvas, w, x, y, cell, o, largest);
     const PageCells cells{w, o.queries, x, y, cell, cell >= 12 ? 0.75 : 0};
     std::vector<int> indices = color_indices(cells, o, largest);

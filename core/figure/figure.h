@@ -15,8 +15,8 @@ namespace headlight {
 
 /// A figure's style and what it shows.
 struct FigureOptions : FigureStyle {
-    int site = 0, head = 0;  // which attention block (ModelConfig::site), which head
-    double most_cell = 0;    // of one head: no cell is larger, where that is not 0
+    int block = 0, head = 0;  // which attention block (ModelConfig::block), which head
+    double most_cell = 0;     // of one head: no cell is larger, where that is not 0
 };
 
 /// A row of the table of figures.
@@ -38,7 +38,7 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
                              ThreadPool& pool);
 
 /// " Row 3 is fully masked: …" for captions, "" where no row of the head is (MaskPlan).
-std::string fully_masked_note(const Trace& trace, int site, int head);
+std::string fully_masked_note(const Trace& trace, int block, int head);
 
 /// Makes a figure and writes it, whole or not at all.
 Status write_figure(const std::filesystem::path& path, const FigureKind& kind,

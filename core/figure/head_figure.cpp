@@ -43,9 +43,9 @@ Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& w
 }
 
 Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
-    check_fits(int64_t{trace.query_count(o.site)} * trace.key_count(o.site) *
+    check_fits(int64_t{trace.query_count(o.block)} * trace.key_count(o.block) *
                12);  // as it is, as it is shown, the tokens kept
-    const Matrix own = masked_pattern(trace, o.site, o.head),
+    const Matrix own = masked_pattern(trace, o.block, o.head),
                  whole = o.drop_sink ? without_first_key(own) : own;
     const Matrix kept = whole(queries.kept, keys.kept);
     return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;
@@ -172,8 +172,8 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
 std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
     std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " +
                       kScaleNames[static_cast<int>(o.scale)] + " scale.";
-    if (trace.rule(o.site).mask_of(o.head).hides_any()) out += " Hatched: masked.";
-    out += fully_masked_note(trace, o.site, o.head);
+    if (trace.rule(o.block).mask_of(o.head).hides_any()) out += " Hatched: masked.";
+    out += fully_masked_note(trace, o.block, o.head);
     if (o.drop_sink) out += " First key left out, rows renormalized.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
@@ -182,8 +182,8 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
 
 }  // namespace
 
-std::string fully_masked_note(const Trace& trace, int site, int head) {
-    const auto rows = fully_masked_rows(trace, site, head);
+std::string fully_masked_note(const Trace& trace, int block, int head) {
+    const auto rows = fully_masked_rows(trace, block, head);
     if (rows.empty()) return "";
     if (rows.size() == 1)
         return " Row " + std::to_string(rows[0]) + " is fully masked: it falls back to uniform attention.";
@@ -191,11 +191,11 @@ std::string fully_masked_note(const Trace& trace, int site, int head) {
 }
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
-    const AttentionSite site = trace->config().site(o.site);
-    TRY(const Tokens queries, choose_tokens(*trace, site.stack, o.tokens, o.join_words));
+    const AttentionBlock block = trace->config().block(o.block);
+    TRY(const Tokens queries, choose_tokens(*trace, block.stack, o.tokens, o.join_words));
     TRY(const Tokens keys,
-        choose_tokens(*trace, site.key_stack(),
-                      o.keys.empty() && site.stack == site.key_stack() ? o.tokens : o.keys, o.join_words));
+        choose_tokens(*trace, block.key_stack(),
+                      o.keys.empty() && block.stack == block.key_stack() ? o.tokens : o.keys, o.join_words));
     const Matrix weights = choose_weights(*trace, o, queries, keys);
     Labels labels{queries.labels, keys.labels};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
@@ -208,7 +208,7 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
         {l.width, l.height, o.dpi},
         [trace, o, labels, weights, largest, l, caption](Canvas& canvas) {
             begin_figure(canvas, {l.width, l.height, o.dpi}, o,
-                         "Head " + head_name(trace->config(), o.site, o.head) + " of " + trace->model->name);
+                         "Head " + head_name(trace->config(), o.block, o.head) + " of " + trace->model->name);
             const double wide = l.cell * static_cast<double>(labels.across.size()),
                          high = l.cell * static_cast<double>(labels.down.size());
             draw_weights(canvas, weights, l.left, l.top, l.cell, o, largest);

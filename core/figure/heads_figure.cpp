@@ -22,12 +22,12 @@ struct Grid {
 };
 
 Grid whole_grid(const ModelConfig& c) {
-    Grid g{c.sites(), c.max_heads(), {}, {}, {}};
-    for (int site = 0; site < c.sites(); ++site) {
+    Grid g{c.blocks(), c.max_heads(), {}, {}, {}};
+    for (int block = 0; block < c.blocks(); ++block) {
         for (int head = 0; head < g.across; ++head)
-            g.heads.push_back(c.has_head({site, head}) ? std::optional(c.head_index(site, head))
-                                                       : std::nullopt);
-        g.row_names.push_back(site_name(c, site));
+            g.heads.push_back(c.has_head({block, head}) ? std::optional(c.head_index(block, head))
+                                                        : std::nullopt);
+        g.row_names.push_back(block_name(c, block));
     }
     return g;
 }
@@ -37,8 +37,8 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     std::istringstream parts(wanted);
     for (std::string part; std::getline(parts, part, ',');) {
         TRY(const AttentionHead named, parse_head(c, part, "--only-heads"));
-        g.heads.push_back(c.head_index(named.site, named.head));
-        g.names.push_back(head_name(c, named.site, named.head));
+        g.heads.push_back(c.head_index(named.block, named.head));
+        g.names.push_back(head_name(c, named.block, named.head));
     }
     return g;
 }

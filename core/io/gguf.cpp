@@ -1,4 +1,6 @@
+
 // Every count is bounded by the bytes that are left before anything is read or allocated for it.
+
 #include "io/gguf.h"
 
 #include <cmath>
@@ -13,17 +15,17 @@ namespace headlight {
 
 namespace {
 
-constexpr uint64_t kMostTensors = 1u << 20, kMostEntries = 1u << 20, kMostElements = 8u << 20,
+constexpr uint64_t kMaxTensors = 1u << 20, kMaxEntries = 1u << 20, kMaxElements = 8u << 20,
                    kLongestName = 1u << 16;
-constexpr int64_t kMostValues = int64_t{1} << 44;
+constexpr int64_t kMaxValues = int64_t{1} << 44;
 constexpr int kDeepest = 3;
 
 enum ValueType : uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 
 /// Reads from the front; the first thing that does not fit is remembered as the error.
-class Reader {
+class GgufReader {
 public:
-    Reader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+    GgufReader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
 
     template <class T>
     T number() {
@@ -33,9 +35,9 @@ public:
         return out;
     }
 
-    std::string text(uint64_t most) {
+    std::string text(uint64_t max) {
         const auto size = number<uint64_t>();
-        if (size > most) fail("a text of " + std::to_string(size) + " bytes");
+        if (size > max) fail("a text of " + std::to_string(size) + " bytes");
         if (failed() || !take(size)) return {};
         return valid_utf8({reinterpret_cast<const char*>(bytes_.data()) + at_ - size, size});
     }
@@ -96,10 +98,10 @@ private:
     Json list(int depth) {
         const auto type = number<uint32_t>();
         const auto count = number<uint64_t>();
-        elements_ += std::min<uint64_t>(count, kMostElements + 1);
+        elements_ += std::min<uint64_t>(count, kMaxElements + 1);
         if (depth >= kDeepest)
             fail("lists inside lists inside lists");
-        else if (count > left() || elements_ > kMostElements)
+        else if (count > left() || elements_ > kMaxElements)
             fail("a list of " + std::to_string(count) + " entries");
         Json out = Json::array();
         for (uint64_t i = 0; i < count && !failed(); ++i) out.push_back(value(type, depth + 1));
@@ -119,7 +121,7 @@ struct Entry {
     uint64_t offset = 0;
 };
 
-Entry read_tensor_entry(Reader& r) {
+Entry read_tensor_entry(GgufReader& r) {
     Entry e;
     e.name = r.text(kLongestName);
     const auto dimensions = r.number<uint32_t>();
@@ -128,8 +130,8 @@ Entry read_tensor_entry(Reader& r) {
     int64_t count = 1;
     for (uint32_t d = 0; d < dimensions && !r.failed(); ++d) {
         const auto size = r.number<uint64_t>();
-        if (size > static_cast<uint64_t>(kMostValues) ||
-            (size > 0 && count > kMostValues / static_cast<int64_t>(size)))
+        if (size > static_cast<uint64_t>(kMaxValues) ||
+            (size > 0 && count > kMaxValues / static_cast<int64_t>(size)))
             r.fail("tensor " + shortened(e.name) + " has more elements than any file holds");
         if (r.failed()) break;
         count *= static_cast<int64_t>(size);
@@ -171,13 +173,13 @@ const Json& Gguf::value(const std::string& key) const {
 Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& name) {
     if (bytes.size() < 24 || std::memcmp(bytes.data(), "GGUF", 4) != 0)
         return Error{name + " is not a GGUF file; check that it is the right file, or download it again."};
-    Reader r(bytes.subspan(4), name);
+    GgufReader r(bytes.subspan(4), name);
     const auto version = r.number<uint32_t>();
     if (version != 2 && version != 3)
         return Error{name + " has the GGUF version " + std::to_string(version) +
                      "; Headlight reads 2 and 3, so convert the model again."};
     const auto tensors = r.number<uint64_t>(), entries = r.number<uint64_t>();
-    if (tensors > kMostTensors || entries > kMostEntries)
+    if (tensors > kMaxTensors || entries > kMaxEntries)
         r.fail("it claims " + std::to_string(tensors) + " tensors and " + std::to_string(entries) +
                " entries");
     Gguf out;

@@ -16,8 +16,8 @@ namespace headlight {
 
 namespace {
 
-constexpr int64_t kMostPixels = 32 << 20, kMostSide = 65'535;
-constexpr size_t kMostBytes = 256 << 20;
+constexpr int64_t kMaxPixels = 32 << 20, kMaxSide = 65'535;
+constexpr size_t kMaxBytes = 256 << 20;
 
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
 
@@ -85,7 +85,7 @@ Result<RgbImage> open_image(const std::filesystem::path& path) {
 namespace {
 
 Status check_size(const std::string& name, int64_t width, int64_t height) {
-    if (width <= kMostSide && height <= kMostSide && width * height <= kMostPixels) return success();
+    if (width <= kMaxSide && height <= kMaxSide && width * height <= kMaxPixels) return success();
     return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) +
                  " pixels; make it smaller than 32 megapixels and 65,535 pixels a side first."};
 }
@@ -137,8 +137,7 @@ constexpr ImageKind kKinds[] = {{"\x89PNG", decode_png}, {"\xFF\xD8", decode_jpe
 
 Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::string& name) {
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (all.size() > kMostBytes)
-        return Error{name + " is larger than 256 MB; make the image smaller first."};
+    if (all.size() > kMaxBytes) return Error{name + " is larger than 256 MB; make the image smaller first."};
     for (const ImageKind& kind : kKinds)
         if (all.starts_with(kind.signature)) return kind.decode(bytes, name);
     return Error{name + " is neither a PNG nor a JPEG image; save it as one of these."};

@@ -93,18 +93,18 @@ void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, Con
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
     for (Index r = 0; r < scores.rows(); ++r) {
         auto row = scores.row(r).array();
-        const KeyRange& seen = mask.seen[static_cast<size_t>(first + r)];
+        const KeyRange& visible = mask.visible[static_cast<size_t>(first + r)];
         if (mask.fully_masked(static_cast<int>(first + r))) {
             row.setConstant(1.0f / static_cast<float>(mask.keys));
             continue;
         }
-        const Index begin = seen.begin - first_key, count = seen.size();
+        const Index begin = visible.begin - first_key, count = visible.size();
         auto weights = row.segment(begin, count);
         row.head(begin).setZero();
         row.tail(row.size() - begin - count).setZero();
-        if (mask.has_holes(static_cast<int>(first + r)))
+        if (mask.has_masked(static_cast<int>(first + r)))
             for (Index i = 0; i < count; ++i)
-                if (mask.is_hole(static_cast<int>(first + r), seen.begin + static_cast<int>(i)))
+                if (mask.is_masked(static_cast<int>(first + r), visible.begin + static_cast<int>(i)))
                     weights[i] = -std::numeric_limits<float>::infinity();
         const float largest = weights.maxCoeff();
         weights = (weights - largest).exp();
@@ -115,7 +115,7 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
 namespace {
 
 /// Only the heaviest of the allowed keys, the first of equal ones.
-void harden(MatrixRef pattern) {
+void hardmax(MatrixRef pattern) {
     for (Index r = 0; r < pattern.rows(); ++r) {
         Index heaviest = 0;
         pattern.row(r).maxCoeff(&heaviest);
@@ -135,7 +135,7 @@ void finish_pattern(const AttentionRule& rule, int head, int first, int first_ke
     else if (change->temperature > 0 && change->temperature != 1)
         scores /= change->temperature;
     masked_softmax(mask, first, first_key, scores);
-    if (change->temperature == 0) harden(scores);
+    if (change->temperature == 0) hardmax(scores);
     const Index frozen =
         change->frozen ? std::clamp<Index>(change->frozen->rows() - first, 0, scores.rows()) : 0;
     if (frozen == 0) return;
@@ -188,7 +188,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
     HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() &&
                     k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
     HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() &&
-                    rule.mask.seen.size() >= static_cast<size_t>(start + z.rows()));
+                    rule.mask.visible.size() >= static_cast<size_t>(start + z.rows()));
     if (z.rows() == 0) return;  // all rows were taken over
     const int n = start + static_cast<int>(z.rows());
     const Index width = q.cols() / rule.heads;

@@ -20,8 +20,8 @@ constexpr ChangeRow kAblations[] = {{ChangeKind::zero, "zero", "its z is 0"},
 constexpr std::pair<Blocks, const char*> kBlocks[] = {
     {Blocks::encoder, "encoder"}, {Blocks::decoder, "decoder"}, {Blocks::cross, "cross"}, {Blocks::all, "*"}};
 
-bool within(Blocks blocks, const ModelConfig& c, int site) {
-    const AttentionKind kind = c.site(site).kind;
+bool within(Blocks blocks, const ModelConfig& c, int block) {
+    const AttentionKind kind = c.block(block).kind;
     switch (blocks) {
         case Blocks::usual:
             return kind != AttentionKind::cross;
@@ -42,10 +42,10 @@ Error unusable(const std::string& text, const std::string& helps) {
 }
 
 /// The number of a layer's attention block, or −1: "3", "encoder.0", "cross.1".
-int find_site(const ModelConfig& c, const std::string& layer) {
-    for (int site = 0; site < c.sites(); ++site)
-        if (const std::string path = site_path(c, site); path == layer || path == "decoder." + layer)
-            return site;
+int find_block(const ModelConfig& c, const std::string& layer) {
+    for (int block = 0; block < c.blocks(); ++block)
+        if (const std::string path = block_path(c, block); path == layer || path == "decoder." + layer)
+            return block;
     return -1;
 }
 
@@ -54,21 +54,22 @@ bool read_place(const ModelConfig& c, const std::string& text, Change& change) {
     for (const auto& [blocks, name] : kBlocks) {
         if (text != name) continue;
         change.blocks = blocks;
-        for (int site = 0; site < c.sites(); ++site)
-            if (within(blocks, c, site)) return true;
+        for (int block = 0; block < c.blocks(); ++block)
+            if (within(blocks, c, block)) return true;
         return false;
     }
-    change.site = find_site(c, text);
-    if (change.site >= 0) return true;
+    change.block = find_block(c, text);
+    if (change.block >= 0) return true;
     const auto head = parse_head(c, text, "");
     if (!head) return false;
-    std::tie(change.site, change.head) = std::pair{head->site, head->head};
+    std::tie(change.block, change.head) = std::pair{head->block, head->head};
     return true;
 }
 
 std::string place_name(const ModelConfig& c, const Change& change) {
-    if (change.site >= 0)
-        return "@" + (change.head < 0 ? site_path(c, change.site) : head_path(c, change.site, change.head));
+    if (change.block >= 0)
+        return "@" +
+               (change.head < 0 ? block_path(c, change.block) : head_path(c, change.block, change.head));
     for (const auto& [blocks, name] : kBlocks)
         if (blocks == change.blocks) return std::string("@") + name;
     return "";
@@ -133,14 +134,14 @@ std::string span_name(int first, int count) {
 
 }  // namespace
 
-bool Change::concerns(const ModelConfig& c, int of_site) const {
-    if (site >= 0) return site == of_site;
+bool Change::concerns(const ModelConfig& c, int of_block) const {
+    if (block >= 0) return block == of_block;
     return within(kind == ChangeKind::temperature && blocks == Blocks::usual ? Blocks::all : blocks, c,
-                  of_site);
+                  of_block);
 }
 
-bool Change::concerns(const ModelConfig& c, int of_site, int of_head) const {
-    if (!concerns(c, of_site)) return false;
+bool Change::concerns(const ModelConfig& c, int of_block, int of_head) const {
+    if (!concerns(c, of_block)) return false;
     return kind == ChangeKind::keep ? head != of_head : head < 0 || head == of_head;
 }
 
@@ -151,7 +152,7 @@ Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
     const std::string how = colon == std::string::npos ? "zero" : text.substr(colon + 1);
     TRY(const AttentionHead place, parse_head(c, text.substr(0, colon), "--ablate"));
     Change change;
-    std::tie(change.site, change.head) = std::pair{place.site, place.head};
+    std::tie(change.block, change.head) = std::pair{place.block, place.head};
     for (const ChangeRow& row : kAblations)
         if (how == row.name) {
             change.kind = row.kind;
@@ -163,7 +164,7 @@ Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
 Result<float> parse_temperature(const std::string& text) {
     float value = 0;
     if (read_number(text, value) &&
-        (value == 0 || (value >= kLeastTemperature && (value <= kLargestScore || std::isinf(value)))))
+        (value == 0 || (value >= kMinTemperature && (value <= kLargestScore || std::isinf(value)))))
         return value;
     return Error{"The temperature of attention " + in_quotes(text) +
                  " cannot be used; write 0 (hard), a number from 1e-6 to 1e30, or inf (uniform)."};
@@ -182,8 +183,8 @@ Result<Change> parse_skip(const ModelConfig& c, const std::string& text, ChangeK
                           const std::string& layer) {
     Change change;
     change.kind = kind;
-    change.site = find_site(c, layer);
-    if (change.site < 0) return unusable(text, "there is no such layer.");
+    change.block = find_block(c, layer);
+    if (change.block < 0) return unusable(text, "there is no such layer.");
     return change;
 }
 
@@ -195,7 +196,7 @@ Result<Change> parse_freeze(const ModelConfig& c, const std::string& text, const
     if (equals == std::string::npos || equals + 1 == rest.size() || !place)
         return unusable(text, "write freeze:L.H=TEXT with a head that the model has.");
     change.from = rest.substr(equals + 1);
-    std::tie(change.site, change.head) = std::pair{place->site, place->head};
+    std::tie(change.block, change.head) = std::pair{place->block, place->head};
     return change;
 }
 
@@ -258,17 +259,17 @@ std::string change_name(const ModelConfig& c, const Change& change) {
         case ChangeKind::score:
             return "score:" + pair + place_name(c, change) + "=" + short_number(change.value);
         case ChangeKind::freeze:
-            return "freeze:" + head_path(c, change.site, change.head) + "=" + change.from;
+            return "freeze:" + head_path(c, change.block, change.head) + "=" + change.from;
         case ChangeKind::skip_attention:
-            return "skip-attention:" + site_path(c, change.site);
+            return "skip-attention:" + block_path(c, change.block);
         case ChangeKind::skip_mlp:
-            return "skip-mlp:" + site_path(c, change.site);
+            return "skip-mlp:" + block_path(c, change.block);
         default:
             break;
     }
     for (const ChangeRow& row : kAblations)
         if (row.kind == change.kind)
-            return "ablate:" + head_path(c, change.site, change.head) + ":" + row.name;
+            return "ablate:" + head_path(c, change.block, change.head) + ":" + row.name;
     return "";
 }
 

@@ -35,12 +35,12 @@ inline constexpr int kToEnd = 1 << 24;
 
 /// Scores and temperatures within these never overflow together: |score| at most, and the least that is not
 /// 0, hard.
-inline constexpr float kLargestScore = 1e30f, kLeastTemperature = 1e-6f;
+inline constexpr float kLargestScore = 1e30f, kMinTemperature = 1e-6f;
 
-/// One change. Unset places mean several: site −1 the blocks that `blocks` says, head −1 every head.
+/// One change. Unset places mean several: block −1 the blocks that `blocks` says, head −1 every head.
 struct Change {
     ChangeKind kind = ChangeKind::zero;
-    int site = -1, head = -1;
+    int block = -1, head = -1;
     int query = -1, key = -1;               // of forbid, allow and score
     float value = 0;                        // temperature (0: hard, infinite: uniform), or the score
     std::shared_ptr<const Matrix> pattern;  // freeze: [queries, keys]; none: the head is left as it is
@@ -50,8 +50,8 @@ struct Change {
     Blocks blocks = Blocks::usual;
 
     bool operator==(const Change&) const = default;
-    bool concerns(const ModelConfig& config, int of_site) const;
-    bool concerns(const ModelConfig& config, int of_site, int of_head) const;
+    bool concerns(const ModelConfig& config, int of_block) const;
+    bool concerns(const ModelConfig& config, int of_block, int of_head) const;
     bool paints() const { return kind == ChangeKind::forbid || kind == ChangeKind::allow; }
 };
 
@@ -67,7 +67,7 @@ std::span<const ChangeRow> ablations();
 /// said).
 Result<Change> parse_ablation(const ModelConfig& config, const std::string& text);
 
-/// A number from kLeastTemperature up to kLargestScore, 0 (hard) or "inf" (uniform).
+/// A number from kMinTemperature up to kLargestScore, 0 (hard) or "inf" (uniform).
 Result<float> parse_temperature(const std::string& text);
 
 /// Everything else of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5",

@@ -21,18 +21,18 @@ int ModelConfig::layers() const {
     return count;
 }
 
-int ModelConfig::sites() const { return layers() + (decoder().cross ? decoder().layers : 0); }
+int ModelConfig::blocks() const { return layers() + (decoder().cross ? decoder().layers : 0); }
 
 int ModelConfig::max_heads() const {
-    int most = 0;
-    for (const auto& s : stacks) most = std::max(most, s.heads);
-    return most;
+    int max = 0;
+    for (const auto& s : stacks) max = std::max(max, s.heads);
+    return max;
 }
 
-size_t ModelConfig::head_index(int site, int head) const {
+size_t ModelConfig::head_index(int block, int head) const {
     const int first =
-        std::min(site, stacks.front().layers);  // the blocks behind them have the second stack's heads
-    return static_cast<size_t>(first * stacks.front().heads + (site - first) * stacks.back().heads + head);
+        std::min(block, stacks.front().layers);  // the blocks behind them have the second stack's heads
+    return static_cast<size_t>(first * stacks.front().heads + (block - first) * stacks.back().heads + head);
 }
 
 AttentionHead ModelConfig::head_at(size_t index) const {
@@ -42,13 +42,13 @@ AttentionHead ModelConfig::head_at(size_t index) const {
     return {layers + (i - before) / stacks.back().heads, (i - before) % stacks.back().heads};
 }
 
-std::vector<int> ModelConfig::sites_of(int stack, int layer) const {
+std::vector<int> ModelConfig::blocks_of(int stack, int layer) const {
     const StackConfig& s = stacks[static_cast<size_t>(stack)];
     const int self = layer + (stack > 0 ? stacks[0].layers : 0);
     return s.cross ? std::vector{self, self + s.layers} : std::vector{self};
 }
 
-AttentionSite ModelConfig::site(int index) const {
+AttentionBlock ModelConfig::block(int index) const {
     if (stacks.size() == 1) return {AttentionKind::blocks, 0, index};
     if (index < stacks[0].layers) return {AttentionKind::encoder, 0, index};
     index -= stacks[0].layers;
@@ -62,17 +62,17 @@ std::string per_stack(const ModelConfig& config, int StackConfig::*number) {
 }
 
 namespace {
-std::string site_text(const ModelConfig& config, int site, const char* between) {
+std::string block_text(const ModelConfig& config, int block, const char* between) {
     constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
-    const AttentionSite s = config.site(site);
+    const AttentionBlock s = config.block(block);
     const std::string layer = std::to_string(s.layer);
     return s.kind == AttentionKind::blocks ? layer
                                            : kKinds[static_cast<int>(s.kind)] + std::string(between) + layer;
 }
 }  // namespace
 
-std::string site_name(const ModelConfig& config, int site) { return site_text(config, site, " "); }
-std::string site_path(const ModelConfig& config, int site) { return site_text(config, site, "."); }
+std::string block_name(const ModelConfig& config, int block) { return block_text(config, block, " "); }
+std::string block_path(const ModelConfig& config, int block) { return block_text(config, block, "."); }
 
 Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
                                  const std::string& option) {
@@ -83,20 +83,20 @@ Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& t
     const auto read = std::from_chars(number.data(), number.data() + number.size(), head);
     const bool whole =
         read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
-    const int last = config.sites() - 1;
-    for (int site = 0; whole && site <= last; ++site)
-        if (const std::string path = site_path(config, site);
-            (path == layer || path == "decoder." + layer) && head < config.heads(site))
-            return AttentionHead{site, head};
+    const int last = config.blocks() - 1;
+    for (int block = 0; whole && block <= last; ++block)
+        if (const std::string path = block_path(config, block);
+            (path == layer || path == "decoder." + layer) && head < config.heads(block))
+            return AttentionHead{block, head};
     return Error{"There is no head " + in_quotes(text) + ": heads go from " + head_path(config, 0, 0) +
                  " to " + head_path(config, last, config.heads(last) - 1) + "; correct " + option + "."};
 }
 
-std::string head_name(const ModelConfig& config, int site, int head) {
-    return site_name(config, site) + "." + std::to_string(head);
+std::string head_name(const ModelConfig& config, int block, int head) {
+    return block_name(config, block) + "." + std::to_string(head);
 }
-std::string head_path(const ModelConfig& config, int site, int head) {
-    return site_path(config, site) + "." + std::to_string(head);
+std::string head_path(const ModelConfig& config, int block, int head) {
+    return block_path(config, block) + "." + std::to_string(head);
 }
 
 namespace {
@@ -104,8 +104,8 @@ namespace {
 /// What a decoder begins with is read as any token is, so it must be one.
 Status check_first_ids(const ModelConfig& c, const std::string& name) {
     if (c.kind != ModelKind::encoder_decoder) return success();
-    for (const auto& [key, id] :
-         {std::pair("decoder_start_token_id", c.start_id), {"forced_bos_token_id", c.writing.first}})
+    for (const auto& [key, id] : {std::pair("decoder_start_token_id", c.start_id),
+                                  {"forced_bos_token_id", c.generation.forced_bos_token_id}})
         if (id >= c.decoder().vocab)
             return Error{name + ": the decoder begins with token " + std::to_string(id) + " (" + key +
                          "), but its vocabulary ends at " + std::to_string(c.decoder().vocab - 1) +
@@ -128,17 +128,17 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     config.family_name = family->name;
     TRY(const int64_t padding, json_integer(root, or_null("pad_token_id"), -1, -1, 1 << 23, name));
     config.pad_id = static_cast<int>(padding);
-    if (config.end_id >= 0) config.writing.ends = {config.end_id};
-    TRY_STATUS(parse_writing_rules(root, name, config.writing));
-    config.end_id = config.writing.ends.empty() ? -1 : config.writing.ends[0];
+    if (config.end_id >= 0) config.generation.eos_token_ids = {config.end_id};
+    TRY_STATUS(parse_generation_config(root, name, config.generation));
+    config.end_id = config.generation.eos_token_ids.empty() ? -1 : config.generation.eos_token_ids[0];
     TRY_STATUS(check_first_ids(config, name));
     return config;
 }
 
 namespace {
 
-constexpr int64_t kMostIds = 1 << 23;
-constexpr size_t kMostRules = 1 << 16;
+constexpr int64_t kMaxIds = 1 << 23;
+constexpr size_t kMaxRules = 1 << 16;
 
 /// Ids of an entry that is one id or a list of them; −1 stands for none, and lists inside it count where they
 /// hold a single id.
@@ -146,13 +146,13 @@ Status read_ids(const Json& root, const char* key, const std::string& name, std:
     const Json* value = json_find(root, or_null(key));
     if (!value) return success();
     const Json list = value->is_array() ? *value : Json::array({*value});
-    if (list.size() > kMostRules)
-        return Error{name + ": \"" + key + "\" holds more than " + std::to_string(kMostRules) +
+    if (list.size() > kMaxRules)
+        return Error{name + ": \"" + key + "\" holds more than " + std::to_string(kMaxRules) +
                      " tokens; download it again."};
     out.clear();
     for (const Json& entry : list) {
         const Json ids = entry.is_array() ? entry : Json::array({entry});
-        for (const Json& id : ids) TRY_STATUS(whole_number(id, key, -1, kMostIds, name));
+        for (const Json& id : ids) TRY_STATUS(whole_number(id, key, -1, kMaxIds, name));
         if (ids.size() == 1 && ids[0] >= 0) out.push_back(ids[0].get<int>());  // several: a forbidden phrase
     }
     return success();
@@ -160,15 +160,15 @@ Status read_ids(const Json& root, const char* key, const std::string& name, std:
 
 }  // namespace
 
-Status parse_writing_rules(const Json& root, const std::string& name, WritingRules& rules) {
+Status parse_generation_config(const Json& root, const std::string& name, GenerationConfig& rules) {
     if (!root.is_object()) return Error{name + " must be an object; download it again."};
     std::vector<int> first, suppressed;
-    TRY_STATUS(read_ids(root, "eos_token_id", name, rules.ends));
-    TRY_STATUS(read_ids(root, "bad_words_ids", name, rules.banned));
+    TRY_STATUS(read_ids(root, "eos_token_id", name, rules.eos_token_ids));
+    TRY_STATUS(read_ids(root, "bad_words_ids", name, rules.suppress_tokens));
     TRY_STATUS(read_ids(root, "suppress_tokens", name, suppressed));
     TRY_STATUS(read_ids(root, "forced_bos_token_id", name, first));
-    rules.banned.insert(rules.banned.end(), suppressed.begin(), suppressed.end());
-    if (!first.empty()) rules.first = first[0];
+    rules.suppress_tokens.insert(rules.suppress_tokens.end(), suppressed.begin(), suppressed.end());
+    if (!first.empty()) rules.forced_bos_token_id = first[0];
     return success();
 }
 
@@ -217,7 +217,7 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
     const auto writing = folder / "generation_config.json";
     if (std::filesystem::exists(writing, ignored)) {
         TRY(const Json rules, read_json(writing));
-        TRY_STATUS(parse_writing_rules(rules, display_path(writing), config.writing));
+        TRY_STATUS(parse_generation_config(rules, display_path(writing), config.generation));
         TRY_STATUS(check_first_ids(config, display_path(writing)));
     }
     const auto pictures = folder / "preprocessor_config.json";

@@ -30,11 +30,11 @@ struct StackConfig {
     int heads = 1, kv_heads = 1, d_head = 1;  // of each attention block, cross too; kv_heads < heads: several
                                               // query heads share one key/value head
     int vocab = 0;                            // ids it reads; 0: no ids (patches)
-    bool no_first_norm = false;  // layer 0 attends to what the embeddings' norm left (ModernBERT)
-    int shared_layers = 0;       // ALBERT: so many kinds of layers share the weights; 0: each has its own
-    bool causal = true;          // the model's own mask: a query sees no later key
-    bool cross = false;          // each layer also reads the stack before it
-    std::vector<int> windows;    // per layer, if any: a query sees the keys nearer than this; 0: all
+    bool skip_first_attn_norm = false;  // layer 0 attends to what the embeddings' norm left (ModernBERT)
+    int layer_groups = 0;      // ALBERT: so many kinds of layers share the weights; 0: each has its own
+    bool causal = true;        // the model's own mask: a query sees no later key
+    bool cross = false;        // each layer also reads the stack before it
+    std::vector<int> windows;  // per layer, if any: a query sees the keys nearer than this; 0: all
 
     int window(int layer) const { return windows.empty() ? 0 : windows[static_cast<size_t>(layer)]; }
 };
@@ -44,7 +44,7 @@ struct StackConfig {
 enum class AttentionKind { blocks, encoder, decoder, cross };
 
 /// One attention block of a model. Views number them 0, 1, … through encoder, decoder and cross.
-struct AttentionSite {
+struct AttentionBlock {
     AttentionKind kind = AttentionKind::blocks;
     int stack = 0, layer = 0;
     int key_stack() const { return kind == AttentionKind::cross ? stack - 1 : stack; }
@@ -52,7 +52,7 @@ struct AttentionSite {
 
 /// One head: its attention block and its number there, from 0.
 struct AttentionHead {
-    int site = 0, head = 0;
+    int block = 0, head = 0;
     auto operator<=>(const AttentionHead&) const = default;
 };
 
@@ -74,11 +74,11 @@ struct VisionConfig {
 };
 
 /// What writing obeys, as generation_config.json says it.
-struct WritingRules {
-    bool operator==(const WritingRules&) const = default;
-    std::vector<int> ends;    // tokens that end a text
-    std::vector<int> banned;  // tokens that are never written
-    int first = -1;           // what the decoder must write first, behind its start token; −1: anything
+struct GenerationConfig {
+    bool operator==(const GenerationConfig&) const = default;
+    std::vector<int> eos_token_ids;    // tokens that end a text
+    std::vector<int> suppress_tokens;  // tokens that are never written
+    int forced_bos_token_id = -1;  // what the decoder must write first, behind its start token; −1: anything
 };
 
 /// Numbers read from config.json. Widths in floats, counts from 1.
@@ -95,10 +95,10 @@ struct ModelConfig {
     NormPlace norm_place = NormPlace::before;
     float norm_eps = 1e-5f;
     bool final_norm = true, embed_norm = false,
-         branch_norm = false;  // branch_norm: one more norm on what a block adds (Gemma 2)
-    float gain_offset = 0;     // added to a norm's stored gain (Gemma: 1)
-    bool parallel = false;     // attention and MLP read the same residual
-    bool shared_norm = false;  // … through one norm (Phi)
+         post_norm = false;        // post_norm: one more norm on what a block adds (Gemma 2)
+    float norm_weight_offset = 0;  // added to a norm's stored weight (Gemma: 1)
+    bool parallel = false;         // attention and MLP read the same residual
+    bool shared_norm = false;      // … through one norm (Phi)
 
     Activation activation = Activation::gelu_tanh;
     bool gated = false;  // MLP: act(gate x) · (in x)
@@ -108,7 +108,7 @@ struct ModelConfig {
     float embed_scale = 1;
     bool embed_project =
         false;  // a projection stands between embeddings and layers even where the widths agree
-    bool wide_positions =
+    bool d_model_positions =
         false;  // positions are as wide as the layers and are added after that projection (OPT)
     bool shared_embedding = true;  // encoder and decoder read one table
     bool learned_positions = false, sinusoidal = false;
@@ -123,14 +123,14 @@ struct ModelConfig {
     float score_cap = 0, logit_cap = 0;  // x → cap · tanh(x / cap); 0: none
     float logit_scale = 1;
 
-    bool masked_head = false;  // dense, activation and norm before the unembedding
+    bool mlm_head = false;  // dense, activation and norm before the unembedding
     bool head_dense_bias = true, head_bias = true,
          logits_bias = false;  // the dense layer's; the unembedding's, in masked heads and elsewhere
     Activation head_activation = Activation::gelu;
     bool tied_unembedding = true;
     int start_id = 0, end_id = -1, mask_id = -1,
         pad_id = -1;  // what a decoder starts from and ends with; [MASK]; what fills a batch
-    WritingRules writing;
+    GenerationConfig generation;
     VisionConfig vision;
     bool decodes_matrices =
         false;  // matrices in 16 bits are decoded when the model opens, because they are stored [in, out]
@@ -139,36 +139,36 @@ struct ModelConfig {
     float score_scale(const StackConfig& stack, int layer) const;
     const StackConfig& decoder() const { return stacks.back(); }
     bool projects_embedding() const { return embed_project || d_embed != d_model; }
-    bool project_positions() const { return wide_positions && projects_embedding(); }
+    bool project_positions() const { return d_model_positions && projects_embedding(); }
     int layers() const;
     /// Attention blocks in all, and the i-th of them.
-    int sites() const;
-    AttentionSite site(int index) const;
+    int blocks() const;
+    AttentionBlock block(int index) const;
     /// Query heads, key/value heads and the width of a head in the i-th block; the most query heads that a
     /// block has.
-    int heads(int site) const { return stack_of(site).heads; }
-    int kv_heads(int site) const { return stack_of(site).kv_heads; }
-    int d_head(int site) const { return stack_of(site).d_head; }
+    int heads(int block) const { return stack_of(block).heads; }
+    int kv_heads(int block) const { return stack_of(block).kv_heads; }
+    int d_head(int block) const { return stack_of(block).d_head; }
     int max_heads() const;
     /// Heads of all blocks, numbered through block by block: how many, the number of one, and the one with a
     /// number.
-    int head_count() const { return static_cast<int>(head_index(sites(), 0)); }
-    size_t head_index(int site, int head) const;
+    int head_count() const { return static_cast<int>(head_index(blocks(), 0)); }
+    size_t head_index(int block, int head) const;
     AttentionHead head_at(size_t index) const;
     bool has_head(AttentionHead h) const {
-        return h.site >= 0 && h.site < sites() && h.head >= 0 && h.head < heads(h.site);
+        return h.block >= 0 && h.block < blocks() && h.head >= 0 && h.head < heads(h.block);
     }
     /// The blocks of one layer in the order in which the residual stream meets them: self-attention, then
     /// cross.
-    std::vector<int> sites_of(int stack, int layer) const;
+    std::vector<int> blocks_of(int stack, int layer) const;
     /// The rotary embedding of a layer.
     const Rope& rope_of(const StackConfig& stack, int layer) const {
         return stack.window(layer) && local_rope.dims ? local_rope : rope;
     }
 
 private:
-    const StackConfig& stack_of(int site) const {
-        return site < stacks.front().layers ? stacks.front() : stacks.back();
+    const StackConfig& stack_of(int block) const {
+        return block < stacks.front().layers ? stacks.front() : stacks.back();
     }
 };
 
@@ -176,23 +176,23 @@ private:
 std::string per_stack(const ModelConfig& config, int StackConfig::*number);
 
 /// "0", or "encoder 0", "decoder 0", "cross 0": how people call an attention block.
-std::string site_name(const ModelConfig& config, int site);
+std::string block_name(const ModelConfig& config, int block);
 /// The same as options and tables spell it: "0", "encoder.0", "cross.0".
-std::string site_path(const ModelConfig& config, int site);
+std::string block_path(const ModelConfig& config, int block);
 /// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option`
 /// is what the error asks to correct.
 Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
                                  const std::string& option);
 
 /// "0.3", "cross 0.3": how people call a head.
-std::string head_name(const ModelConfig& config, int site, int head);
+std::string head_name(const ModelConfig& config, int block, int head);
 inline std::string head_name(const ModelConfig& config, AttentionHead h) {
-    return head_name(config, h.site, h.head);
+    return head_name(config, h.block, h.head);
 }
 /// "0.3", "cross.0.3": how options and tables spell it.
-std::string head_path(const ModelConfig& config, int site, int head);
+std::string head_path(const ModelConfig& config, int block, int head);
 inline std::string head_path(const ModelConfig& config, AttentionHead h) {
-    return head_path(config, h.site, h.head);
+    return head_path(config, h.block, h.head);
 }
 
 /// Reads config.json of a Hugging Face folder, and preprocessor_config.json where the model reads pictures.
@@ -203,7 +203,7 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name);
 
 /// How a model's texts begin and end and what they never hold; entries that are missing keep what `rules`
 /// has. `root` is a generation_config.json, or the config.json of older folders.
-Status parse_writing_rules(const Json& root, const std::string& name, WritingRules& rules);
+Status parse_generation_config(const Json& root, const std::string& name, GenerationConfig& rules);
 
 /// Mean, deviation and rescaling of pictures from the text of a preprocessor_config.json.
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision);

@@ -192,12 +192,12 @@ Result<ModelConfig> ConfigReader::finish(ModelConfig c) const {
 Norm Binder::norm(const std::string& name, int64_t width, bool bias) {
     const bool old = !store_.has(name + ".weight") && store_.has(name + ".gamma");
     Norm n;
-    n.gain = vector(name + (old ? ".gamma" : ".weight"), {width});
+    n.weight = vector(name + (old ? ".gamma" : ".weight"), {width});
     if (bias) n.bias = vector(name + (old ? ".beta" : ".bias"), {width});
-    if (c_.gain_offset != 0 && n.gain) {
+    if (c_.norm_weight_offset != 0 && n.weight) {
         float* moved = store_.make(width);
-        for (int64_t i = 0; i < width; ++i) moved[i] = n.gain[i] + c_.gain_offset;
-        n.gain = moved;
+        for (int64_t i = 0; i < width; ++i) moved[i] = n.weight[i] + c_.norm_weight_offset;
+        n.weight = moved;
     }
     return n;
 }
@@ -303,7 +303,7 @@ Result<ModelWeights> Binder::finish(StackWeights stack, const Linear& unembeddin
     return finish(std::move(w));
 }
 
-Result<ModelWeights> Binder::finish(StackWeights stack, const MaskedHeadNames& names, bool has_head) {
+Result<ModelWeights> Binder::finish(StackWeights stack, const MlmHeadNames& names, bool has_head) {
     ModelWeights w;
     if (has_head) {
         w.head_dense = linear(names.dense, c_.d_model, c_.d_embed, c_.head_dense_bias);

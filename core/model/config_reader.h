@@ -83,7 +83,7 @@ private:
 };
 
 /// Where a masked-language head keeps its tensors.
-struct MaskedHeadNames {
+struct MlmHeadNames {
     std::string dense, norm, decoder, bias;
 };
 
@@ -124,7 +124,7 @@ public:
     /// A single stack with its unembedding.
     Result<ModelWeights> finish(StackWeights stack, const Linear& unembedding) const;
     /// A single stack with a masked-language head, or without one where the file holds a base model.
-    Result<ModelWeights> finish(StackWeights stack, const MaskedHeadNames& names, bool has_head);
+    Result<ModelWeights> finish(StackWeights stack, const MlmHeadNames& names, bool has_head);
 
 private:
     WeightStore& store_;

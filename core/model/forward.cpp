@@ -50,12 +50,12 @@ Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w) {
     return y;
 }
 
-/// `fresh` under the rows kept from an earlier pass.
-Matrix below(const Matrix* past, Index kept, Matrix fresh) {
-    if (!kept) return fresh;
-    Matrix all(kept + fresh.rows(), fresh.cols());
-    all.topRows(kept) = past->topRows(kept);
-    all.bottomRows(fresh.rows()) = fresh;
+/// `rows` under the first `n_past` rows of an earlier pass.
+Matrix append_rows(const Matrix* past, Index n_past, Matrix rows) {
+    if (!n_past) return rows;
+    Matrix all(n_past + rows.rows(), rows.cols());
+    all.topRows(n_past) = past->topRows(n_past);
+    all.bottomRows(rows.rows()) = rows;
     return all;
 }
 
@@ -67,10 +67,10 @@ struct Pass {
     ThreadPool& pool;
     const Sequence& input;
     const Matrix* source = nullptr;  // what cross-attention reads: the encoder's final norm
-    bool source_kept = false;        // … which is the one of the earlier pass
+    bool source_past = false;        // … which is the one of the earlier pass
     const StackActivations* past = nullptr;
-    Index kept = 0;                     // rows taken from it
-    int layers_kept = 0;                // layers taken from it whole
+    Index n_past = 0;                   // rows taken from it
+    int layers_past = 0;                // layers taken from it whole
     std::span<const LayerRules> rules;  // of each layer
 
     const ModelConfig& config() const { return model.config; }
@@ -88,7 +88,7 @@ void check_finite(const Pass& p, int layer, const char* what, const ConstMatrixR
                    "change, or fetch the model again."});
 }
 
-/// [n − kept, width]: rows of an embedding table.
+/// [n − n_past, width]: rows of an embedding table.
 Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Index)>& row) {
     Matrix x(count, table.in);
     for (Index i = 0; i < count; ++i) {
@@ -99,7 +99,7 @@ Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Ind
     return x;
 }
 
-/// Row of the position table for each token from `kept` on.
+/// Row of the position table for each token from `n_past` on.
 std::vector<int64_t> position_rows(const Pass& p) {
     const ModelConfig& c = p.config();
     std::vector<int64_t> rows;
@@ -116,26 +116,26 @@ Matrix embed_picture(const Pass& p) {
     return x + look_up(p.weights.position_embedding, x.rows(), [](Index i) { return i; });
 }
 
-/// [n − kept, d_model]: what enters layer 0.
+/// [n − n_past, d_model]: what enters layer 0.
 Matrix embed(const Pass& p) {
     if (p.input.picture) return embed_picture(p);
     const ModelConfig& c = p.config();
     const StackWeights& w = p.weights;
-    const Index count = p.input.size() - p.kept;
+    const Index count = p.input.size() - p.n_past;
     Matrix x = look_up(w.token_embedding, count,
-                       [&](Index i) { return p.input.ids[static_cast<size_t>(p.kept + i)]; });
+                       [&](Index i) { return p.input.ids[static_cast<size_t>(p.n_past + i)]; });
     x *= c.embed_scale;
-    const bool project_first = w.embed_project && c.wide_positions;
+    const bool project_first = w.embed_project && c.d_model_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
-    if (c.sinusoidal) x += sinusoids(x.cols(), p.kept, count);
+    if (c.sinusoidal) x += sinusoids(x.cols(), p.n_past, count);
     if (w.position_embedding) {
         const auto rows = position_rows(p);
         x += look_up(w.position_embedding, count,
-                     [&](Index i) { return rows[static_cast<size_t>(p.kept + i)]; });
+                     [&](Index i) { return rows[static_cast<size_t>(p.n_past + i)]; });
     }
     if (w.type_embedding)
         x += look_up(w.type_embedding, count, [&](Index i) {
-            return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.kept + i)];
+            return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.n_past + i)];
         });
     if (w.embed_norm) x = p.norm(w.embed_norm, x);
     if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
@@ -162,7 +162,7 @@ Matrix feed_forward_rows(const Pass& p, const LayerWeights& w, ConstMatrixRef x)
         }
     });
     Matrix out = project(p.pool, hidden, w.mlp_out);
-    return w.mlp_out_norm ? p.norm(w.mlp_out_norm, out) : out;
+    return w.mlp_post_norm ? p.norm(w.mlp_post_norm, out) : out;
 }
 
 /// The MLP on all rows, some at a time: its hidden rows are wide.
@@ -179,66 +179,66 @@ Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
 
 /// q or k: projected, normalised per head where the model does so, rotated.
 Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads,
-                     const Rope& rope, const RopeTable& turns) {
+                     const Rope& rope, const RopeTable& rope_tables) {
     Matrix y = project(p.pool, x, w);
     if (norm) {
         const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
         const Matrix normal = p.norm(norm, by_head);
         y = Eigen::Map<const Matrix>(normal.data(), y.rows(), y.cols());
     }
-    if (turns.sine.size()) apply_rope(rope, turns, heads, p.pool, y);
+    if (rope_tables.sine.size()) apply_rope(rope, rope_tables, heads, p.pool, y);
     return y;
 }
 
-/// Scores to what the block adds, for the rows from `kept` on.
+/// Scores to what the block adds, for the rows from `n_past` on.
 Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a, int layer) {
-    check_finite(p, layer, "queries", a.q.bottomRows(a.q.rows() - p.kept));
+    check_finite(p, layer, "queries", a.q.bottomRows(a.q.rows() - p.n_past));
     check_finite(p, layer, "keys", a.k);
     check_finite(p, layer, "values", a.v);
-    Matrix z(a.q.rows() - p.kept, a.q.cols());
-    attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.kept), z);
+    Matrix z(a.q.rows() - p.n_past, a.q.cols());
+    attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.n_past), z);
     return block_output(p.config(), w, z, p.pool);
 }
 
 Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope,
-                   const RopeTable& turns, const AttentionActivations* past, AttentionActivations& a,
+                   const RopeTable& rope_tables, const AttentionActivations* past, AttentionActivations& a,
                    int layer) {
     const ModelConfig& c = p.config();
-    a.q = below(past ? &past->q : nullptr, p.kept,
-                project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, turns));
-    a.k = below(past ? &past->k : nullptr, p.kept,
-                project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, turns));
-    a.v = below(past ? &past->v : nullptr, p.kept, project(p.pool, x, w.v));
+    a.q = append_rows(past ? &past->q : nullptr, p.n_past,
+                      project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, rope_tables));
+    a.k = append_rows(past ? &past->k : nullptr, p.n_past,
+                      project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, rope_tables));
+    a.v = append_rows(past ? &past->v : nullptr, p.n_past, project(p.pool, x, w.v));
     return finish_attention(p, w, a, layer);
 }
 
 Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x,
                     const AttentionActivations* past, AttentionActivations& a, int layer) {
-    a.q = below(past ? &past->q : nullptr, p.kept, project(p.pool, x, w.q));
-    a.k = past && p.source_kept ? past->k : project(p.pool, *p.source, w.k);
-    a.v = past && p.source_kept ? past->v : project(p.pool, *p.source, w.v);
+    a.q = append_rows(past ? &past->q : nullptr, p.n_past, project(p.pool, x, w.q));
+    a.k = past && p.source_past ? past->k : project(p.pool, *p.source, w.k);
+    a.v = past && p.source_past ? past->v : project(p.pool, *p.source, w.v);
     return finish_attention(p, w, a, layer);
 }
 
-/// Turns of the fresh rows, for each of the model's two rotary embeddings.
-struct Turns {
+/// Cosines and sines of the new rows, for each of the model's two rotary embeddings.
+struct RopeTables {
     RopeTable usual, local;
-    explicit Turns(const Pass& p) {
-        const int n = p.input.size(), kept = static_cast<int>(p.kept);
+    explicit RopeTables(const Pass& p) {
+        const int n = p.input.size(), n_past = static_cast<int>(p.n_past);
         const ModelConfig& c = p.config();
-        if (c.rope.dims) usual = make_rope_table(c.rope, n, kept, n - kept);
-        if (c.local_rope.dims) local = make_rope_table(c.local_rope, n, kept, n - kept);
+        if (c.rope.dims) usual = make_rope_table(c.rope, n, n_past, n - n_past);
+        if (c.local_rope.dims) local = make_rope_table(c.local_rope, n, n_past, n - n_past);
     }
     const RopeTable& of(const ModelConfig& c, const Rope& rope) const {
         return &rope == &c.local_rope ? local : usual;
     }
 };
 
-/// One layer on the fresh rows of the residual stream; returns what leaves it.
-Matrix run_layer(const Pass& p, int l, Matrix resid, const Turns& turns, LayerActivations& layer) {
+/// One layer on the new rows of the residual stream; returns what leaves it.
+Matrix run_layer(const Pass& p, int l, Matrix resid, const RopeTables& rope_tables, LayerActivations& layer) {
     const ModelConfig& c = p.config();
     const LayerWeights& w = p.weights.layers[static_cast<size_t>(l)];
-    const LayerActivations* past = p.kept ? p.past->layers[static_cast<size_t>(l)].get() : nullptr;
+    const LayerActivations* past = p.n_past ? p.past->layers[static_cast<size_t>(l)].get() : nullptr;
     const LayerRules& rules = p.rules[static_cast<size_t>(l)];
     const bool after = c.norm_place == NormPlace::after;
     const auto enters = [&](const Norm& norm, const Matrix& x) {
@@ -248,7 +248,7 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const Turns& turns, LayerAc
 
     const Rope& rope = c.rope_of(p.stack, l);
     layer.self.rule = rules.self;
-    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, turns.of(c, rope),
+    Matrix added = attend_self(p, w.self, enters(w.self.norm, resid), rope, rope_tables.of(c, rope),
                                past ? &past->self : nullptr, layer.self, l);
     if (rules.self->skipped) added.setZero();
     Matrix mid = leaves(w.self.norm, resid + added);
@@ -265,27 +265,27 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const Turns& turns, LayerAc
         leaves(w.mlp_norm,
                rules.no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
     check_finite(p, l, "outputs", post);
-    layer.resid_pre = below(past ? &past->resid_pre : nullptr, p.kept, std::move(resid));
+    layer.resid_pre = append_rows(past ? &past->resid_pre : nullptr, p.n_past, std::move(resid));
     return post;
 }
 
 std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
     auto a = std::make_shared<StackActivations>();
-    if (p.layers_kept) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_kept);
-    Matrix resid = p.layers_kept ? p.past->layers[static_cast<size_t>(p.layers_kept)]->resid_pre : embed(p);
+    if (p.layers_past) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_past);
+    Matrix resid = p.layers_past ? p.past->layers[static_cast<size_t>(p.layers_past)]->resid_pre : embed(p);
     check_finite(p, -1, "embeddings", resid);
-    const Turns turns(p);
-    for (int l = p.layers_kept; l < p.stack.layers; ++l) {
+    const RopeTables rope_tables(p);
+    for (int l = p.layers_past; l < p.stack.layers; ++l) {
         p.pool.stop_point();
         auto layer = std::make_shared<LayerActivations>();
-        resid = run_layer(p, l, std::move(resid), turns, *layer);
+        resid = run_layer(p, l, std::move(resid), rope_tables, *layer);
         a->layers.push_back(std::move(layer));
     }
-    const Matrix* past_normalized = p.kept ? &p.past->normalized : nullptr;
+    const Matrix* past_normalized = p.n_past ? &p.past->normalized : nullptr;
     Matrix normalized = p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid;
     check_finite(p, -1, "final norm's outputs", normalized);
-    a->normalized = below(past_normalized, p.kept, std::move(normalized));
-    a->resid_final = below(p.kept ? &p.past->resid_final : nullptr, p.kept, std::move(resid));
+    a->normalized = append_rows(past_normalized, p.n_past, std::move(normalized));
+    a->resid_final = append_rows(p.n_past ? &p.past->resid_final : nullptr, p.n_past, std::move(resid));
     return a;
 }
 
@@ -296,23 +296,23 @@ Activations run_stacks(const Model& model, const CheckedSequences& inputs,
                     model.weights.stacks.size() == inputs.size() && rules.size() == inputs.size());
     Activations a;
     for (size_t s = 0; s < model.config.stacks.size(); ++s) {
-        const StackReuse kept = reuse.past ? reuse.stacks[s] : StackReuse{};
-        if (kept.whole) {
+        const StackReuse reused = reuse.past ? reuse.stacks[s] : StackReuse{};
+        if (reused.whole) {
             a.stacks.push_back(reuse.past->stacks[s]);
             continue;
         }
         HEADLIGHT_CHECK(inputs[s].size() > 0 &&
                         (inputs[s].types.empty() || inputs[s].types.size() == inputs[s].ids.size()));
-        HEADLIGHT_CHECK(kept.rows >= 0 && kept.rows <= inputs[s].size() && kept.layers >= 0 &&
-                        kept.layers < model.config.stacks[s].layers && (!kept.rows || !kept.layers));
+        HEADLIGHT_CHECK(reused.rows >= 0 && reused.rows <= inputs[s].size() && reused.layers >= 0 &&
+                        reused.layers < model.config.stacks[s].layers && (!reused.rows || !reused.layers));
         Pass pass{model, model.config.stacks[s], model.weights.stacks[s], pool, inputs[s]};
         if (reuse.past) pass.past = reuse.past->stacks[s].get();
-        pass.kept = kept.rows;
-        pass.layers_kept = kept.layers;
+        pass.n_past = reused.rows;
+        pass.layers_past = reused.layers;
         pass.rules = rules[s];
         if (pass.stack.cross) {
             pass.source = &a.stacks[s - 1]->normalized;
-            pass.source_kept = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
+            pass.source_past = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
         }
         a.stacks.push_back(run_stack(pass));
     }
@@ -327,21 +327,21 @@ Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool
 
 Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
     Matrix out = project_out(w, z, pool);
-    return w.out_norm ? apply_norm(c, w.out_norm, out, pool) : out;
+    return w.post_norm ? apply_norm(c, w.post_norm, out, pool) : out;
 }
 
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
     HEADLIGHT_CHECK(norm);
     Matrix y(x.rows(), x.cols());
     const bool centre = config.norm == NormKind::layer_norm;
-    const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, x.cols());
+    const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, x.cols());
     for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
             const float mean = centre ? x.row(i).mean() : 0.0f;
             const auto centred = (x.row(i).array() - mean).matrix();
             const float deviation =
                 std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
-            y.row(i) = centred.cwiseProduct(gain) / deviation;
+            y.row(i) = centred.cwiseProduct(weight) / deviation;
             if (norm.bias) y.row(i) += Eigen::Map<const Eigen::RowVectorXf>(norm.bias, x.cols());
         }
     });
@@ -364,7 +364,7 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
     HEADLIGHT_CHECK(w.unembedding);
     Matrix x = normalized * c.logit_scale;
     if (w.head_dense) x = project(pool, x, w.head_dense);
-    if (c.masked_head)
+    if (c.mlm_head)
         for (Index i = 0; i < x.rows(); ++i)
             apply_activation(c.head_activation, x.row(i).transpose().array());
     if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);

@@ -83,7 +83,7 @@ struct ArchitectureRow {
     const char* name;
     const char* model_type;
     std::span<const Names> keys, tensors, more_tensors;
-    bool neighbours;  // q and k are stored for rotating neighbours
+    bool interleaved;  // q and k are stored for rotating neighbours
 };
 
 constexpr ArchitectureRow kArchitectures[] = {
@@ -207,13 +207,13 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
     rope.dims = static_cast<int>(dims);
     const auto found = file.tensors.find("rope_freqs.weight");
     if (found == file.tensors.end()) return success();
-    const StoredTensor& divisors = found->second;
-    if (divisors.dtype != &float32() || element_count(divisors.shape) != dims / 2)
-        return Error{name + ": rope_freqs.weight is " + divisors.dtype->name + " " +
-                     shape_text(divisors.shape) + " where the heads turn " + std::to_string(dims / 2) +
+    const StoredTensor& freq_factors = found->second;
+    if (freq_factors.dtype != &float32() || element_count(freq_factors.shape) != dims / 2)
+        return Error{name + ": rope_freqs.weight is " + freq_factors.dtype->name + " " +
+                     shape_text(freq_factors.shape) + " where the heads turn " + std::to_string(dims / 2) +
                      " pairs, which takes as many F32 numbers; download the file again."};
-    rope.divisors.resize(static_cast<size_t>(dims / 2));
-    std::memcpy(rope.divisors.data(), divisors.bytes.data(), divisors.bytes.size());
+    rope.freq_factors.resize(static_cast<size_t>(dims / 2));
+    std::memcpy(rope.freq_factors.data(), freq_factors.bytes.data(), freq_factors.bytes.size());
     return success();
 }
 
@@ -245,9 +245,9 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     const auto parsed = parse_config(config, name);
     if (!parsed) return in_gguf_names(parsed.error(), *row);
     ModelConfig c = *parsed;
-    c.rope.neighbours = row->neighbours;
+    c.rope.interleaved = row->interleaved;
     c.decodes_matrices = false;
-    c.gain_offset = 0;  // Gemma's files hold 1 + the gain
+    c.norm_weight_offset = 0;  // Gemma's files hold 1 + the weight
     if (c.rope.dims) TRY_STATUS(complete_rope(c.rope, c.stacks[0].d_head, file, prefix, name));
     return c;
 }

@@ -51,15 +51,15 @@ void cut(Sequence& s, int context) {
     if (!s.types.empty()) s.types.resize(kept);
 }
 
-Result<Sequence> read_source(const Model& model, const Typed& typed, bool special, ModelInput& input) {
+Result<Sequence> read_source(const Model& model, const TextInput& given, bool special, ModelInput& input) {
     const Tokenizer* tokenizer = model.tokenizer ? model.tokenizer->get() : nullptr;
-    if (!typed.ids.empty()) return of_ids(tokenizer, typed.ids, typed.types);
+    if (!given.ids.empty()) return of_ids(tokenizer, given.ids, given.types);
     TRY(const auto opened, model.tokenizer);
-    TRY(Encoding e, typed.pair.empty() ? opened->encode(typed.text, special)
-                                       : opened->encode_pair(typed.text, typed.pair, special));
+    TRY(Encoding e, given.pair.empty() ? opened->encode(given.text, special)
+                                       : opened->encode_pair(given.text, given.pair, special));
     TRY_STATUS(check_encoding(model, e, model.config.stacks[0]));
     input.offsets = std::move(e.offsets);
-    const bool typed_at_all = !typed.text.empty() || !typed.pair.empty();
+    const bool typed_at_all = !given.text.empty() || !given.pair.empty();
     if (!typed_at_all && model.config.kind != ModelKind::decoder)
         return Sequence{};  // separators alone are no sentence
     Sequence s{std::move(e.ids), std::move(e.tokens), {}, nullptr};
@@ -67,14 +67,14 @@ Result<Sequence> read_source(const Model& model, const Typed& typed, bool specia
     return s;
 }
 
-Result<Sequence> read_target(const Model& model, const Typed& typed) {
+Result<Sequence> read_target(const Model& model, const TextInput& given) {
     const ModelConfig& c = model.config;
     const Tokenizer* tokenizer = model.tokenizer ? model.target_tokenizer().get() : nullptr;
-    if (!typed.target_ids.empty()) return of_ids(tokenizer, typed.target_ids);
+    if (!given.target_ids.empty()) return of_ids(tokenizer, given.target_ids);
     Sequence s = of_ids(tokenizer, {c.start_id});
-    if (typed.target.empty()) return s;
+    if (given.target.empty()) return s;
     TRY(const auto opened, model.tokenizer);
-    TRY(Encoding e, model.target_tokenizer()->encode(typed.target, true));
+    TRY(Encoding e, model.target_tokenizer()->encode(given.target, true));
     TRY_STATUS(check_encoding(model, e, c.decoder()));
     if (!e.ids.empty() && e.ids.back() == c.end_id) {
         e.ids.pop_back();
@@ -87,29 +87,29 @@ Result<Sequence> read_target(const Model& model, const Typed& typed) {
 
 }  // namespace
 
-Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool special) {
+Result<ModelInput> encode_input(const Model& model, const TextInput& given, bool special) {
     ModelInput input;
     const ModelConfig& c = model.config;
     if (c.kind == ModelKind::vision) {
-        if (!typed.image)
+        if (!given.image)
             return Error{model.name +
                          " reads images, not text; give it one with --image, or drop one on the window."};
-        input.sequences.push_back(of_picture(model, *typed.image));
+        input.sequences.push_back(of_picture(model, *given.image));
         input.tokens_in_all = input.sequences[0].ids.size();
         return input;
     }
-    if (typed.image) return Error{model.name + " reads text, not images; open a ViT model for an image."};
-    if (c.kind != ModelKind::encoder_decoder && (!typed.target.empty() || !typed.target_ids.empty()))
+    if (given.image) return Error{model.name + " reads text, not images; open a ViT model for an image."};
+    if (c.kind != ModelKind::encoder_decoder && (!given.target.empty() || !given.target_ids.empty()))
         return Error{model.name +
                      " has no decoder beside an encoder, so it reads no target; leave --target out."};
-    TRY(Sequence source, read_source(model, typed, special, input));
+    TRY(Sequence source, read_source(model, given, special, input));
     input.tokens_in_all = source.ids.size();
-    if (typed.ids.empty()) cut(source, c.context);
+    if (given.ids.empty()) cut(source, c.context);
     if (input.offsets.size() > source.ids.size()) input.offsets.resize(source.ids.size());
     input.sequences.push_back(std::move(source));
     if (c.stacks.size() == 2) {
-        TRY(Sequence target, read_target(model, typed));
-        if (typed.target_ids.empty()) cut(target, c.context);
+        TRY(Sequence target, read_target(model, given));
+        if (given.target_ids.empty()) cut(target, c.context);
         input.sequences.push_back(std::move(target));
     }
     if (input.sequences[0].size() > 0) TRY_STATUS(check_sequences(model, input.sequences));

@@ -10,7 +10,7 @@
 namespace headlight {
 
 /// What was typed, or ids in its place.
-struct Typed {
+struct TextInput {
     std::string text;
     std::string pair;                         // BERT-like models: a second sentence
     std::string target;                       // encoder–decoder models: what the decoder reads
@@ -28,6 +28,6 @@ struct ModelInput {
 /// Tokens within the vocabulary, cut at the context. A decoder reads the model's start token and then the
 /// target. Fails when the model has no tokenizer, when it cannot read what was typed (check_sequences), or
 /// when a picture is asked for and missing. Where nothing was typed, the first sequence is empty.
-Result<ModelInput> read_typed(const Model& model, const Typed& typed, bool special = true);
+Result<ModelInput> encode_input(const Model& model, const TextInput& typed, bool special = true);
 
 }  // namespace headlight

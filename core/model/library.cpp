@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kMostModels = 2000;
+constexpr size_t kMaxModels = 2000;
 
 /// A variable of the environment as a path; empty where it is not set.
 fs::path variable(const char* name) {
@@ -41,7 +41,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
     std::vector<fs::path> out;
     std::error_code error;
     for (auto it = fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
-         !error && it != fs::directory_iterator() && out.size() < kMostModels; it.increment(error))
+         !error && it != fs::directory_iterator() && out.size() < kMaxModels; it.increment(error))
         out.push_back(it->path());
     std::sort(out.begin(), out.end());
     return out;
@@ -72,7 +72,7 @@ fs::path hugging_face_hub() {
 }
 
 void add_gguf(Found& out, const fs::path& file, const std::string& place) {
-    if (file.extension() == ".gguf" && out.size() < kMostModels)
+    if (file.extension() == ".gguf" && out.size() < kMaxModels)
         out.push_back(found(file.stem().string(), file, place));
 }
 
@@ -121,7 +121,7 @@ void find_ollama(Found& out) {
         const fs::path manifests = root / "manifests";
         for (auto it = fs::recursive_directory_iterator(manifests,
                                                         fs::directory_options::skip_permission_denied, error);
-             !error && it != fs::recursive_directory_iterator() && out.size() < kMostModels;
+             !error && it != fs::recursive_directory_iterator() && out.size() < kMaxModels;
              it.increment(error)) {
             if (!it->is_regular_file(error)) continue;
             const fs::path owner = it->path().parent_path().parent_path().filename();

@@ -12,7 +12,7 @@ namespace headlight {
 struct FoundModel {
     std::string name;            // "openai-community/gpt2", "llama3.2:1b"
     std::filesystem::path path;  // what --model takes
-    std::string place;           // "Hugging Face cache"
+    std::string source;          // "Hugging Face cache"
     std::string family;          // for people; empty where it is not known
     int64_t bytes = 0;           // of its weights
     std::string problem;         // why it cannot be opened; empty: it can

@@ -26,18 +26,18 @@ constexpr int64_t kTaskColumns = 4 * kPanel;  // outputs of one task
 constexpr int64_t kDepth = 384;               // inputs packed at a time
 constexpr int64_t kEncodedDepth = 256;        // the same where they are decoded: whole blocks of every format
 constexpr int64_t kDecodedRows = 16;          // rows decoded at a time where few rows of x meet them
-constexpr int64_t kFewRows = 16;              // up to here packing costs more than it saves
+constexpr int64_t kSmallBatch = 16;           // up to here packing costs more than it saves
 constexpr int64_t kStreamDepth = 32;       // inputs whose weights stay in the first-level cache for all rows
 constexpr int kLine = 64 / sizeof(float);  // floats of a cache line
 
-typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float))));
-typedef float LooseLanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(4)));
+typedef float Vec __attribute__((vector_size(kLanes * sizeof(float))));
+typedef float UnalignedVec __attribute__((vector_size(kLanes * sizeof(float)), aligned(4)));
 
-inline Lanes load(const float* p) { return *reinterpret_cast<const LooseLanes*>(p); }
-inline void store(float* p, Lanes v) { *reinterpret_cast<LooseLanes*>(p) = v; }
+inline Vec load(const float* p) { return *reinterpret_cast<const UnalignedVec*>(p); }
+inline void store(float* p, Vec v) { *reinterpret_cast<UnalignedVec*>(p) = v; }
 
 /// Weights that are needed soon: one cache line of each row.
-struct Ahead {
+struct Prefetch {
     const float* line = nullptr;
     int64_t stride = 0;
 };
@@ -46,18 +46,18 @@ struct Ahead {
 /// The pragmas keep the sums in registers: without them GCC unrolls too late to take them out of memory.
 template <int R>
 void tile(const float* x, int64_t ldx, const float* panel, int64_t depth, float* y, int64_t ldy,
-          const float* bias, bool first, Ahead ahead) {
-    Lanes sum[R][kVectors];
+          const float* bias, bool first, Prefetch prefetch) {
+    Vec sum[R][kVectors];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v)
-            sum[r][v] = !first ? load(y + r * ldy + v * kLanes) : bias ? load(bias + v * kLanes) : Lanes{};
+            sum[r][v] = !first ? load(y + r * ldy + v * kLanes) : bias ? load(bias + v * kLanes) : Vec{};
     for (int64_t k = 0; k < depth; ++k) {
-        Lanes w[kVectors];
+        Vec w[kVectors];
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) w[v] = load(panel + k * kPanel + v * kLanes);
-        __builtin_prefetch(ahead.line + k * ahead.stride, 0, 2);
+        __builtin_prefetch(prefetch.line + k * prefetch.stride, 0, 2);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4
@@ -78,8 +78,8 @@ void stream(const float* x, int64_t ldx, const float* weights, int64_t stride, i
     for (; k + 4 <= depth; k += 4) {
         const float* row = weights + k * stride;
         for (int64_t c = 0; c < width; c += kLanes) {
-            const Lanes w0 = load(row + c), w1 = load(row + stride + c), w2 = load(row + 2 * stride + c),
-                        w3 = load(row + 3 * stride + c);
+            const Vec w0 = load(row + c), w1 = load(row + stride + c), w2 = load(row + 2 * stride + c),
+                      w3 = load(row + 3 * stride + c);
             for (int i = 0; i < 4; ++i) __builtin_prefetch(row + (8 + i) * stride + c);
 #pragma GCC unroll 8
             for (int r = 0; r < R; ++r) {
@@ -110,19 +110,19 @@ constexpr auto kStreams = stream_table(std::make_index_sequence<kStreamRows>());
 
 /// A tile of at most kRows rows against one packed panel of `width` ≤ kPanel outputs.
 void multiply_panel(ConstMatrixRef x, const float* panel, int64_t k0, int64_t depth, MatrixRef y, int64_t o0,
-                    int64_t width, const float* bias, Ahead ahead) {
+                    int64_t width, const float* bias, Prefetch prefetch) {
     const auto rows = x.rows();
     const auto kernel = kTiles[static_cast<size_t>(rows - 1)];
     float* out = y.data() + o0;
     if (width == kPanel)
         return kernel(x.data() + k0, x.outerStride(), panel, depth, out, y.outerStride(), bias, k0 == 0,
-                      ahead);
+                      prefetch);
     std::array<float, kRows * kPanel> edge{};
     std::array<float, kPanel> edge_bias{};
     if (bias) std::copy_n(bias, width, edge_bias.begin());
     for (Index i = 0; i < rows; ++i) std::copy_n(out + i * y.outerStride(), width, edge.begin() + i * kPanel);
     kernel(x.data() + k0, x.outerStride(), panel, depth, edge.data(), kPanel, edge_bias.data(), k0 == 0,
-           ahead);
+           prefetch);
     for (Index i = 0; i < rows; ++i) std::copy_n(edge.begin() + i * kPanel, width, out + i * y.outerStride());
 }
 
@@ -167,7 +167,7 @@ void pack_panel(const Linear& w, int64_t k0, int64_t depth, int64_t o0, int64_t 
 
 /// Where the weights lie that are packed after [k0, k0 + depth): deeper inputs, else (a guess) the outputs
 /// two tasks on.
-Ahead upcoming(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int line) {
+Prefetch next_panel(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int line) {
     const bool deeper = k0 + kDepth < w.in;
     const int64_t o = deeper ? begin : begin + 2 * kTaskColumns;
     if (w.dtype != &float32() || o + kTaskColumns > w.out || (deeper && w.layout == WeightLayout::out_in))
@@ -197,7 +197,7 @@ void packed_task(const ThreadPool& pool, ConstMatrixRef x, const Linear& w, Matr
                 multiply_panel(x.middleRows(r, rows), packed.data() + (o - begin) * kDepth, k0, depth,
                                y.middleRows(r, rows), o, std::min<int64_t>(kPanel, end - o),
                                w.bias ? w.bias + o : nullptr,
-                               useful ? upcoming(w, k0, depth, begin, line) : Ahead{packed.data(), 0});
+                               useful ? next_panel(w, k0, depth, begin, line) : Prefetch{packed.data(), 0});
             }
         }
     }
@@ -228,12 +228,12 @@ void dot_rows(ConstMatrixRef x, int64_t row, const Linear& w, MatrixRef y, int64
     const auto stride = w.stride / static_cast<int64_t>(sizeof(float));
     for (int64_t o = begin; o < end; ++o) {
         const float* weights = w.floats(o);
-        Lanes sum[R];
+        Vec sum[R];
 #pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) sum[r] = Lanes{};
+        for (int r = 0; r < R; ++r) sum[r] = Vec{};
         int64_t k = 0;
         for (; k + kLanes <= w.in; k += kLanes) {
-            const Lanes v = load(weights + k);
+            const Vec v = load(weights + k);
             __builtin_prefetch(weights + k + 2 * stride);
 #pragma GCC unroll 8
             for (int r = 0; r < R; ++r) sum[r] += load(x.data() + (row + r) * x.outerStride() + k) * v;
@@ -297,17 +297,18 @@ void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const 
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
     HEADLIGHT_CHECK(w.weight && x.cols() == w.in && y.rows() == x.rows() && y.cols() == w.out);
     if (x.rows() == 0) return;
-    const bool few = x.rows() <= kFewRows;
+    const bool small_batch = x.rows() <= kSmallBatch;
     const auto task = w.dtype != &float32()              ? decoded_task
                       : w.layout == WeightLayout::in_out ? streaming_task
                                                          : dot_task;
     const int64_t share = (w.out / (4 * pool.threads()) + kPanel - 1) / kPanel *
                           kPanel;  // several tasks a thread: a busy core delays one of many
-    const int64_t columns =
-        few && w.layout == WeightLayout::out_in ? 512 : std::clamp<int64_t>(share, kPanel, kTaskColumns);
+    const int64_t columns = small_batch && w.layout == WeightLayout::out_in
+                                ? 512
+                                : std::clamp<int64_t>(share, kPanel, kTaskColumns);
     pool.run(static_cast<int>((w.out + columns - 1) / columns), [&](int i) {
         const int64_t begin = i * columns, end = std::min<int64_t>(w.out, begin + columns);
-        if (few)
+        if (small_batch)
             task(x, w, y, begin, end);
         else
             packed_task(pool, x, w, y, begin, end);

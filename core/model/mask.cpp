@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostRows = 8192;
+constexpr size_t kMaxRows = 8192;
 
 bool own_allows(const MaskPair& p) {
     const int apart = p.query - p.key;
@@ -28,7 +28,7 @@ Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const st
         file +
         " is not a mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, "
         "1]] for example."};
-    if (!root.is_array() || root.empty() || root.size() > kMostRows) return wrong;
+    if (!root.is_array() || root.empty() || root.size() > kMaxRows) return wrong;
     std::vector<std::vector<bool>> rows;
     for (const Json& list : root) {
         if (!list.is_array() || list.size() != root.size()) return wrong;
@@ -176,11 +176,11 @@ Result<Mask> Mask::parse(const std::string& text) {
         for (size_t i = 1; i < parts.size(); ++i) {
             int number = 0;
             const auto read = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), number);
-            const int least = kind.least[i - 1];
-            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < least ||
+            const int min = kind.min[i - 1];
+            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < min ||
                 number > 1'000'000)
                 return Error{"The mask " + in_quotes(text) + " needs whole numbers behind its colons" +
-                             (least ? ", a window of at least " + std::to_string(least) : "") + "; write " +
+                             (min ? ", a window of at least " + std::to_string(min) : "") + "; write " +
                              kind.help + "."};
             mask.numbers_.push_back(number);
         }
@@ -193,27 +193,27 @@ namespace {
 
 /// One row of a plan by asking about every key.
 void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
-    KeyRange& seen = plan.seen[static_cast<size_t>(pair.query)];
-    seen = {plan.keys, 0};
+    KeyRange& visible = plan.visible[static_cast<size_t>(pair.query)];
+    visible = {plan.keys, 0};
     int count = 0;
     std::vector<bool> hidden(static_cast<size_t>(plan.keys));
     for (pair.key = 0; pair.key < plan.keys; ++pair.key) {
         const bool allowed = mask.allows(pair);
         hidden[static_cast<size_t>(pair.key)] = !allowed;
         if (!allowed) continue;
-        seen = {std::min(seen.begin, pair.key), pair.key + 1};
+        visible = {std::min(visible.begin, pair.key), pair.key + 1};
         ++count;
     }
-    if (count == 0) seen = {0, 0};
-    if (count < seen.size()) {
-        plan.holes.resize(plan.seen.size());
-        plan.holes[static_cast<size_t>(pair.query)] = std::move(hidden);
+    if (count == 0) visible = {0, 0};
+    if (count < visible.size()) {
+        plan.masked.resize(plan.visible.size());
+        plan.masked[static_cast<size_t>(pair.query)] = std::move(hidden);
     }
 }
 
 }  // namespace
 
-MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const int> sentences,
+MaskPlan MaskPlan::make(const Mask& mask, const MaskParams& own, std::span<const int> sentences,
                         const CancelFlag* cancel) {
     const int n = static_cast<int>(sentences.size());
     MaskPlan plan{std::vector(sentences.size(), KeyRange{}), n, {}};
@@ -223,31 +223,31 @@ MaskPlan MaskPlan::make(const Mask& mask, const Visibility& own, std::span<const
             continue;
         }
         const int reach = own.window > 0 ? own.window : n;
-        plan.seen[static_cast<size_t>(q)] = {std::max(0, q - reach + 1),
-                                             own.causal ? q + 1 : std::min(n, q + reach)};
+        plan.visible[static_cast<size_t>(q)] = {std::max(0, q - reach + 1),
+                                                own.causal ? q + 1 : std::min(n, q + reach)};
     }
     return plan;
 }
 
-MaskPlan MaskPlan::open(int queries, int keys) {
+MaskPlan MaskPlan::full(int queries, int keys) {
     return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys, {}};
 }
 
 bool MaskPlan::same_row(const MaskPlan& other, int q) const {
     const auto at = static_cast<size_t>(q);
-    if (seen[at] != other.seen[at] || has_holes(q) != other.has_holes(q)) return false;
-    if (!has_holes(q)) return true;
-    const KeyRange& range = seen[at];
-    return std::equal(holes[at].begin() + range.begin, holes[at].begin() + range.end,
-                      other.holes[at].begin() + range.begin);
+    if (visible[at] != other.visible[at] || has_masked(q) != other.has_masked(q)) return false;
+    if (!has_masked(q)) return true;
+    const KeyRange& range = visible[at];
+    return std::equal(masked[at].begin() + range.begin, masked[at].begin() + range.end,
+                      other.masked[at].begin() + range.begin);
 }
 
 namespace {
 
 /// One row of `set`: keys [begin, end) of a row are seen, or hidden.
 void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
-    KeyRange& range = plan.seen[q];
-    std::vector<bool> hidden = plan.holes[q];
+    KeyRange& range = plan.visible[q];
+    std::vector<bool> hidden = plan.masked[q];
     if (hidden.empty()) {
         hidden.assign(static_cast<size_t>(plan.keys), true);
         std::fill(hidden.begin() + range.begin, hidden.begin() + range.end, false);
@@ -258,24 +258,24 @@ void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
     range = first == hidden.end()
                 ? KeyRange{}
                 : KeyRange{static_cast<int>(first - hidden.begin()), static_cast<int>(hidden.rend() - last)};
-    const bool holes = std::find(hidden.begin() + range.begin, hidden.begin() + range.end, true) !=
-                       hidden.begin() + range.end;
-    plan.holes[q] = holes ? std::move(hidden) : std::vector<bool>();
+    const bool masked = std::find(hidden.begin() + range.begin, hidden.begin() + range.end, true) !=
+                        hidden.begin() + range.end;
+    plan.masked[q] = masked ? std::move(hidden) : std::vector<bool>();
 }
 
 }  // namespace
 
 void MaskPlan::set(const Rectangle& cells, bool allowed) {
     const int end = cells.key + std::min(cells.keys, keys - cells.key);
-    const int last = cells.query + std::min(cells.queries, static_cast<int>(seen.size()) - cells.query);
+    const int last = cells.query + std::min(cells.queries, static_cast<int>(visible.size()) - cells.query);
     if (cells.key < 0 || cells.query < 0 || end <= cells.key) return;
-    holes.resize(seen.size());
+    masked.resize(visible.size());
     for (int q = cells.query; q < last; ++q) set_row(*this, static_cast<size_t>(q), cells.key, end, allowed);
 }
 
 bool MaskPlan::hides_any() const {
-    return std::any_of(seen.begin(), seen.end(), [&](const KeyRange& r) { return r.size() < keys; }) ||
-           std::any_of(holes.begin(), holes.end(), [](const auto& row) { return !row.empty(); });
+    return std::any_of(visible.begin(), visible.end(), [&](const KeyRange& r) { return r.size() < keys; }) ||
+           std::any_of(masked.begin(), masked.end(), [](const auto& row) { return !row.empty(); });
 }
 
 KeyRange MaskPlan::weighed(int first, int last) const {

@@ -23,7 +23,7 @@ struct KeyRange {
 };
 
 /// What a model's own mask knows of one attention block.
-struct Visibility {
+struct MaskParams {
     bool causal = true;
     int window = 0;  // a query sees the keys nearer than this, itself included; 0: all
 };
@@ -31,7 +31,7 @@ struct Visibility {
 /// A query and a key, and what else a mask may ask about.
 struct MaskPair {
     int query = 0, key = 0;
-    Visibility own;
+    MaskParams own;
     std::span<const int> sentences;  // number of each token's sentence, kPadding for what only fills a batch
 };
 
@@ -42,8 +42,8 @@ struct MaskKind {
     const char* name;
     const char* label;  // for a person; each # is one of the numbers
     const char* help;
-    int numbers;               // that follow the name, each after a colon
-    std::array<int, 2> least;  // the smallest that each may be
+    int numbers;             // that follow the name, each after a colon
+    std::array<int, 2> min;  // the smallest that each may be
     bool (*allows)(std::span<const int> numbers, const MaskPair& pair);
 };
 
@@ -89,32 +89,34 @@ struct Rectangle {
 /// show and count the uniform weights, and where there is room the row is marked as fully masked. Its cells
 /// are masked (allows) and weigh all the same (weighs).
 struct MaskPlan {
-    std::vector<KeyRange> seen;  // per query: from the first to the last key it may see
-    int keys = 0;                // in all
+    std::vector<KeyRange> visible;  // per query: from the first to the last key it may see
+    int keys = 0;                   // in all
     std::vector<std::vector<bool>>
-        holes;  // per query: keys within `seen` that are hidden all the same; empty rows have none
+        masked;  // per query: keys within `visible` that are hidden all the same; empty rows have none
 
     /// Self-attention over as many tokens as there are sentence numbers. Without meaning once `cancel` was
     /// set.
-    static MaskPlan make(const Mask& mask, const Visibility& own, std::span<const int> sentences,
+    static MaskPlan make(const Mask& mask, const MaskParams& own, std::span<const int> sentences,
                          const CancelFlag* cancel = nullptr);
     /// Every query sees every key, as in cross-attention.
-    static MaskPlan open(int queries, int keys);
+    static MaskPlan full(int queries, int keys);
 
-    bool allows(int q, int k) const { return seen[static_cast<size_t>(q)].contains(k) && !is_hole(q, k); }
-    bool is_hole(int q, int k) const {
-        return !holes.empty() && !holes[static_cast<size_t>(q)].empty() &&
-               holes[static_cast<size_t>(q)][static_cast<size_t>(k)];
+    bool allows(int q, int k) const {
+        return visible[static_cast<size_t>(q)].contains(k) && !is_masked(q, k);
     }
-    bool has_holes(int q) const { return !holes.empty() && !holes[static_cast<size_t>(q)].empty(); }
+    bool is_masked(int q, int k) const {
+        return !masked.empty() && !masked[static_cast<size_t>(q)].empty() &&
+               masked[static_cast<size_t>(q)][static_cast<size_t>(k)];
+    }
+    bool has_masked(int q) const { return !masked.empty() && !masked[static_cast<size_t>(q)].empty(); }
     bool hides_any() const;
-    bool fully_masked(int q) const { return seen[static_cast<size_t>(q)].size() == 0; }
+    bool fully_masked(int q) const { return visible[static_cast<size_t>(q)].size() == 0; }
     /// Whether the row of a query may weigh a key: one that is seen, or any where the row is fully masked.
     bool weighs(int q, int k) const { return fully_masked(q) || allows(q, k); }
     /// From the first to the last key that the row of a query may weigh, or the rows of the queries [first,
     /// last).
     KeyRange weighed(int q) const {
-        return fully_masked(q) ? KeyRange{0, keys} : seen[static_cast<size_t>(q)];
+        return fully_masked(q) ? KeyRange{0, keys} : visible[static_cast<size_t>(q)];
     }
     KeyRange weighed(int first, int last) const;
     /// Whether a query may see the same keys under two plans; plans of different sizes can agree on a row

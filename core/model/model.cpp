@@ -17,9 +17,10 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Reports steps and stops between them.
-class Steps {
+class OpeningSteps {
 public:
-    Steps(const CancelFlag* cancel, OpeningProgress* progress) : cancel_(cancel), progress_(progress) {}
+    OpeningSteps(const CancelFlag* cancel, OpeningProgress* progress)
+        : cancel_(cancel), progress_(progress) {}
     Status begin(const char* what) {
         if (progress_) progress_->step.store(what, std::memory_order_relaxed);
         if (stopped(cancel_)) return cancelled();
@@ -66,7 +67,7 @@ int mask_of(const Tokenizer& tokenizer) {
     return -1;
 }
 
-Status fill_from_gguf(Model& model, Steps& steps) {
+Status fill_from_gguf(Model& model, OpeningSteps& steps) {
     const std::string name = display_path(model.path);
     TRY(Gguf file, open_gguf(model.path));
     TRY(model.config, gguf_config(file, name));
@@ -76,7 +77,7 @@ Status fill_from_gguf(Model& model, Steps& steps) {
     return success();
 }
 
-Status fill_from_folder(Model& model, const fs::path& folder, Steps& steps) {
+Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& steps) {
     TRY(model.config, headlight::read_config(folder));
     TRY_STATUS(steps.begin("mapping the weights"));
     TRY(model.store, WeightStore::open(folder));
@@ -109,7 +110,7 @@ Status check_exists(const fs::path& path) {
 
 Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const CancelFlag* cancel,
                                                  OpeningProgress* progress) {
-    Steps steps(cancel, progress);
+    OpeningSteps steps(cancel, progress);
     TRY_STATUS(check_exists(path));
     TRY_STATUS(steps.begin("reading the configuration"));
     std::error_code ignored;

@@ -48,27 +48,27 @@ void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const
 
 void add_stack(Rows& rows, const ModelConfig& c, const StackConfig& s) {
     const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
-    const int kinds = s.shared_layers ? s.shared_layers : s.layers;
+    const int kinds = s.layer_groups ? s.layer_groups : s.layers;
     if (c.learned_positions)
         rows.table(of + "position embedding", c.context + c.position_offset,
                    c.project_positions() ? c.d_model : c.d_embed);
     if (c.embed_norm) rows.norm(of + "embedding norm", c.d_embed, c.norm_bias, 1);
-    add_attention(rows, c, s, of + "attention ", kinds, s.no_first_norm ? kinds - 1 : kinds);
+    add_attention(rows, c, s, of + "attention ", kinds, s.skip_first_attn_norm ? kinds - 1 : kinds);
     if (s.cross) add_attention(rows, c, s, of + "cross-attention ", kinds, kinds);
     if (c.buckets.count) rows.table(of + "distance bias", c.buckets.count, s.heads);
     if (!c.shared_norm) rows.norm(of + "MLP norm", c.d_model, c.norm_bias, kinds);
-    if (c.branch_norm) rows.norm(of + "branch norms", 2 * c.d_model, c.norm_bias, kinds);
+    if (c.post_norm) rows.norm(of + "branch norms", 2 * c.d_model, c.norm_bias, kinds);
     rows.matrix(of + "MLP in", c.d_model, s.d_mlp, c.mlp_bias, kinds, c.gated ? 2 : 1);
     rows.matrix(of + "MLP out", s.d_mlp, c.d_model, c.mlp_bias, kinds);
     if (c.final_norm) rows.norm(of + "final norm", c.d_model, c.norm_bias, 1);
 }
 
 void add_head(Rows& rows, const ModelConfig& c) {
-    if (c.masked_head) {
+    if (c.mlm_head) {
         rows.matrix("head", c.d_model, c.d_embed, c.head_dense_bias, 1);
         rows.norm("head norm", c.d_embed, c.norm_bias, 1);
     }
-    const bool bias = c.masked_head ? c.head_bias : c.logits_bias;
+    const bool bias = c.mlm_head ? c.head_bias : c.logits_bias;
     if (!c.tied_unembedding)
         rows.matrix("unembedding", c.d_embed, c.vocab, bias, 1);
     else if (bias)

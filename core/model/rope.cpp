@@ -51,7 +51,7 @@ std::vector<float> rope_frequencies(const Rope& r, int positions) {
                  std::pow(static_cast<float>(theta), static_cast<float>(2 * i) / static_cast<float>(r.dims));
         if (r.scaling == RopeScaling::linear) out[i] /= static_cast<float>(r.factor);
         if (r.scaling == RopeScaling::llama3) out[i] = llama3_frequency(r, out[i]);
-        if (!r.divisors.empty()) out[i] /= r.divisors[i];
+        if (!r.freq_factors.empty()) out[i] /= r.freq_factors[i];
     }
     if (r.scaling == RopeScaling::yarn) apply_yarn(r, out);
     return out;
@@ -72,8 +72,8 @@ RopeTable make_rope_table(const Rope& rope, int positions, int first, int rows) 
 
 void apply_rope(const Rope& rope, const RopeTable& table, int heads, ThreadPool& pool, MatrixRef x) {
     constexpr Index kRows = 16;
-    const Index width = x.cols() / heads, half = rope.dims / 2, apart = rope.neighbours ? 1 : half,
-                step = rope.neighbours ? 2 : 1;
+    const Index width = x.cols() / heads, half = rope.dims / 2, apart = rope.interleaved ? 1 : half,
+                step = rope.interleaved ? 2 : 1;
     pool.run(static_cast<int>((x.rows() + kRows - 1) / kRows), [&](int block) {
         for (Index row = block * kRows; row < std::min(x.rows(), (block + 1) * kRows); ++row)
             for (Index h = 0; h < heads; ++h)

@@ -22,9 +22,9 @@ struct Rope {
     bool truncate = true;
     double attention_factor = 1;  // yarn: multiplies cos and sin
     int original_context = 0;
-    bool neighbours =
+    bool interleaved =
         false;  // component 2i turns with 2i + 1 instead of i with i + dims / 2 (Llama's order in GGUF)
-    std::vector<float> divisors;  // per frequency, from a file; empty: none
+    std::vector<float> freq_factors;  // per frequency, from a file; empty: none
 
     /// Whether angles of a text depend on its length.
     bool depends_on_length(int positions) const {

@@ -9,15 +9,15 @@ namespace headlight {
 namespace {
 
 /// The rules of one stack.
-class Rules {
+class AttentionRuleBuilder {
 public:
-    Rules(const Model& model, size_t stack, std::span<const Sequence> inputs,
-          const Intervention& intervention, const CancelFlag* cancel)
+    AttentionRuleBuilder(const Model& model, size_t stack, std::span<const Sequence> inputs,
+                         const Intervention& intervention, const CancelFlag* cancel)
         : config_(model.config),
           stack_(config_.stacks[stack]),
           intervention_(intervention),
           cancel_(cancel),
-          first_site_(stack == 0 ? 0 : config_.stacks[0].layers),
+          first_block_(stack == 0 ? 0 : config_.stacks[0].layers),
           queries_(inputs[stack].size()),
           source_rows_(stack_.cross ? inputs[stack - 1].size() : 0),
           sentences_(sentence_numbers(inputs[stack].tokens, inputs[stack].types, queries_)) {
@@ -32,7 +32,7 @@ public:
 
     LayerRules of_layer(int layer) {
         const auto leaves_out = [&](const Change& c) {
-            return c.kind == ChangeKind::skip_mlp && c.site == first_site_ + layer;
+            return c.kind == ChangeKind::skip_mlp && c.block == first_block_ + layer;
         };
         return {self(layer), stack_.cross ? cross(layer) : nullptr,
                 std::any_of(intervention_.changes.begin(), intervention_.changes.end(), leaves_out)};
@@ -49,12 +49,12 @@ private:
         if (!rule)
             rule = make(MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_, cancel_),
                         bias_, scale);
-        return with_changes(rule, first_site_ + layer, window);
+        return with_changes(rule, first_block_ + layer, window);
     }
     Shared cross(int layer) {
         auto& rule = rules_[{kCross, 0.0f}];
-        if (!rule) rule = make(MaskPlan::open(queries_, source_rows_), {}, config_.score_scale(stack_, 0));
-        return with_changes(rule, first_site_ + stack_.layers + layer, kCross);
+        if (!rule) rule = make(MaskPlan::full(queries_, source_rows_), {}, config_.score_scale(stack_, 0));
+        return with_changes(rule, first_block_ + stack_.layers + layer, kCross);
     }
     Shared make(MaskPlan mask, const PositionBias& bias, float scale) const {
         AttentionRule rule;
@@ -66,14 +66,14 @@ private:
         rule.kv_heads = stack_.kv_heads;
         return std::make_shared<const AttentionRule>(std::move(rule));
     }
-    Shared with_changes(const Shared& rule, int site, int window);
-    std::shared_ptr<const MaskPlan> painted(const MaskPlan& mask, int site, int head, int window);
+    Shared with_changes(const Shared& rule, int block, int window);
+    std::shared_ptr<const MaskPlan> painted(const MaskPlan& mask, int block, int head, int window);
 
     const ModelConfig& config_;
     const StackConfig& stack_;
     const Intervention& intervention_;
     const CancelFlag* cancel_;
-    int first_site_, queries_, source_rows_;
+    int first_block_, queries_, source_rows_;
     std::vector<int> sentences_;
     PositionBias bias_;
     std::map<std::pair<int, float>, Shared> rules_;  // by window and scale
@@ -82,7 +82,7 @@ private:
 };
 
 bool on_grid(const MaskPlan& mask, const Change& c) {
-    return c.query >= 0 && c.query < static_cast<int>(mask.seen.size()) && c.key >= 0 && c.key < mask.keys;
+    return c.query >= 0 && c.query < static_cast<int>(mask.visible.size()) && c.key >= 0 && c.key < mask.keys;
 }
 
 void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
@@ -117,10 +117,11 @@ void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
 
 /// The mask of one head with the rectangles that were painted over it, in their order; none where there are
 /// none.
-std::shared_ptr<const MaskPlan> Rules::painted(const MaskPlan& mask, int site, int head, int window) {
+std::shared_ptr<const MaskPlan> AttentionRuleBuilder::painted(const MaskPlan& mask, int block, int head,
+                                                              int window) {
     std::vector<size_t> rectangles;
     for (size_t i = 0; i < intervention_.changes.size(); ++i)
-        if (intervention_.changes[i].paints() && intervention_.changes[i].concerns(config_, site, head))
+        if (intervention_.changes[i].paints() && intervention_.changes[i].concerns(config_, block, head))
             rectangles.push_back(i);
     if (rectangles.empty()) return nullptr;
     auto& plan = masks_[{window, rectangles}];
@@ -135,14 +136,14 @@ std::shared_ptr<const MaskPlan> Rules::painted(const MaskPlan& mask, int site, i
 }
 
 /// The rule of one block with what a person changed of it and its heads.
-Rules::Shared Rules::with_changes(const Shared& rule, int site, int window) {
+AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& rule, int block, int window) {
     const auto& changes = intervention_.changes;
     const auto skips = [&](const Change& c) {
-        return c.kind == ChangeKind::skip_attention && c.site == site;
+        return c.kind == ChangeKind::skip_attention && c.block == block;
     };
     const auto concerned = [&](const Change& c) {
         return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp &&
-               c.concerns(config_, site);
+               c.concerns(config_, block);
     };
     const bool skipped = std::any_of(changes.begin(), changes.end(), skips),
                heads = std::any_of(changes.begin(), changes.end(), concerned);
@@ -153,8 +154,8 @@ Rules::Shared Rules::with_changes(const Shared& rule, int site, int window) {
     for (int head = 0; head < static_cast<int>(own->changed.size()) && !stopped(cancel_); ++head) {
         HeadRule& mine = own->changed[static_cast<size_t>(head)];
         for (const Change& change : changes)
-            if (change.concerns(config_, site, head)) apply(change, rule->mask, mine);
-        mine.mask = painted(rule->mask, site, head, window);
+            if (change.concerns(config_, block, head)) apply(change, rule->mask, mine);
+        mine.mask = painted(rule->mask, block, head, window);
     }
     return own;
 }
@@ -167,7 +168,7 @@ Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model,
                                                              const CancelFlag* cancel) {
     std::vector<std::vector<LayerRules>> out;
     for (size_t stack = 0; stack < model.config.stacks.size(); ++stack) {
-        Rules rules(model, stack, inputs, intervention, cancel);
+        AttentionRuleBuilder rules(model, stack, inputs, intervention, cancel);
         out.emplace_back();
         for (int layer = 0; layer < model.config.stacks[stack].layers; ++layer) {
             out.back().push_back(rules.of_layer(layer));

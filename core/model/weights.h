@@ -11,17 +11,17 @@
 
 namespace headlight {
 
-/// Absent (gain null) means that nothing is normalised there.
+/// Absent (weight null) means that nothing is normalised there.
 struct Norm {
-    const float* gain = nullptr;  // [d]
-    const float* bias = nullptr;  // [d], or null
-    explicit operator bool() const { return gain != nullptr; }
+    const float* weight = nullptr;  // [d]
+    const float* bias = nullptr;    // [d], or null
+    explicit operator bool() const { return weight != nullptr; }
 };
 
 struct AttentionWeights {
     Norm norm;            // pre-norm: what enters the block; post-norm: what leaves it. [d_model]
     Norm q_norm, k_norm;  // per head, [d_head]
-    Norm out_norm;        // on what the block adds, [d_model]
+    Norm post_norm;       // on what the block adds, [d_model]
     Linear q, k, v;       // d_model → heads · d_head, or kv_heads · d_head
     Linear o;             // heads · d_head → d_model
 };
@@ -29,7 +29,7 @@ struct AttentionWeights {
 /// Pointers into the store, one struct per layer.
 struct LayerWeights {
     AttentionWeights self, cross;
-    Norm mlp_norm, mlp_out_norm;       // [d_model]
+    Norm mlp_norm, mlp_post_norm;      // [d_model]
     Linear mlp_gate, mlp_in, mlp_out;  // d_model → d_mlp → d_model
 };
 

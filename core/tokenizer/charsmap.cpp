@@ -78,16 +78,16 @@ size_t grapheme_length(std::string_view text) {
 
 }  // namespace
 
-std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t most) {
+std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t max) {
     constexpr size_t kShort = 6;
     std::vector<Scalar> out;
     std::string_view rest = text.bytes;
     size_t bytes = 0;
     const auto put = [&](std::string_view old_part, std::string_view new_part) {
         bytes += new_part.size();
-        if (bytes <= most) replace(out, old_part, new_part);
+        if (bytes <= max) replace(out, old_part, new_part);
     };
-    while (!rest.empty() && bytes <= most) {
+    while (!rest.empty() && bytes <= max) {
         const std::string_view grapheme = rest.substr(0, grapheme_length(rest));
         rest.remove_prefix(grapheme.size());
         if (grapheme.size() < kShort)
@@ -105,8 +105,8 @@ std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedT
             at += part.size();
         }
     }
-    AlignedText written = bytes <= most ? rewrite(text, out) : AlignedText{};
-    if (bytes > most || written.bytes.size() > most) return std::nullopt;
+    AlignedText written = bytes <= max ? rewrite(text, out) : AlignedText{};
+    if (bytes > max || written.bytes.size() > max) return std::nullopt;
     return written;
 }
 

@@ -34,6 +34,6 @@ private:
 
 /// As Hugging Face's Precompiled normalizer: grapheme by grapheme where these are short, else character by
 /// character. Nothing where that makes more than `most` bytes.
-std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t most);
+std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t max);
 
 }  // namespace headlight

@@ -56,21 +56,21 @@ AlignedText set_chinese_apart(const AlignedText& text) {
 
 /// A step that makes a bounded number of characters of each.
 Normalizer simple(std::function<AlignedText(const AlignedText&)> step) {
-    return [step = std::move(step)](const AlignedText& text, size_t most) -> Result<AlignedText> {
+    return [step = std::move(step)](const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText out = step(text);
-        if (out.bytes.size() > most) return normalized_too_long();
+        if (out.bytes.size() > max) return normalized_too_long();
         return out;
     };
 }
 
 /// Every match of the regex becomes `content`, which stands for the last character of the match.
 Normalizer replace_all(Regex regex, const std::string& content) {
-    return [regex, content](const AlignedText& text, size_t most) -> Result<AlignedText> {
+    return [regex, content](const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText out;
         size_t done = 0;
         bool too_long = false;
         TRY_STATUS(regex.find_all(text.bytes, [&](size_t begin, size_t end) {
-            too_long = too_long || out.bytes.size() + content.size() > most;
+            too_long = too_long || out.bytes.size() + content.size() > max;
             if (begin == end || too_long) return;
             out.append(text.slice(done, begin));
             out.bytes += content;
@@ -79,7 +79,7 @@ Normalizer replace_all(Regex regex, const std::string& content) {
         }));
         if (too_long) return normalized_too_long();
         out.append(text.slice(done, text.bytes.size()));
-        if (out.bytes.size() > most) return normalized_too_long();
+        if (out.bytes.size() > max) return normalized_too_long();
         return out;
     };
 }
@@ -122,9 +122,9 @@ Result<Normalizer> make_normalizer_sequence(const Json& description, const std::
         TRY(Normalizer step, make_normalizer(d, name));
         if (step) steps.push_back(std::move(step));
     }
-    return Normalizer([steps](AlignedText text, size_t most) -> Result<AlignedText> {
+    return Normalizer([steps](AlignedText text, size_t max) -> Result<AlignedText> {
         for (const auto& step : steps) {
-            TRY(text, step(std::move(text), most));
+            TRY(text, step(std::move(text), max));
         }
         return text;
     });
@@ -140,9 +140,9 @@ Result<Normalizer> read_bert_normalizer(const Json& d, const std::string& name) 
 
 Result<Normalizer> make_prepend(const Json& d, const std::string& name) {
     TRY(const std::string prefix, json_string(d, "prepend", "▁", name));
-    return Normalizer([prefix](AlignedText text, size_t most) -> Result<AlignedText> {
+    return Normalizer([prefix](AlignedText text, size_t max) -> Result<AlignedText> {
         if (text.bytes.empty()) return text;
-        if (text.bytes.size() + prefix.size() > most) return normalized_too_long();
+        if (text.bytes.size() + prefix.size() > max) return normalized_too_long();
         text.prepend(prefix);
         return text;
     });
@@ -166,8 +166,8 @@ Result<Normalizer> make_precompiled(const Json& d, const std::string& name) {
     TRY(const std::string blob, from_base64(base64, name));
     TRY(Charsmap map, Charsmap::parse(blob, name));
     return Normalizer([map = std::make_shared<const Charsmap>(std::move(map))](
-                          const AlignedText& text, size_t most) -> Result<AlignedText> {
-        auto out = apply_precompiled(*map, text, most);
+                          const AlignedText& text, size_t max) -> Result<AlignedText> {
+        auto out = apply_precompiled(*map, text, max);
         return out ? std::move(*out) : Result<AlignedText>(normalized_too_long());
     });
 }

@@ -12,7 +12,7 @@ namespace headlight {
 
 /// Makes at most `most` bytes of a text. Fails, with a sentence, where it would make more or where its
 /// pattern cannot be searched for.
-using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t most)>;
+using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t max)>;
 
 /// What a normalizer says of a text that it makes too long.
 Error normalized_too_long();

@@ -62,22 +62,22 @@ Slot text_slot(int text, int type = 0) { return {text, {}, type}; }
 Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, std::move(tokens), type}; }
 
 /// Tokens that a template makes of texts, or more than `most`.
-size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t most) {
+size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t max) {
     size_t count = 0;
     for (const Slot& slot : slots) {
         if (slot.text >= 0 && static_cast<size_t>(slot.text) < texts.size())
             count += texts[static_cast<size_t>(slot.text)].size();
-        if ((count += slot.tokens.size()) > most) break;
+        if ((count += slot.tokens.size()) > max) break;
     }
     return count;
 }
 
 /// Fills one template for one text, another for two.
 PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
-    return [single, pair](std::vector<Encoding>& texts, bool special, size_t most) -> Status {
+    return [single, pair](std::vector<Encoding>& texts, bool special, size_t max) -> Status {
         if (!special) return success();
         const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
-        if (tokens_of(slots, texts, most) > most)
+        if (tokens_of(slots, texts, max) > max)
             return Error{
                 "the template makes more than 4 times as many tokens of this text; download the tokenizer "
                 "again."};
@@ -122,10 +122,10 @@ Result<PostProcessor> make_roberta(const Json& d, const std::string& name) {
     const PostProcessor fill = fill_templates(
         {special_slot({cls}), text_slot(0), special_slot({sep})},
         {special_slot({cls}), text_slot(0), special_slot({sep, sep}), text_slot(1), special_slot({sep})});
-    return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special, size_t most) {
+    return PostProcessor([prefix, trim, fill](std::vector<Encoding>& texts, bool special, size_t max) {
         for (Encoding& e : texts)
             if (trim) trim_offsets(e, prefix);
-        return fill(texts, special, most);
+        return fill(texts, special, max);
     });
 }
 
@@ -198,8 +198,8 @@ Result<PostProcessor> make_post_processor_sequence(const Json& d, const std::str
         TRY(PostProcessor made, make_post_processor(step, name));
         steps.push_back(std::move(made));
     }
-    return PostProcessor([steps](std::vector<Encoding>& texts, bool special, size_t most) -> Status {
-        for (const auto& step : steps) TRY_STATUS(step(texts, special, most));
+    return PostProcessor([steps](std::vector<Encoding>& texts, bool special, size_t max) -> Status {
+        for (const auto& step : steps) TRY_STATUS(step(texts, special, max));
         return success();
     });
 }

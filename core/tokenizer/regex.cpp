@@ -32,7 +32,7 @@ namespace {
 class BoundedSearch {
 public:
     BoundedSearch() : parameters_(onig_new_match_param(), onig_free_match_param) {
-        onig_set_match_stack_limit_size_of_match_param(parameters_.get(), kMostStack);
+        onig_set_match_stack_limit_size_of_match_param(parameters_.get(), kMaxStack);
     }
 
     /// Where the next match begins, ONIG_MISMATCH, or a negative code for every failure.
@@ -52,7 +52,7 @@ public:
 
 private:
     static constexpr unsigned long kFreeSteps = 1024;
-    static constexpr unsigned int kMostStack = 4'000'000;
+    static constexpr unsigned int kMaxStack = 4'000'000;
     unsigned long left_ = 50'000'000;
     std::unique_ptr<OnigMatchParam, void (*)(OnigMatchParam*)> parameters_;
 };

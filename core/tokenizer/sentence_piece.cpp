@@ -1,4 +1,6 @@
+
 // Wire format: https://protobuf.dev/programming-guides/encoding; field numbers: sentencepiece_model.proto.
+
 #include "tokenizer/sentence_piece.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostPieces = 4'000'000;
+constexpr size_t kMaxPieces = 4'000'000;
 
 /// One field of a message: a number, or bytes.
 struct Field {
@@ -23,9 +25,9 @@ struct Field {
     std::string_view bytes;
 };
 
-class Reader {
+class ProtobufReader {
 public:
-    explicit Reader(std::string_view data) : rest_(data) {}
+    explicit ProtobufReader(std::string_view data) : rest_(data) {}
     bool done() const { return rest_.empty(); }
 
     /// The next field; false where the bytes are no message.
@@ -81,7 +83,7 @@ float as_float(uint64_t bits) {
 
 /// Calls use(field) for each field of a message.
 bool read_message(std::string_view bytes, const std::function<bool(const Field&)>& use) {
-    Reader reader(bytes);
+    ProtobufReader reader(bytes);
     for (Field f; !reader.done();)
         if (!reader.next(f) || !use(f)) return false;
     return true;
@@ -97,7 +99,7 @@ bool read_piece(std::string_view bytes, SentencePieceFile& out) {
         if (f.number == 3) kind = f.value;
         return true;
     });
-    if (!good || kind < 1 || kind > 6 || out.pieces.size() >= kMostPieces) return false;
+    if (!good || kind < 1 || kind > 6 || out.pieces.size() >= kMaxPieces) return false;
     out.pieces.push_back(std::move(piece));
     out.scores.push_back(score);
     out.kinds.push_back(static_cast<PieceKind>(kind));
@@ -172,11 +174,11 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
         return length;
     };
     return [map_at, join = file.join_blanks, add = file.add_blank, escape = file.escape_blanks](
-               const AlignedText& text, size_t most) -> Result<AlignedText> {
+               const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText mapped, out;
-        for (size_t at = 0; at < text.bytes.size() && mapped.bytes.size() <= most;)
+        for (size_t at = 0; at < text.bytes.size() && mapped.bytes.size() <= max;)
             at += map_at(text, at, mapped);
-        if (mapped.bytes.size() > most) return normalized_too_long();
+        if (mapped.bytes.size() > max) return normalized_too_long();
         if (join) {
             mapped = mapped.slice(0, mapped.bytes.find_last_not_of(' ') + 1);
             AlignedText joined;
@@ -198,13 +200,13 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
                 out.bytes += mapped.bytes[i];
             out.origin.resize(out.bytes.size(), mapped.origin[i]);
         }
-        if (out.bytes.size() > most) return normalized_too_long();
+        if (out.bytes.size() > max) return normalized_too_long();
         return out;
     };
 }
 
-Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file,
-                                                               const std::string& name) {
+Result<std::shared_ptr<const TokenModel> > sentence_piece_model(const SentencePieceFile& file,
+                                                                const std::string& name) {
     const int unknown = file.id_of(PieceKind::unknown);
     TRY(Vocabulary vocabulary, Vocabulary::from_list(file.pieces, name));
     if (!file.unigram) {

@@ -13,8 +13,8 @@ constexpr int64_t kMaxId = 10'000'000;
 }
 
 Status check_spelling(std::string_view spelling, const std::string& name) {
-    constexpr size_t kMost = 4096;
-    if (spelling.size() <= kMost) return success();
+    constexpr size_t kMax = 4096;
+    if (spelling.size() <= kMax) return success();
     return Error{name + ": the token " + in_quotes(spelling) +
                  " is longer than 4,096 bytes, which no tokenizer's is; download the file again."};
 }

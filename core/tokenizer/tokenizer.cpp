@@ -24,7 +24,7 @@ bool uses(const Json& step, const std::string& type) {
     return false;
 }
 
-constexpr int kMostSteps = 100;
+constexpr int kMaxSteps = 100;
 
 /// Steps of a sequence, those of sequences inside it included.
 int count_steps(const Json& step) {
@@ -74,7 +74,7 @@ bool byte_of_name(std::string_view name, char& byte) {
 }  // namespace
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::make(TokenizerParts parts, const std::string& name) {
-    constexpr size_t kMostAdded = 64 << 20;  // bytes of all added tokens, normalized
+    constexpr size_t kMaxAdded = 64 << 20;  // bytes of all added tokens, normalized
     const std::shared_ptr<Tokenizer> t(new Tokenizer(std::move(parts), name));
     size_t bytes = 0;
     for (size_t i = 0; i < t->parts_.added.size(); ++i) {
@@ -87,7 +87,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::make(TokenizerParts parts, c
                              " cannot be normalized: " + normal.error().message};
             token.content = std::move(normal->bytes);
         }
-        if ((bytes += token.content.size()) > kMostAdded)
+        if ((bytes += token.content.size()) > kMaxAdded)
             return Error{name + ": its added tokens take more than 64 MB; download it again."};
         (token.normalized ? t->after_normalizer_ : t->before_normalizer_).add(token);
     }
@@ -96,8 +96,8 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::make(TokenizerParts parts, c
 
 Result<AlignedText> Tokenizer::normalize(AlignedText text) const {
     if (!parts_.normalizer) return text;
-    const size_t most = most_normalized(text.bytes.size());
-    return parts_.normalizer(std::move(text), most);
+    const size_t max = most_normalized(text.bytes.size());
+    return parts_.normalizer(std::move(text), max);
 }
 
 Result<Encoding> Tokenizer::process(std::vector<Encoding> texts, bool special) const {
@@ -113,7 +113,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text,
     if (!root.is_object()) return Error{name + " is not a tokenizer description; download it again."};
     const auto part = [&](const char* key) { return root.contains(key) ? root[key] : Json(); };
     for (const char* key : {"normalizer", "pre_tokenizer", "post_processor"})
-        if (count_steps(part(key)) > kMostSteps)
+        if (count_steps(part(key)) > kMaxSteps)
             return Error{name + ": its " + key +
                          " has more than 100 steps, which no tokenizer's has; download it again."};
     const bool byte_level = uses(part("pre_tokenizer"), "ByteLevel");

@@ -8,7 +8,7 @@
 namespace headlight {
 
 /// Most entries along a side of a map that is shown or kept whole: 8,192² float32 are 256 MB.
-inline constexpr int kMostMapSide = 8192;
+inline constexpr int kMaxMapSide = 8192;
 
 /// Rows and columns that lie on one entry, so that a map of rows × columns has at most `side` entries along a
 /// side.

@@ -15,10 +15,10 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMostLayers = 1000, kMostHeads = 1000, kMostWidth = 1 << 20, kMostTokens = 1 << 20;
+constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxTokens = 1 << 20;
 
 /// The file while it is read.
-struct Reading {
+struct TraceReader {
     const Safetensors& file;
     const std::string& name;
     const CancelFlag* cancel = nullptr;
@@ -33,8 +33,8 @@ struct Reading {
         return it == file.metadata.end() ? Result<Json>(Json()) : parse_json(it->second, name + "'s " + key);
     }
     /// object[key] from 1 to `most`; it must be there.
-    Result<int64_t> count(const Json& object, const char* key, int most) const {
-        TRY(const int64_t value, json_integer(object, key, 0, 1, most, name));
+    Result<int64_t> count(const Json& object, const char* key, int max) const {
+        TRY(const int64_t value, json_integer(object, key, 0, 1, max, name));
         if (value < 1)
             return error(std::string("its description of the model lacks \"") + key +
                          "\"; record the trace again.");
@@ -57,18 +57,18 @@ struct Reading {
 };
 
 /// `whole` describes the model; files whose blocks all have the same heads may say so there, once.
-Result<StackConfig> read_stack(const Json& json, const Json& whole, const Reading& in) {
+Result<StackConfig> read_stack(const Json& json, const Json& whole, const TraceReader& in) {
     StackConfig out;
     if (!json.is_object()) return in.error("its stacks are not lists of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
-    TRY(const int64_t layers, in.count(json, "layers", kMostLayers));
+    TRY(const int64_t layers, in.count(json, "layers", kMaxLayers));
     out.layers = static_cast<int>(layers);
-    const auto heads = [&](const char* key, int most) {
-        return in.count(json.contains(key) ? json : whole, key, most);
+    const auto heads = [&](const char* key, int max) {
+        return in.count(json.contains(key) ? json : whole, key, max);
     };
-    TRY(const int64_t query_heads, heads("heads", kMostHeads));
-    TRY(const int64_t kv_heads, heads("kv_heads", kMostHeads));
-    TRY(const int64_t d_head, heads("d_head", kMostWidth));
+    TRY(const int64_t query_heads, heads("heads", kMaxHeads));
+    TRY(const int64_t kv_heads, heads("kv_heads", kMaxHeads));
+    TRY(const int64_t d_head, heads("d_head", kMaxWidth));
     if (query_heads % kv_heads)
         return in.error("its heads cannot share key/value heads evenly; record the trace again.");
     std::tie(out.heads, out.kv_heads, out.d_head) =
@@ -80,13 +80,13 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const Readin
         return in.error("its windows are not one for each layer; record the trace again.");
     for (const Json& w : windows) {
         TRY(const int64_t window, whole_number(w, "windows", 0, INT_MAX, in.name));
-        out.windows.push_back(window < kMostTokens ? static_cast<int>(window) : 0);
+        out.windows.push_back(window < kMaxTokens ? static_cast<int>(window) : 0);
     }
     return out;
 }
 
 /// What the metadata say of the model.
-Result<ModelConfig> read_config(const Reading& in) {
+Result<ModelConfig> read_config(const TraceReader& in) {
     TRY(const Json json, in.metadata("config"));
     if (!json.is_object())
         return in.error(
@@ -103,7 +103,7 @@ Result<ModelConfig> read_config(const Reading& in) {
                  ? ModelKind::encoder_decoder
                  : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
     TRY(c.family_name, json_string(json, "family", "trace", in.name));
-    TRY(const int64_t d_model, in.count(json, "d_model", kMostWidth));
+    TRY(const int64_t d_model, in.count(json, "d_model", kMaxWidth));
     c.d_model = c.d_embed = static_cast<int>(d_model);
     const auto stacks = json.find("stacks");
     if (stacks == json.end() || !stacks->is_array() || stacks->empty() || stacks->size() > 2)
@@ -118,13 +118,13 @@ Result<ModelConfig> read_config(const Reading& in) {
     return c;
 }
 
-Result<Sequence> read_sequence(const Reading& in, const std::string& prefix) {
+Result<Sequence> read_sequence(const TraceReader& in, const std::string& prefix) {
     Sequence out;
     TRY(const Json tokens, in.metadata((prefix + "tokens").c_str()));
     TRY(const Json labels, in.metadata((prefix + "labels").c_str()));
     const Json& shown =
         labels.is_array() && (!tokens.is_array() || labels.size() == tokens.size()) ? labels : tokens;
-    if (!shown.is_array() || shown.empty() || shown.size() > kMostTokens)
+    if (!shown.is_array() || shown.empty() || shown.size() > kMaxTokens)
         return in.error("it does not list its tokens; record the trace again.");
     const StoredTensor* ids = in.find(prefix.empty() ? "input_ids" : "decoder_input_ids");
     const bool fits = ids && std::string_view(ids->dtype->name) == "I64" &&
@@ -148,18 +148,18 @@ Result<Sequence> read_sequence(const Reading& in, const std::string& prefix) {
 }
 
 /// How q and k meet: one scale for each block, and the soft cap; nothing where patterns have to be recorded.
-struct Meeting {
+struct ScoreParameters {
     std::vector<float> scale;
     float cap = 0;
 };
 
-Result<Meeting> read_meeting(const Reading& in, const ModelConfig& c) {
-    Meeting out;
+Result<ScoreParameters> read_score_parameters(const TraceReader& in, const ModelConfig& c) {
+    ScoreParameters out;
     TRY(const Json json, in.metadata("attention"));
     if (!json.is_object()) return out;
     TRY(const Json scales, json_list(json, "scale", in.name));
     if (scales.empty()) return out;
-    if (scales.size() != static_cast<size_t>(c.sites()))
+    if (scales.size() != static_cast<size_t>(c.blocks()))
         return in.error("it does not scale the scores of each attention block; record the trace again.");
     TRY(const double cap, json_number(json, "cap", 0, in.name));
     out.cap = static_cast<float>(cap);
@@ -172,7 +172,7 @@ Result<Meeting> read_meeting(const Reading& in, const ModelConfig& c) {
 }
 
 /// The recorded patterns of all heads in place of what would be computed.
-Status take_patterns(const Reading& in, const std::string& tensor, int queries, int keys,
+Status take_patterns(const TraceReader& in, const std::string& tensor, int queries, int keys,
                      AttentionRule& rule) {
     const StoredTensor* t = in.find(tensor);
     const std::vector<int64_t> shape{rule.heads, queries, keys};
@@ -197,30 +197,30 @@ Status take_patterns(const Reading& in, const std::string& tensor, int queries, 
     return success();
 }
 
-std::string tensors_at(const ModelConfig& c, int site) {
-    const AttentionSite where = c.site(site);
+std::string tensors_at(const ModelConfig& c, int block) {
+    const AttentionBlock where = c.block(block);
     return c.stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) +
            (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
 }
 
-Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, int site,
-                                            const Meeting& meeting, bool own_mask) {
+Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& t, int block,
+                                            const ScoreParameters& parameters, bool own_mask) {
     const ModelConfig& c = t.config();
-    const AttentionSite where = c.site(site);
+    const AttentionBlock where = c.block(block);
     const StackConfig& stack = c.stacks[static_cast<size_t>(where.stack)];
     const bool cross = where.kind == AttentionKind::cross;
-    const int queries = t.query_count(site), keys = t.key_count(site);
-    const std::string at = tensors_at(c, site);
+    const int queries = t.query_count(block), keys = t.key_count(block);
+    const std::string at = tensors_at(c, block);
     AttentionRule rule;
     rule.heads = stack.heads;
     rule.kv_heads = stack.kv_heads;
-    rule.cap = meeting.cap;
-    rule.mask = cross || !own_mask ? MaskPlan::open(queries, keys)
+    rule.cap = parameters.cap;
+    rule.mask = cross || !own_mask ? MaskPlan::full(queries, keys)
                                    : MaskPlan::make({}, {stack.causal, stack.window(where.layer)},
                                                     std::vector<int>(static_cast<size_t>(queries), 0));
     AttentionActivations out;
-    if (!meeting.scale.empty()) {
-        rule.scale = meeting.scale[static_cast<size_t>(site)];
+    if (!parameters.scale.empty()) {
+        rule.scale = parameters.scale[static_cast<size_t>(block)];
         TRY(out.q, in.matrix(at + "hook_q", queries, Index{stack.heads} * stack.d_head));
         TRY(out.k, in.matrix(at + "hook_k", keys, Index{stack.kv_heads} * stack.d_head));
         TRY(out.v, in.matrix(at + "hook_v", keys, Index{stack.kv_heads} * stack.d_head));
@@ -233,7 +233,7 @@ Result<AttentionActivations> read_attention(const Reading& in, const Trace& t, i
     return out;
 }
 
-Result<std::shared_ptr<const Trace>> build(const Reading& in) {
+Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     if (const auto format = in.file.metadata.find("format");
         format == in.file.metadata.end() || format->second != "headlight-trace")
         return in.error(
@@ -253,11 +253,12 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
         TRY(Sequence s, read_sequence(in, stack == 0 ? "" : "decoder_"));
         t.request.inputs.push_back(std::move(s));
     }
-    TRY(Meeting meeting, read_meeting(in, c));
-    for (int site = 0; site < c.sites(); ++site)
-        if (!own_mask || !in.find(tensors_at(c, site) + "hook_q") || !in.find(tensors_at(c, site) + "hook_k"))
-            meeting.scale.clear();
-    if (meeting.scale
+    TRY(ScoreParameters parameters, read_score_parameters(in, c));
+    for (int block = 0; block < c.blocks(); ++block)
+        if (!own_mask || !in.find(tensors_at(c, block) + "hook_q") ||
+            !in.find(tensors_at(c, block) + "hook_k"))
+            parameters.scale.clear();
+    if (parameters.scale
             .empty()) {  // patterns stand for themselves: q and k are placeholders, as narrow as can be
         for (StackConfig& s : model->config.stacks) {
             s.d_head = 1;
@@ -270,9 +271,9 @@ Result<std::shared_ptr<const Trace>> build(const Reading& in) {
         for (int layer = 0; layer < stack.layers; ++layer) {
             if (stopped(in.cancel)) return cancelled();
             auto one = std::make_shared<LayerActivations>();
-            for (const int site : c.sites_of(static_cast<int>(index), layer)) {
-                TRY(auto attention, read_attention(in, t, site, meeting, own_mask));
-                (c.site(site).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
+            for (const int block : c.blocks_of(static_cast<int>(index), layer)) {
+                TRY(auto attention, read_attention(in, t, block, parameters, own_mask));
+                (c.block(block).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
             }
             activations->layers.push_back(std::move(one));
         }

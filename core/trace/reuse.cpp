@@ -70,11 +70,12 @@ void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
     if (pair.changed_before.temperature != pair.changed_now.temperature ||
         pair.changed_before.z != pair.changed_now.z)
         return all_differ(rests);
-    const auto queries = static_cast<int>(std::max(pair.before.mask.seen.size(), pair.now.mask.seen.size()));
-    const int least = pair.changed_now.z == HeadRule::Z::mean ? queries : 0;
+    const auto queries =
+        static_cast<int>(std::max(pair.before.mask.visible.size(), pair.now.mask.visible.size()));
+    const int min = pair.changed_now.z == HeadRule::Z::mean ? queries : 0;
     for (int q = 0; q < static_cast<int>(rests.size()); ++q) {
         int& rest = rests[static_cast<size_t>(q)];
-        rest = pair.same_row(q) ? std::max({rest, least, own_keys ? pair.last_key(q) : 0}) : kDiffers;
+        rest = pair.same_row(q) ? std::max({rest, min, own_keys ? pair.last_key(q) : 0}) : kDiffers;
     }
 }
 

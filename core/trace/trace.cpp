@@ -10,16 +10,16 @@
 
 namespace headlight {
 
-const Sequence& Trace::queries(int site) const {
-    return request.inputs[static_cast<size_t>(config().site(site).stack)];
+const Sequence& Trace::queries(int block) const {
+    return request.inputs[static_cast<size_t>(config().block(block).stack)];
 }
-const Sequence& Trace::keys(int site) const {
-    return request.inputs[static_cast<size_t>(config().site(site).key_stack())];
+const Sequence& Trace::keys(int block) const {
+    return request.inputs[static_cast<size_t>(config().block(block).key_stack())];
 }
 
-const AttentionActivations& Trace::attention(int site) const {
-    HEADLIGHT_CHECK(site >= 0 && site < config().sites());
-    const AttentionSite s = config().site(site);
+const AttentionActivations& Trace::attention(int block) const {
+    HEADLIGHT_CHECK(block >= 0 && block < config().blocks());
+    const AttentionBlock s = config().block(block);
     const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     return s.kind == AttentionKind::cross ? layer.cross : layer.self;
 }
@@ -31,46 +31,46 @@ ConstMatrixRef head_columns(const Matrix& all, int d_head, int head) {
 }
 }  // namespace
 
-ConstMatrixRef Trace::q(int site, int head) const {
-    return head_columns(attention(site).q, config().d_head(site), head);
+ConstMatrixRef Trace::q(int block, int head) const {
+    return head_columns(attention(block).q, config().d_head(block), head);
 }
-ConstMatrixRef Trace::k(int site, int head) const {
-    return head_columns(attention(site).k, config().d_head(site), rule(site).kv_head(head));
+ConstMatrixRef Trace::k(int block, int head) const {
+    return head_columns(attention(block).k, config().d_head(block), rule(block).kv_head(head));
 }
-ConstMatrixRef Trace::v(int site, int head) const {
-    return head_columns(attention(site).v, config().d_head(site), rule(site).kv_head(head));
+ConstMatrixRef Trace::v(int block, int head) const {
+    return head_columns(attention(block).v, config().d_head(block), rule(block).kv_head(head));
 }
 
-Matrix Trace::z(int site, int first, int rows, ThreadPool& pool) const {
-    const AttentionActivations& a = attention(site);
+Matrix Trace::z(int block, int first, int rows, ThreadPool& pool) const {
+    const AttentionActivations& a = attention(block);
     Matrix out(rows, a.q.cols());
     attend(pool, *a.rule, a.q, a.k, a.v, first, out);
     return out;
 }
 
-Matrix Trace::pattern_rows(int site, int head, int first, int rows) const {
-    Matrix pattern(rows, key_count(site));
-    head_pattern(rule(site), head, q(site, head), k(site, head), first, pattern);
+Matrix Trace::pattern_rows(int block, int head, int first, int rows) const {
+    Matrix pattern(rows, key_count(block));
+    head_pattern(rule(block), head, q(block, head), k(block, head), first, pattern);
     return pattern;
 }
 
 namespace {
 /// Before `maps` of [queries, keys] are made.
-void check_room(const Trace& trace, int site, int maps) {
-    check_fits(int64_t{trace.query_count(site)} * trace.key_count(site) * maps *
+void check_room(const Trace& trace, int block, int maps) {
+    check_fits(int64_t{trace.query_count(block)} * trace.key_count(block) * maps *
                static_cast<int64_t>(sizeof(float)));
 }
 }  // namespace
 
-Matrix Trace::pattern(int site, int head) const {
-    check_room(*this, site, 1);
-    return pattern_rows(site, head, 0, query_count(site));
+Matrix Trace::pattern(int block, int head) const {
+    check_room(*this, block, 1);
+    return pattern_rows(block, head, 0, query_count(block));
 }
 
-Matrix Trace::scores(int site, int head) const {
-    check_room(*this, site, 1);
-    Matrix scores(query_count(site), key_count(site));
-    attention_scores(rule(site), head, q(site, head), k(site, head), 0, 0, scores);
+Matrix Trace::scores(int block, int head) const {
+    check_room(*this, block, 1);
+    Matrix scores(query_count(block), key_count(block));
+    attention_scores(rule(block), head, q(block, head), k(block, head), 0, 0, scores);
     return scores;
 }
 
@@ -81,56 +81,56 @@ const Matrix& Trace::resid_post(int index, int layer) const {
     return next < s.layers.size() ? s.layers[next]->resid_pre : s.resid_final;
 }
 
-const AttentionWeights& Trace::weights(int site) const {
-    const AttentionSite s = config().site(site);
+const AttentionWeights& Trace::weights(int block) const {
+    const AttentionBlock s = config().block(block);
     const LayerWeights& w =
         model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)];
     return s.kind == AttentionKind::cross ? w.cross : w.self;
 }
 
-Matrix Trace::resid_before(int site, ThreadPool& pool) const {
-    const AttentionSite s = config().site(site);
+Matrix Trace::resid_before(int block, ThreadPool& pool) const {
+    const AttentionBlock s = config().block(block);
     const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
     if (s.kind != AttentionKind::cross) return layer.resid_pre;
-    const Matrix mid = layer.resid_pre + attn_out(config().sites_of(s.stack, s.layer).front(), pool);
+    const Matrix mid = layer.resid_pre + attn_out(config().blocks_of(s.stack, s.layer).front(), pool);
     const Norm& norm =
         model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)].self.norm;
     return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
-Matrix Trace::attn_out(int site, int first, int rows, ThreadPool& pool) const {
-    if (rule(site).skipped) return Matrix::Zero(rows, config().d_model);
-    return block_output(config(), weights(site), z(site, first, rows, pool), pool);
+Matrix Trace::attn_out(int block, int first, int rows, ThreadPool& pool) const {
+    if (rule(block).skipped) return Matrix::Zero(rows, config().d_model);
+    return block_output(config(), weights(block), z(block, first, rows, pool), pool);
 }
-Matrix Trace::proj_out(int site, int first, int rows, ThreadPool& pool) const {
-    return project_out(weights(site), z(site, first, rows, pool), pool);
-}
-
-bool Trace::adds_bias(int site) const {
-    const AttentionWeights& w = weights(site);
-    return (w.o.bias || w.out_norm.bias) && !rule(site).skipped;
+Matrix Trace::proj_out(int block, int first, int rows, ThreadPool& pool) const {
+    return project_out(weights(block), z(block, first, rows, pool), pool);
 }
 
-Matrix Trace::head_additions(int site, int query, ThreadPool& pool) const {
-    Matrix out = results(site, query, pool);
-    const Norm& norm = weights(site).out_norm;
+bool Trace::adds_bias(int block) const {
+    const AttentionWeights& w = weights(block);
+    return (w.o.bias || w.post_norm.bias) && !rule(block).skipped;
+}
+
+Matrix Trace::head_additions(int block, int query, ThreadPool& pool) const {
+    Matrix out = results(block, query, pool);
+    const Norm& norm = weights(block).post_norm;
     if (!norm) return out;
-    const Matrix projected = proj_out(site, query, 1, pool);
+    const Matrix projected = proj_out(block, query, 1, pool);
     const auto through = projected.row(0);
     const bool centre = config().norm == NormKind::layer_norm;
     const float mean = centre ? through.mean() : 0.0f,
                 deviation = std::sqrt((through.array() - mean).square().mean() + config().norm_eps);
     if (centre) out.colwise() -= out.rowwise().mean().eval();
-    const Eigen::Map<const Eigen::RowVectorXf> gain(norm.gain, out.cols());
-    return (out.array().rowwise() * (gain.array() / deviation)).matrix();
+    const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, out.cols());
+    return (out.array().rowwise() * (weight.array() / deviation)).matrix();
 }
 
-Matrix Trace::results(int site, int query, ThreadPool& pool) const {
-    if (rule(site).skipped) return Matrix::Zero(config().heads(site), config().d_model);
-    Linear o = weights(site).o;
+Matrix Trace::results(int block, int query, ThreadPool& pool) const {
+    if (rule(block).skipped) return Matrix::Zero(config().heads(block), config().d_model);
+    Linear o = weights(block).o;
     o.bias = nullptr;
-    const Matrix row = z(site, query, 1, pool);
-    const Index heads = config().heads(site), width = config().d_head(site);
+    const Matrix row = z(block, query, 1, pool);
+    const Index heads = config().heads(block), width = config().d_head(block);
     Matrix apart = Matrix::Zero(heads, row.cols());  // each head's z alone in its own columns
     for (Index h = 0; h < heads; ++h)
         apart.row(h).segment(h * width, width) = row.row(0).segment(h * width, width);
@@ -147,36 +147,36 @@ void mark_masked(const MaskPlan& mask, int query, std::span<float> weights) {
     };
     hide(0, range.begin);
     hide(range.end, static_cast<int>(weights.size()));
-    for (int k = range.begin; mask.has_holes(query) && k < range.end; ++k)
-        if (mask.is_hole(query, k)) hide(k, k + 1);
+    for (int k = range.begin; mask.has_masked(query) && k < range.end; ++k)
+        if (mask.is_masked(query, k)) hide(k, k + 1);
 }
 
-Matrix masked_pattern(const Trace& trace, int site, int head) {
-    check_room(trace, site, 1);
-    return masked_pattern_rows(trace, site, head, 0, trace.query_count(site));
+Matrix masked_pattern(const Trace& trace, int block, int head) {
+    check_room(trace, block, 1);
+    return masked_pattern_rows(trace, block, head, 0, trace.query_count(block));
 }
 
-Matrix masked_pattern_rows(const Trace& trace, int site, int head, int first, int rows) {
-    Matrix w = trace.pattern_rows(site, head, first, rows);
-    const MaskPlan& mask = trace.rule(site).mask_of(head);
+Matrix masked_pattern_rows(const Trace& trace, int block, int head, int first, int rows) {
+    Matrix w = trace.pattern_rows(block, head, first, rows);
+    const MaskPlan& mask = trace.rule(block).mask_of(head);
     for (Index q = 0; q < w.rows(); ++q)
         mark_masked(mask, first + static_cast<int>(q), {w.row(q).data(), static_cast<size_t>(w.cols())});
     return w;
 }
 
-std::vector<int> fully_masked_rows(const Trace& trace, int site, int head) {
+std::vector<int> fully_masked_rows(const Trace& trace, int block, int head) {
     std::vector<int> out;
-    for (int q = 0; q < trace.query_count(site); ++q)
-        if (trace.rule(site).mask_of(head).fully_masked(q) && !trace.rule(site).freezes(head, q))
+    for (int q = 0; q < trace.query_count(block); ++q)
+        if (trace.rule(block).mask_of(head).fully_masked(q) && !trace.rule(block).freezes(head, q))
             out.push_back(q);
     return out;
 }
 
-Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads) {
-    check_room(trace, site, 2);
-    for (int h = 0, all = heads.empty() ? trace.config().heads(site) : 0; h < all; ++h) heads.push_back(h);
-    Matrix sum = masked_pattern(trace, site, heads[0]);
-    for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, site, heads[i]);
+Matrix mean_pattern(const Trace& trace, int block, std::vector<int> heads) {
+    check_room(trace, block, 2);
+    for (int h = 0, all = heads.empty() ? trace.config().heads(block) : 0; h < all; ++h) heads.push_back(h);
+    Matrix sum = masked_pattern(trace, block, heads[0]);
+    for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, block, heads[i]);
     return sum / static_cast<float>(heads.size());
 }
 

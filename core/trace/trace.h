@@ -16,7 +16,7 @@ struct ForwardRequest {
     Intervention intervention;
 };
 
-/// What came out; immutable, shared. Attention blocks are addressed by site (ModelConfig::site), heads by
+/// What came out; immutable, shared. Attention blocks are addressed by block (ModelConfig::block), heads by
 /// number.
 struct Trace {
     std::shared_ptr<const Model> model;
@@ -26,56 +26,58 @@ struct Trace {
     const ModelConfig& config() const { return model->config; }
     /// False for traces from files: patterns are there, and what needs a matrix of the model is not.
     bool has_weights() const { return !model->weights.stacks.empty(); }
-    /// Whether q·k gives the scores of a site: not where only patterns were recorded.
-    bool has_scores(int site) const { return has_weights() || rule(site).changed.empty(); }
-    /// The sequences whose tokens are a site's queries and keys.
-    const Sequence& queries(int site) const;
-    const Sequence& keys(int site) const;
-    int query_count(int site) const { return queries(site).size(); }
-    int key_count(int site) const { return keys(site).size(); }
+    /// Whether q·k gives the scores of a block: not where only patterns were recorded.
+    bool has_scores(int block) const { return has_weights() || rule(block).changed.empty(); }
+    /// The sequences whose tokens are a block's queries and keys.
+    const Sequence& queries(int block) const;
+    const Sequence& keys(int block) const;
+    int query_count(int block) const { return queries(block).size(); }
+    int key_count(int block) const { return keys(block).size(); }
     /// The sequence that predicts: the decoder's, or the only one.
     const Sequence& output() const { return request.inputs.back(); }
 
-    const AttentionActivations& attention(int site) const;
-    const AttentionRule& rule(int site) const { return *attention(site).rule; }
+    const AttentionActivations& attention(int block) const;
+    const AttentionRule& rule(int block) const { return *attention(block).rule; }
     const StackActivations& stack(int index) const { return *activations.stacks[static_cast<size_t>(index)]; }
     /// [n, d_model] after the final norm of the stack that predicts.
     const Matrix& normalized() const { return activations.stacks.back()->normalized; }
 
     /// [rows, heads · d_head]: pattern · v of every head, for queries from `first` on.
-    Matrix z(int site, int first, int rows, ThreadPool& pool) const;
+    Matrix z(int block, int first, int rows, ThreadPool& pool) const;
     /// [n, d_head] of one head; k and v of the key/value head that it reads.
-    ConstMatrixRef q(int site, int head) const;
-    ConstMatrixRef k(int site, int head) const;
-    ConstMatrixRef v(int site, int head) const;
+    ConstMatrixRef q(int block, int head) const;
+    ConstMatrixRef k(int block, int head) const;
+    ConstMatrixRef v(int block, int head) const;
 
     /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0. What takes [queries,
     /// keys] throws Failure where there is no memory for it.
-    Matrix pattern(int site, int head) const;
+    Matrix pattern(int block, int head) const;
     /// [rows, keys] of the pattern, for queries from `first` on.
-    Matrix pattern_rows(int site, int head, int first, int rows) const;
+    Matrix pattern_rows(int block, int head, int first, int rows) const;
     /// [queries, keys], what enters mask and softmax.
-    Matrix scores(int site, int head) const;
+    Matrix scores(int block, int head) const;
     /// [n, d_model], the residual stream that leaves a layer.
     const Matrix& resid_post(int stack, int layer) const;
     /// [heads, d_model], each head's ΔE at one query: z through its slice of the output matrix, without the
     /// bias.
-    Matrix results(int site, int query, ThreadPool& pool) const;
+    Matrix results(int block, int query, ThreadPool& pool) const;
     /// The same as they arrive in the residual stream: through the norm on what the block adds, where there
     /// is one (Gemma 2), with the scale it has in this pass. With the output bias they sum to attn_out.
-    Matrix head_additions(int site, int query, ThreadPool& pool) const;
+    Matrix head_additions(int block, int query, ThreadPool& pool) const;
     /// [n, d_model], the residual stream that the block's ΔE is added to: resid_pre, or, for cross-attention,
     /// what self-attention left.
-    Matrix resid_before(int site, ThreadPool& pool) const;
+    Matrix resid_before(int block, ThreadPool& pool) const;
     /// [rows, d_model], the layer's ΔE at the queries from `first` on: what the block adds, nothing where it
     /// was skipped; proj_out: before the norm on it.
-    Matrix attn_out(int site, int first, int rows, ThreadPool& pool) const;
-    Matrix attn_out(int site, ThreadPool& pool) const { return attn_out(site, 0, query_count(site), pool); }
-    Matrix proj_out(int site, int first, int rows, ThreadPool& pool) const;
+    Matrix attn_out(int block, int first, int rows, ThreadPool& pool) const;
+    Matrix attn_out(int block, ThreadPool& pool) const {
+        return attn_out(block, 0, query_count(block), pool);
+    }
+    Matrix proj_out(int block, int first, int rows, ThreadPool& pool) const;
     /// Whether a bias stands behind the block's heads, so that it adds more than they do.
-    bool adds_bias(int site) const;
+    bool adds_bias(int block) const;
     /// The block's weights.
-    const AttentionWeights& weights(int site) const;
+    const AttentionWeights& weights(int block) const;
 };
 
 /// Puts −1 where a row of weights is 0 because the mask hides the key: everywhere that a view calls a cell
@@ -84,14 +86,14 @@ struct Trace {
 void mark_masked(const MaskPlan& mask, int query, std::span<float> weights);
 
 /// The pattern of one head with such marks; [rows, keys] of it for queries from `first` on.
-Matrix masked_pattern(const Trace& trace, int site, int head);
-Matrix masked_pattern_rows(const Trace& trace, int site, int head, int first, int rows);
+Matrix masked_pattern(const Trace& trace, int block, int head);
+Matrix masked_pattern_rows(const Trace& trace, int block, int head, int first, int rows);
 
 /// Queries of a head that may see nothing, so that their rows are uniform (MaskPlan).
-std::vector<int> fully_masked_rows(const Trace& trace, int site, int head);
+std::vector<int> fully_masked_rows(const Trace& trace, int block, int head);
 
 /// The mean of those of some heads of a block; of all where none are named.
-Matrix mean_pattern(const Trace& trace, int site, std::vector<int> heads = {});
+Matrix mean_pattern(const Trace& trace, int block, std::vector<int> heads = {});
 
 /// A masked pattern for display without the first key, on which heads rest when they have nothing to look at:
 /// hidden, and each row's rest made to sum to 1. Nothing is computed anew.

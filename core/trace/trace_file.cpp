@@ -18,26 +18,26 @@ void write_matrix(const Sink& sink, const Matrix& m) {
 
 std::vector<int64_t> shape_of(const Matrix& m) { return {m.rows(), m.cols()}; }
 
-struct Offer {
+struct TraceTensor {
     TensorToWrite tensor;
     bool usual;
 };
 
 /// What a file may hold, in the order in which it is written.
-class Offers {
+class TraceTensors {
 public:
-    Offers(const Trace& trace, ThreadPool& pool) : t_(trace), pool_(pool) {
+    TraceTensors(const Trace& trace, ThreadPool& pool) : t_(trace), pool_(pool) {
         const ModelConfig& c = t_.config();
         for (size_t s = 0; s < c.stacks.size(); ++s)
             if (c.stacks[s].vocab) ids(s == 0 ? "input_ids" : "decoder_input_ids", t_.request.inputs[s]);
-        for (int site = 0; site < c.sites(); ++site) block(site);
+        for (int block = 0; block < c.blocks(); ++block) attention(block);
         for (size_t s = 0; s + 1 < c.stacks.size(); ++s)
             whole(c.stacks[s].name + ".ln_final.hook_normalized", t_.stack(static_cast<int>(s)).normalized,
                   true);
         whole("ln_final.hook_normalized", t_.normalized(), true);
         if (t_.model->has_logits()) logits();
     }
-    std::vector<Offer>& list() { return out_; }
+    std::vector<TraceTensor>& list() { return out_; }
 
 private:
     void ids(const char* name, const Sequence& sequence) {
@@ -66,17 +66,17 @@ private:
                          [&m](const Sink& s) { write_matrix(s, m); }},
                         false});
     }
-    void by_cell(const std::string& name, int site, Matrix (Trace::*get)(int, int) const, bool usual) {
+    void by_cell(const std::string& name, int block, Matrix (Trace::*get)(int, int) const, bool usual) {
         const Trace& t = t_;
-        const int heads = t.config().heads(site);
-        const auto write = [&t, site, heads, get](const Sink& s) {
-            for (int h = 0; h < heads; ++h) write_matrix(s, (t.*get)(site, h));
+        const int heads = t.config().heads(block);
+        const auto write = [&t, block, heads, get](const Sink& s) {
+            for (int h = 0; h < heads; ++h) write_matrix(s, (t.*get)(block, h));
         };
-        out_.push_back({{name, "F32", {heads, t.query_count(site), t.key_count(site)}, write}, usual});
+        out_.push_back({{name, "F32", {heads, t.query_count(block), t.key_count(block)}, write}, usual});
     }
-    void block(int site) {
-        const AttentionSite where = t_.config().site(site);
-        const AttentionActivations& a = t_.attention(site);
+    void attention(int block) {
+        const AttentionBlock where = t_.config().block(block);
+        const AttentionActivations& a = t_.attention(block);
         const bool cross = where.kind == AttentionKind::cross;
         const std::string at = t_.config().stacks[static_cast<size_t>(where.stack)].name + "." +
                                std::to_string(where.layer) + ".",
@@ -84,21 +84,21 @@ private:
         if (!cross)
             whole(at + "hook_resid_pre",
                   t_.stack(where.stack).layers[static_cast<size_t>(where.layer)]->resid_pre, true);
-        const int d_head = t_.config().d_head(site);
+        const int d_head = t_.config().d_head(block);
         by_head(in + "hook_q", a.q, d_head);
         by_head(in + "hook_k", a.k, d_head);
         by_head(in + "hook_v", a.v, d_head);
-        by_cell(in + "hook_attn_scores", site, &Trace::scores, false);
-        by_cell(in + "hook_pattern", site, &Trace::pattern, true);
-        const int n = t_.query_count(site);
-        computed(in + "hook_z", {n, t_.config().heads(site), d_head}, false,
-                 [&t = t_, &pool = pool_, site, n] { return t.z(site, 0, n, pool); });
+        by_cell(in + "hook_attn_scores", block, &Trace::scores, false);
+        by_cell(in + "hook_pattern", block, &Trace::pattern, true);
+        const int n = t_.query_count(block);
+        computed(in + "hook_z", {n, t_.config().heads(block), d_head}, false,
+                 [&t = t_, &pool = pool_, block, n] { return t.z(block, 0, n, pool); });
         const std::vector<int64_t> added{n, t_.config().d_model};
-        if (t_.weights(site).out_norm)
+        if (t_.weights(block).post_norm)
             computed(in + "hook_proj_out", added, true,
-                     [&t = t_, &pool = pool_, site, n] { return t.proj_out(site, 0, n, pool); });
+                     [&t = t_, &pool = pool_, block, n] { return t.proj_out(block, 0, n, pool); });
         computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), added, true,
-                 [&t = t_, &pool = pool_, site] { return t.attn_out(site, pool); });
+                 [&t = t_, &pool = pool_, block] { return t.attn_out(block, pool); });
         if (!cross) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
     }
     /// [pos, vocab]; a vision model's classes come from its class token alone, [class].
@@ -132,7 +132,7 @@ private:
 
     const Trace& t_;
     ThreadPool& pool_;
-    std::vector<Offer> out_;
+    std::vector<TraceTensor> out_;
 };
 
 /// What views need to know of the model.
@@ -172,8 +172,8 @@ std::string labels_text(const Trace& trace, int stack) {
 std::string attention_text(const Trace& trace) {
     if (trace.request.intervention != Intervention{}) return "";
     std::vector<float> scales;
-    for (int site = 0; site < trace.config().sites(); ++site) {
-        const AttentionRule& rule = trace.rule(site);
+    for (int block = 0; block < trace.config().blocks(); ++block) {
+        const AttentionRule& rule = trace.rule(block);
         if (rule.has_bias()) return "";
         scales.push_back(rule.scale);
     }
@@ -205,11 +205,11 @@ bool glob_match(std::string_view glob, std::string_view name) {
 Status write_trace(const std::filesystem::path& path, const Trace& trace,
                    const std::vector<std::string>& globs, ThreadPool& pool) {
     std::vector<TensorToWrite> chosen;
-    Offers offers(trace, pool);
-    for (Offer& offer : offers.list()) {
-        bool wanted = globs.empty() && offer.usual;
-        for (const auto& glob : globs) wanted = wanted || glob_match(glob, offer.tensor.name);
-        if (wanted) chosen.push_back(std::move(offer.tensor));
+    TraceTensors tensors(trace, pool);
+    for (TraceTensor& tensor : tensors.list()) {
+        bool wanted = globs.empty() && tensor.usual;
+        for (const auto& glob : globs) wanted = wanted || glob_match(glob, tensor.tensor.name);
+        if (wanted) chosen.push_back(std::move(tensor.tensor));
     }
     if (chosen.empty())
         return Error{"No tensor matches --capture " + in_quotes(globs.front()) +

@@ -67,7 +67,7 @@ void everything(benchmark::State& state) {
         const auto trace = *run_trace(model(), r, pool);
         pool.run(static_cast<int>(patterns.size()), [&](int i) {
             const AttentionHead h = c.head_at(static_cast<size_t>(i));
-            patterns[static_cast<size_t>(i)] = trace->pattern(h.site, h.head);
+            patterns[static_cast<size_t>(i)] = trace->pattern(h.block, h.head);
         });
         benchmark::DoNotOptimize(unembed(*model(), trace->normalized(), pool));
     }
@@ -81,7 +81,7 @@ void change_in_the_last_layer(benchmark::State& state) {
     const auto before = *run_trace(model(), r, pool);
     ForwardRequest changed = r;
     Change ablation;
-    ablation.site = model()->config.sites() - 1;
+    ablation.block = model()->config.blocks() - 1;
     ablation.head = 0;
     changed.intervention.changes.push_back(ablation);
     for (auto _ : state) benchmark::DoNotOptimize(*run_trace(model(), changed, pool, nullptr, before.get()));
@@ -148,9 +148,10 @@ void decoding_step(benchmark::State& state) {
     for (int i = 0; i < kSource; ++i) r.inputs[0].ids.push_back(i + 1 < kSource ? 10 + 7 * i : 0);
     r.inputs[1].ids = {(*translator)->config.start_id};
     const auto past = *run_trace(*translator, r, pool);
-    WritingWanted wanted{{}, kSteps, {}};
+    GenerationWanted wanted{{}, kSteps, {}};
     for (int i = 0; i < kSteps; ++i) wanted.forced.push_back(40 + i);  // no end comes in between
-    for (auto _ : state) benchmark::DoNotOptimize(write(*translator, r, wanted, pool, nullptr, past.get()));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(generate(*translator, r, wanted, pool, nullptr, past.get()));
     state.SetItemsProcessed(state.iterations() * kSteps);
 }
 BENCHMARK(decoding_step)

@@ -22,12 +22,12 @@ double milliseconds_since(Clock::time_point begin) {
 
 /// One layer in the shape of a Llama, without a file behind it.
 struct RandomModel {
-    std::vector<float> values, gain;
+    std::vector<float> values, weight;
     std::shared_ptr<Model> model = std::make_shared<Model>();
 
     RandomModel(int d_model, int heads, int d_mlp, int context)
         : values(static_cast<size_t>(d_model) * static_cast<size_t>(std::max(d_mlp, 1000))),
-          gain(static_cast<size_t>(d_model), 1.0f) {
+          weight(static_cast<size_t>(d_model), 1.0f) {
         std::mt19937 random(1);
         std::normal_distribution<float> normal(0, 0.02f);
         for (float& v : values) v = normal(random);
@@ -47,7 +47,7 @@ struct RandomModel {
         StackWeights s;
         s.token_embedding = matrix(d_model, 1000);
         LayerWeights l;
-        l.self.norm = l.mlp_norm = s.final_norm = {gain.data(), nullptr};
+        l.self.norm = l.mlp_norm = s.final_norm = {weight.data(), nullptr};
         l.self.q = l.self.k = l.self.v = l.self.o = matrix(d_model, d_model);
         l.mlp_gate = l.mlp_in = matrix(d_model, d_mlp);
         l.mlp_out = matrix(d_mlp, d_model);
@@ -100,7 +100,7 @@ void memory_of_a_picture(int tokens) {
     if (!trace) return;
     const int64_t before = peak_memory();
     const auto begin = Clock::now();
-    const int step = map_step(tokens, tokens, kMostMapSide);
+    const int step = map_step(tokens, tokens, kMaxMapSide);
     const Matrix map = largest_of_squares(tokens, tokens, step, pool, [&](int first, int rows) {
         return masked_pattern_rows(**trace, 0, 0, first, rows);
     });

@@ -15,7 +15,7 @@ namespace {
 
 using namespace headlight;
 
-constexpr size_t kHeader = 6, kMostEdits = 2, kEdit = 6;
+constexpr size_t kHeader = 6, kMaxEdits = 2, kEdit = 6;
 
 constexpr std::array kChanges = {"score:1>0@0.0=1e39",  "forbid:1>0",    "temperature:1e-38",
                                  "ablate:0.0",          "allow:0-3>1-4", "ablate:0.1:mean",
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto& models = fuzz::valid_models();
     fuzz::ModelFiles files = models[data[0] % models.size()];
     fuzz::apply_edits(files,
-                      std::span(data, size).subspan(kHeader, std::min(size - kHeader, kMostEdits * kEdit)));
+                      std::span(data, size).subspan(kHeader, std::min(size - kHeader, kMaxEdits * kEdit)));
     fuzz::tell_failures([&] { run(std::move(files), std::span(data, kHeader)); });
     return 0;
 }

@@ -28,7 +28,7 @@ constexpr std::array kEndings = {"svg", "json", "png", "npy"};
 
 struct Look {
     const std::shared_ptr<const Trace>& trace;
-    int site, head;
+    int block, head;
     uint8_t where;
     const fs::path& folder;
     ThreadPool& pool;
@@ -42,7 +42,7 @@ void draw(const Look& look, const std::string& view) {
     RenderOptions o;
     o.input.quiet = true;
     o.view = view;
-    o.figure.site = look.site;
+    o.figure.block = look.block;
     o.figure.head = look.head;
     o.figure.drop_sink = look.where & 1;
     o.layer_mean = look.where & 2;
@@ -56,7 +56,7 @@ void draw(const Look& look, const std::string& view) {
 
 template <size_t Kind>
 void ask(const Look& look) {
-    auto answer = answer_for({look.trace, nullptr, nullptr}, look.site, look.head, std::nullopt, look.pool);
+    auto answer = answer_for({look.trace, nullptr, nullptr}, look.block, look.head, std::nullopt, look.pool);
     if (!answer) return check_message(answer.error());
     check_status(
         answer_questions(*answer, {fitted(Question(std::in_place_index<Kind>), *look.trace)}, look.pool));
@@ -64,13 +64,13 @@ void ask(const Look& look) {
 
 void write_on(const Look& look, int beams, float temperature) {
     if (!look.trace->has_weights()) return;
-    WritingWanted wanted;
+    GenerationWanted wanted;
     wanted.length = 4;
-    wanted.decoding.beams = beams;
-    wanted.decoding.temperature = temperature;
-    wanted.decoding.top_k = look.where % 4;
+    wanted.sampling.beams = beams;
+    wanted.sampling.temperature = temperature;
+    wanted.sampling.top_k = look.where % 4;
     const auto written =
-        write(look.trace->model, look.trace->request, wanted, look.pool, nullptr, look.trace.get());
+        generate(look.trace->model, look.trace->request, wanted, look.pool, nullptr, look.trace.get());
     if (!written) check_message(written.error());
 }
 
@@ -104,9 +104,9 @@ void look_at(const std::shared_ptr<const Trace>& trace, uint8_t what, uint8_t wh
              ThreadPool& pool) {
     static const auto looks = all_looks();
     const ModelConfig& c = trace->config();
-    const int site = where % c.sites();
+    const int block = where % c.blocks();
     tell_failures([&] {
-        looks[what % looks.size()]({trace, site, where / 2 % c.heads(site), where, folder, pool});
+        looks[what % looks.size()]({trace, block, where / 2 % c.heads(block), where, folder, pool});
     });
 }
 

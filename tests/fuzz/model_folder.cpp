@@ -25,7 +25,7 @@ using Pointer = Json::json_pointer;
 
 constexpr const char* kWeights = "model.safetensors";
 constexpr size_t kLargeContainer = 200;  // of which three entries stand for all: a vocabulary
-constexpr size_t kMostBytes = 1 << 20;   // of a document
+constexpr size_t kMaxBytes = 1 << 20;    // of a document
 
 std::string read_bytes(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -198,7 +198,7 @@ Json of_another_type(uint8_t which) {
 /// The same many times: a long string, a long list.
 Json repeated(const Json& value, uint8_t times) {
     const size_t size = value.dump(-1, ' ', false, Json::error_handler_t::replace).size(),
-                 count = std::min<size_t>(size_t{1} << times % 16, kMostBytes / (size + 1));
+                 count = std::min<size_t>(size_t{1} << times % 16, kMaxBytes / (size + 1));
     if (value.is_string()) {
         std::string out;
         for (size_t i = 0; i < count; ++i) out += value.get_ref<const std::string&>();

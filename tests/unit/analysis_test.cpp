@@ -1,3 +1,4 @@
+
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -74,14 +75,15 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
             }
         double previous = 0;
         for (int q = 1; q < 45; ++q) previous += p(q, q - 1);
-        CHECK((*heads)[static_cast<size_t>(i)].statistics[1] == doctest::Approx(previous / 44).epsilon(1e-4));
+        CHECK((*heads)[static_cast<size_t>(i)].statistics[1] ==
+              doctest::Approx(previous / 44).epsilon(1e - 4));
     }
 }
 
 TEST_CASE("links: the heaviest keys that make up the share, and no more of them than asked") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9, 77, 300}, pool);
-    const auto links = find(*trace, LinksWanted{1, 0.7f}, pool);
+    const auto links = answer(*trace, LinksWanted{1, 0.7f}, pool);
     REQUIRE(links);
     for (int h = 0; h < 4; ++h) {
         const Matrix p = trace->pattern(1, h);
@@ -130,8 +132,8 @@ TEST_CASE("the inspector's numbers agree with the trace") {
     const CellReport r = report_cell(*trace, {1, 2, 4, 3}, pool);
     const Matrix p = trace->pattern(1, 2);
     CHECK(r.weight == doctest::Approx(p(4, 3)));
-    CHECK(r.score == doctest::Approx(trace->scores(1, 2)(4, 3)).epsilon(1e-4));
-    CHECK(r.dot == doctest::Approx(r.score * std::sqrt(12.0)).epsilon(1e-4));
+    CHECK(r.score == doctest::Approx(trace->scores(1, 2)(4, 3)).epsilon(1e - 4));
+    CHECK(r.dot == doctest::Approx(r.score * std::sqrt(12.0)).epsilon(1e - 4));
     CHECK(r.allowed);
     CHECK(!report_cell(*trace, {1, 2, 3, 4}, pool).allowed);
     CHECK(r.row.size() == 5);
@@ -157,10 +159,10 @@ TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the firs
         if (i) CHECK(next[i - 1].probability >= next[i].probability);
     }
     CHECK(sum == doctest::Approx(1));
-    CHECK((*generate(model, request_of({5, 9, 200}), {{}, 3, {}}, pool))[0] == next[0].id);
-    CHECK(*generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool) ==
-          *generate(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool));
-    CHECK(generate(model, request_of(std::vector<int>(47, 1)), {{}, 9, {}}, pool)->size() ==
+    CHECK((*generated_ids(model, request_of({5, 9, 200}), {{}, 3, {}}, pool))[0] == next[0].id);
+    CHECK(*generated_ids(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool) ==
+          *generated_ids(model, request_of({5, 9, 200}), {{1.0f, 20, 0.9f, 7}, 8, {}}, pool));
+    CHECK(generated_ids(model, request_of(std::vector<int>(47, 1)), {{}, 9, {}}, pool)->size() ==
           1);  // the context holds 48
 }
 
@@ -225,7 +227,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     };
     WorkRequest r;
     r.model_path = good;
-    r.site = 1;
+    r.block = 1;
     r.head = 2;
     r.cell = std::pair{0, 0};
     for (const char* typed : {"T", "Th", "The"}) {
@@ -234,7 +236,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     }
     r.text = "The cat";
     const auto first = answer(r, has("The cat"));
-    CHECK(first->site == 1);
+    CHECK(first->block == 1);
     CHECK(first->picture->levels.back().rows() == 1);
     r.model_path = "/nowhere/at all";
     const auto failed = answer(r, [](const WorkAnswer& a) { return !a.model_error.empty(); });
@@ -306,7 +308,7 @@ TEST_CASE("worker: a text that is too long for its map is shown as the largest o
                           small = make_picture(*trace, 1, 2, pool, drop, 10);
         CHECK((full.step == 1 && small.step == 5 && small.levels[0].rows() == 9 &&
                small.levels[0].cols() == 9));
-        if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e-6f);
+        if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e - 6f);
         for (int q = 0; q < 41; ++q)
             for (int k = 0; k < 41; ++k) {
                 CHECK(full.at(q, k) == full.levels[0](q, k));
@@ -408,7 +410,7 @@ TEST_CASE(
     }
     write_bytes(path,
                 "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"temperature\": 70}");
-    CHECK((open_workspace(path, {})->selection.site == 0 &&
+    CHECK((open_workspace(path, {})->selection.block == 0 &&
            open_workspace(path, {})->document.generation.decoding.temperature == 10));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");

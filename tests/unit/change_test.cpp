@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<int> kIds{5, 9, 200, 31, 5, 9, 77, 300, 12, 5};
 
-std::string drawn(const Mask& mask, const Visibility& own, const std::vector<int>& sentences) {
+std::string drawn(const Mask& mask, const MaskParams& own, const std::vector<int>& sentences) {
     const MaskPlan plan = MaskPlan::make(mask, own, sentences);
     std::string out;
     for (int q = 0; q < plan.keys; ++q) {
@@ -115,24 +115,24 @@ TEST_CASE(
     for (const char* name : {"llama", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int site =
+        const int block =
             static_cast<int>(model->config.stacks.size()) - 1 ? model->config.stacks[0].layers : 1;
-        const std::string layer = site_path(model->config, site);
+        const std::string layer = block_path(model->config, block);
         std::vector<std::string> all;
         for (int h = 0; h < model->config.max_heads(); ++h)
             all.push_back("ablate:" + layer + "." + std::to_string(h) + ":zero");
         const auto zero = changed(model, all, pool),
                    skipped = changed(model, {"skip-attention:" + layer}, pool);
-        const Linear& o = zero->weights(site).o;
-        const Matrix out = zero->attn_out(site, pool);
+        const Linear& o = zero->weights(block).o;
+        const Matrix out = zero->attn_out(block, pool);
         for (Index i = 0; i < out.rows(); ++i)
             for (Index j = 0; j < out.cols(); ++j) CHECK(out(i, j) == (o.bias ? o.bias[j] : 0.0f));
         if (!o.bias) CHECK((zero->normalized() - skipped->normalized()).cwiseAbs().maxCoeff() < 1e-6f);
         const auto before = changed(model, {}, pool),
                    mean = changed(model, {"ablate:" + layer + ".1:mean"}, pool);
-        const int n = before->query_count(site), d = model->config.d_head(1);
-        const Eigen::RowVectorXf want = before->z(site, 0, n, pool).middleCols(d, d).colwise().mean();
-        CHECK((mean->z(site, 0, n, pool).middleCols(d, d).rowwise() - want).cwiseAbs().maxCoeff() < 1e-5f);
+        const int n = before->query_count(block), d = model->config.d_head(1);
+        const Eigen::RowVectorXf want = before->z(block, 0, n, pool).middleCols(d, d).colwise().mean();
+        CHECK((mean->z(block, 0, n, pool).middleCols(d, d).rowwise() - want).cwiseAbs().maxCoeff() < 1e-5f);
     }
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("changes: a score edited, a pattern frozen, an MLP skipped") {
     pattern.col(0).setOnes();
     Change freeze;
     freeze.kind = ChangeKind::freeze;
-    std::tie(freeze.site, freeze.head) = std::pair{1, 0};
+    std::tie(freeze.block, freeze.head) = std::pair{1, 0};
     freeze.pattern = std::make_shared<const Matrix>(pattern);
     request.intervention.changes.push_back(freeze);
     const auto frozen = *run_trace(model, request, pool);
@@ -166,9 +166,9 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
     for (const char* name : {"gpt2", "gemma2", "bert", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int site = model->config.stacks.size() > 1 ? model->config.stacks[0].layers + 1
-                                                         : model->config.stacks[0].layers - 1;
-        const std::string change = "ablate:" + site_path(model->config, site) + ".0:zero";
+        const int block = model->config.stacks.size() > 1 ? model->config.stacks[0].layers + 1
+                                                          : model->config.stacks[0].layers - 1;
+        const std::string change = "ablate:" + block_path(model->config, block) + ".0:zero";
         const auto before = changed(model, {}, pool), full = changed(model, {change}, pool),
                    quick = changed(model, {change}, pool, before.get());
         CHECK(same(full->normalized(), quick->normalized()));
@@ -246,7 +246,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto plain = changed(model, {}, pool), hard = changed(model, {"temperature:0@1.2"}, pool);
-    const auto pair = find(Runs{*plain}, HeadPairWanted{{}, 1, 2, 0, 3}, pool, nullptr);
+    const auto pair = answer(Runs{*plain}, HeadPairWanted{{}, 1, 2, 0, 3}, pool, nullptr);
     REQUIRE(pair);
     CHECK(same(pair->map.a, masked_pattern(*plain, 1, 2)));
     CHECK(same(pair->map.b, masked_pattern(*plain, 0, 3)));
@@ -256,14 +256,14 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
     CHECK(pair->distances[3] == doctest::Approx(mean));
     const RunPair changes{Versus::unchanged, {}};
-    const auto none = find(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr),
-               some = find(Runs{*hard, plain.get()}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr);
+    const auto none = answer(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr),
+               some = answer(Runs{*hard, plain.get()}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr);
     REQUIRE((none && some));
     for (const float d : none->distances) CHECK(d == 0);
     CHECK(none->map.largest.empty());
     CHECK(same(some->map.b, masked_pattern(*plain, 1, 2)));
     CHECK(some->distances[model->config.head_index(1, 2)] > 0);
-    const auto moved = find(Runs{*hard, plain.get()}, MovedWanted{}, pool, nullptr);
+    const auto moved = answer(Runs{*hard, plain.get()}, MovedWanted{}, pool, nullptr);
     REQUIRE(moved);
     CHECK(moved->distances == some->distances);
 }
@@ -299,7 +299,7 @@ TEST_CASE("two sentences: cells stand where their tokens stand, and what one lac
     longer.inputs[0].ids.insert(longer.inputs[0].ids.begin() + 4, 123);
     const auto b = *run_trace(model, longer, pool);
     const RunPair runs{Versus::other, {}};
-    const auto pair = find(Runs{*a, nullptr, b.get()}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
+    const auto pair = answer(Runs{*a, nullptr, b.get()}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
     REQUIRE(pair);
     REQUIRE(pair->map.rows.size() == 11);
     CHECK(pair->map.rows[4] == TokenPair{-1, 4});
@@ -310,12 +310,12 @@ TEST_CASE("two sentences: cells stand where their tokens stand, and what one lac
     CHECK(pair->map.difference(5, 2) == doctest::Approx(a->pattern(1, 2)(4, 2) - b->pattern(1, 2)(5, 2)));
     CHECK(std::isnan(pair->by_query[4]));
     CHECK(pair->by_query[1] == doctest::Approx(0).epsilon(1e-6));
-    const auto missing = find(Runs{*a}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
+    const auto missing = answer(Runs{*a}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
     CHECK((missing && missing->map.a.size() == 0));
-    const auto delta = find(Runs{*a, nullptr, b.get()}, DeltaPairWanted{runs, 0}, pool, nullptr);
+    const auto delta = answer(Runs{*a, nullptr, b.get()}, DeltaPairWanted{runs, 0}, pool, nullptr);
     REQUIRE(delta);
-    CHECK((delta->map.a.rows() == model->config.sites() && delta->map.a.cols() == 11));
-    const auto next = find(Runs{*a, nullptr, b.get()}, PredictionPairWanted{runs, -1}, pool, nullptr);
+    CHECK((delta->map.a.rows() == model->config.blocks() && delta->map.a.cols() == 11));
+    const auto next = answer(Runs{*a, nullptr, b.get()}, PredictionPairWanted{runs, -1}, pool, nullptr);
     REQUIRE(next);
     CHECK((next->position_a == 9 && next->position_b == 10));
     CHECK(std::isnan(next->divergence[4]));
@@ -329,11 +329,11 @@ TEST_CASE("two models: heads that cannot be paired one by one are ranked from A'
     const auto gpt2 = reference_model("gpt2"), llama = reference_model("llama");
     const auto a = *run_trace(gpt2, request_of(kIds), pool), b = *run_trace(llama, request_of(kIds), pool);
     const auto pair =
-        find(Runs{*a, nullptr, b.get()},
-             HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99}, pool, nullptr);
+        answer(Runs{*a, nullptr, b.get()},
+               HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99}, pool, nullptr);
     REQUIRE(pair);
     CHECK(pair->distances.size() == static_cast<size_t>(llama->config.head_count()));
-    CHECK(same(pair->map.b, masked_pattern(*b, llama->config.sites() - 1, llama->config.max_heads() - 1)));
+    CHECK(same(pair->map.b, masked_pattern(*b, llama->config.blocks() - 1, llama->config.max_heads() - 1)));
     if (!same_heads(gpt2->config, llama->config)) CHECK(!head_distances(*a, *b, {}, pool));
 }
 
@@ -371,9 +371,9 @@ TEST_CASE(
     ThreadPool pool(2);
     const auto model = *Model::open(kTests.parent_path() / "models" / "stories");
     const auto trace_of = [&](const std::string& text) {
-        Typed typed;
+        TextInput typed;
         typed.text = text;
-        return *run_trace(model, {read_typed(*model, typed)->sequences, {}}, pool);
+        return *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
     };
     const auto own = trace_of("Lily had a red ball."), source = trace_of("Lily had a blue ball."),
                other = trace_of("Tom");
@@ -397,7 +397,7 @@ TEST_CASE("stages: the probability as one change after another was made") {
     const auto model = reference_model("gpt2");
     const auto own = changed(model, {}, pool), one = changed(model, {"mask:9>2"}, pool),
                two = changed(model, {"mask:9>2", "ablate:1.0:zero"}, pool);
-    const auto stages = find(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
+    const auto stages = answer(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
     REQUIRE(stages);
     REQUIRE(stages->probability.size() == 3);
     int i = 0;

@@ -85,16 +85,17 @@ TEST_CASE(
 }
 
 TEST_CASE("what ends and begins a text is read with its types") {
-    WritingRules rules;
-    CHECK(parse_writing_rules(
+    GenerationConfig rules;
+    CHECK(parse_generation_config(
         Json::parse(
             R"({"eos_token_id":[1,2],"suppress_tokens":[-1,7],"bad_words_ids":[[4],[5,6]],"forced_bos_token_id":null})"),
         "x", rules));
-    CHECK((rules.ends == std::vector{1, 2} && rules.banned == std::vector{4, 7} && rules.first == -1));
+    CHECK((rules.eos_token_ids == std::vector{1, 2} && rules.suppress_tokens == std::vector{4, 7} &&
+           rules.forced_bos_token_id == -1));
     for (const char* wrong :
          {R"({"eos_token_id":1.5})", R"({"suppress_tokens":["a"]})", R"({"bad_words_ids":[[4,"x"]]})",
           R"({"forced_bos_token_id":{}})", R"({"eos_token_id":true})"})
-        CHECK(!parse_writing_rules(Json::parse(wrong), "x", rules));
+        CHECK(!parse_generation_config(Json::parse(wrong), "x", rules));
 }
 
 TEST_CASE("how pictures are prepared is read with its types") {

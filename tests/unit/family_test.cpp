@@ -30,7 +30,7 @@ TEST_CASE("rotary positions by hand: halves and neighbours") {
     CHECK(x(0, 2) == doctest::Approx(3 * std::cos(3.0) + std::sin(3.0)));
     CHECK(x(0, 1) == doctest::Approx(2 * std::cos(0.3) - 4 * std::sin(0.3)));
     CHECK(x(0, 4) == 5);
-    rope.neighbours = true;
+    rope.interleaved = true;
     x << 1, 2, 3, 4, 5;
     apply_rope(rope, table, 1, pool, x);
     CHECK(x(0, 0) == doctest::Approx(std::cos(3.0) - 2 * std::sin(3.0)));
@@ -92,14 +92,14 @@ TEST_CASE("norms by hand") {
     ThreadPool pool(1);
     Matrix x(1, 2);
     x << 3, 5;
-    const float gain[] = {2, 2}, bias[] = {1, 1};
+    const float weight[] = {2, 2}, bias[] = {1, 1};
     ModelConfig c;
     c.norm_eps = 0;
-    const Matrix layer = apply_norm(c, {gain, bias}, x, pool);
+    const Matrix layer = apply_norm(c, {weight, bias}, x, pool);
     CHECK(layer(0, 0) == doctest::Approx(-1));
     CHECK(layer(0, 1) == doctest::Approx(3));
     c.norm = NormKind::rms_norm;
-    CHECK(apply_norm(c, {gain, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
+    CHECK(apply_norm(c, {weight, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
 }
 
 TEST_CASE(
@@ -108,7 +108,7 @@ TEST_CASE(
     c.stacks.assign(2, {});
     c.stacks[0].layers = 2, c.stacks[0].heads = 2;
     c.stacks[1].layers = 3, c.stacks[1].heads = 4, c.stacks[1].cross = true;
-    CHECK(c.sites() == 8);
+    CHECK(c.blocks() == 8);
     CHECK(c.head_count() == 2 * 2 + 2 * 3 * 4);
     CHECK(c.max_heads() == 4);
     CHECK(c.head_index(0, 1) == 1);
@@ -116,10 +116,10 @@ TEST_CASE(
     CHECK(c.head_index(2, 0) == 4);   // decoder 0
     CHECK(c.head_index(5, 2) == 18);  // cross 0
     size_t next = 0;
-    for (int site = 0; site < c.sites(); ++site)
-        for (int head = 0; head < c.heads(site); ++head, ++next) {
-            CHECK(c.head_index(site, head) == next);
-            CHECK(c.head_at(next) == AttentionHead{site, head});
+    for (int block = 0; block < c.blocks(); ++block)
+        for (int head = 0; head < c.heads(block); ++head, ++next) {
+            CHECK(c.head_index(block, head) == next);
+            CHECK(c.head_at(next) == AttentionHead{block, head});
         }
     CHECK(static_cast<int>(next) == c.head_count());
     CHECK(!c.has_head({1, 2}));
@@ -138,17 +138,17 @@ TEST_CASE(
     ForwardRequest request = request_of({5, 6, 7});
     request.inputs.push_back(request_of({2, 8}).inputs[0]);
     const auto trace = *run_trace(model, request, pool);
-    for (int site = 0; site < c.sites(); ++site) {
-        const int heads = site < 2 ? 2 : 4;
-        REQUIRE(c.heads(site) == heads);
-        CHECK(c.d_head(site) * heads == 48);
-        CHECK(trace->q(site, heads - 1).cols() == 48 / heads);
-        CHECK(trace->results(site, 0, pool).rows() == heads);
+    for (int block = 0; block < c.blocks(); ++block) {
+        const int heads = block < 2 ? 2 : 4;
+        REQUIRE(c.heads(block) == heads);
+        CHECK(c.d_head(block) * heads == 48);
+        CHECK(trace->q(block, heads - 1).cols() == 48 / heads);
+        CHECK(trace->results(block, 0, pool).rows() == heads);
         for (int h = 0; h < heads; ++h)
-            CHECK((trace->pattern(site, h).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
-        CHECK((trace->results(site, 1, pool).colwise().sum() +
-               Eigen::Map<const Eigen::RowVectorXf>(trace->weights(site).o.bias, 48) -
-               trace->attn_out(site, 1, 1, pool).row(0))
+            CHECK((trace->pattern(block, h).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
+        CHECK((trace->results(block, 1, pool).colwise().sum() +
+               Eigen::Map<const Eigen::RowVectorXf>(trace->weights(block).o.bias, 48) -
+               trace->attn_out(block, 1, 1, pool).row(0))
                   .cwiseAbs()
                   .maxCoeff() < 1e-4f);
     }
@@ -178,13 +178,13 @@ TEST_CASE("query heads that share a key/value head read the same keys") {
 TEST_CASE("encoder-decoder models: three kinds of attention, numbered one after another") {
     const auto model = reference_model("marian");
     const ModelConfig& c = model->config;
-    CHECK(c.sites() == 6);
-    CHECK(site_path(c, 0) == "encoder.0");
-    CHECK(site_path(c, 3) == "decoder.1");
+    CHECK(c.blocks() == 6);
+    CHECK(block_path(c, 0) == "encoder.0");
+    CHECK(block_path(c, 3) == "decoder.1");
     CHECK(head_name(c, 5, 2) == "cross 1.2");
-    CHECK(c.site(5).key_stack() == 0);
+    CHECK(c.block(5).key_stack() == 0);
     ThreadPool pool(1);
-    const auto input = read_typed(*model, {"The cat", "", "Die", {}, {}, {}, nullptr});
+    const auto input = encode_input(*model, {"The cat", "", "Die", {}, {}, {}, nullptr});
     REQUIRE(input);
     CHECK(input->sequences[0].tokens.back() == "</s>");
     CHECK(input->sequences[1].tokens == std::vector<std::string>{"<pad>", "▁Die"});
@@ -197,35 +197,35 @@ TEST_CASE("encoder-decoder models: three kinds of attention, numbered one after 
 TEST_CASE("masked models predict at their mask tokens; vision models at the class token") {
     ThreadPool pool(1);
     const auto bert = reference_model("bert");
-    const auto input = read_typed(*bert, {"The [MASK] sat on the [MASK].", "", "", {}, {}, {}, nullptr});
+    const auto input = encode_input(*bert, {"The [MASK] sat on the [MASK].", "", "", {}, {}, {}, nullptr});
     const auto trace = *run_trace(bert, {input->sequences, {}}, pool);
     const auto places = predicting_positions(*trace);
     REQUIRE(places.size() == 2);
     for (const int p : places) CHECK(trace->output().tokens[static_cast<size_t>(p)] == "[MASK]");
-    const auto filled = generate(bert, {input->sequences, {}}, {{}, 1, {}}, pool);
+    const auto filled = generated_ids(bert, {input->sequences, {}}, {{}, 1, {}}, pool);
     REQUIRE(filled);
     CHECK((*filled)[static_cast<size_t>(places[1])] == predictions(*trace, places[1], 1, pool)[0].id);
     const auto vit = reference_model("vit");
-    CHECK(!read_typed(*vit, {"text", "", "", {}, {}, {}, nullptr}));
-    Typed picture;
+    CHECK(!encode_input(*vit, {"text", "", "", {}, {}, {}, nullptr}));
+    TextInput picture;
     picture.image = std::make_shared<const RgbImage>(*open_image(kTests / "reference/models/vit/gray.png"));
-    const auto seen = *run_trace(vit, {read_typed(*vit, picture)->sequences, {}}, pool);
+    const auto seen = *run_trace(vit, {encode_input(*vit, picture)->sequences, {}}, pool);
     CHECK(predicting_positions(*seen) == std::vector<int>{0});
     CHECK(prediction_label(*vit, predictions(*seen, 0, 1, pool)[0].id).starts_with("LABEL_"));
 }
 
 TEST_CASE("a second sentence has token type 1, and what a model cannot read is said") {
     const auto bert = reference_model("bert");
-    const auto pair = read_typed(*bert, {"the cat", "the mat", "", {}, {}, {}, nullptr});
+    const auto pair = encode_input(*bert, {"the cat", "the mat", "", {}, {}, {}, nullptr});
     REQUIRE(pair);
     CHECK(pair->sequences[0].types.front() == 0);
     CHECK(pair->sequences[0].types.back() == 1);
-    CHECK(!read_typed(*bert, {"", "", "", {1, 2}, {}, {0}, nullptr}));
-    CHECK(!read_typed(*bert, {"", "", "", {1, 2}, {}, {0, 2}, nullptr}));
-    CHECK(!read_typed(*bert, {"the", "", "target", {}, {}, {}, nullptr}));
-    Typed picture;
+    CHECK(!encode_input(*bert, {"", "", "", {1, 2}, {}, {0}, nullptr}));
+    CHECK(!encode_input(*bert, {"", "", "", {1, 2}, {}, {0, 2}, nullptr}));
+    CHECK(!encode_input(*bert, {"the", "", "target", {}, {}, {}, nullptr}));
+    TextInput picture;
     picture.image = std::make_shared<const RgbImage>(RgbImage{1, 1, {0, 0, 0}});
-    CHECK(!read_typed(*bert, picture));
+    CHECK(!encode_input(*bert, picture));
 }
 
 TEST_CASE("parameters from a configuration alone, for models that everybody knows") {

@@ -155,7 +155,7 @@ TEST_CASE("models of other programs are found and examined") {
 
     std::map<std::string, FoundModel> found;
     for (const FoundModel& m : models_on_computer()) found[m.name] = m;
-    CHECK(found.at("stories").place == "built in");
+    CHECK(found.at("stories").source == "built in");
     CHECK(found.at("some-org/tiny bert").family == "BERT");
     CHECK(found.at("some-org/tiny bert").problem.empty());
     CHECK(found.at("some-org/tiny bert").bytes > 100'000);

@@ -68,8 +68,8 @@ TEST_CASE("attention by hand: two tokens, one head") {
 
 TEST_CASE("masks: a window sees itself and the keys nearer than it") {
     const std::vector<int> sentences(10, 0);
-    const auto seen = [&](const char* name, int q, Visibility own) {
-        return MaskPlan::make(*Mask::parse(name), own, sentences).seen[static_cast<size_t>(q)];
+    const auto seen = [&](const char* name, int q, MaskParams own) {
+        return MaskPlan::make(*Mask::parse(name), own, sentences).visible[static_cast<size_t>(q)];
     };
     CHECK(seen("own", 5, {false, 0}).size() == 10);
     CHECK(seen("own", 5, {true, 0}).end == 6);
@@ -107,14 +107,14 @@ void check_case(const std::shared_ptr<const Model>& model, const Safetensors& ex
                 const Json& about, const std::filesystem::path& folder, ThreadPool& pool,
                 std::map<std::string, float>& worst) {
     const std::string prefix = "case" + std::to_string(number) + "/";
-    Typed typed;
+    TextInput typed;
     typed.ids = ids_of(expected, prefix + "input_ids");
     typed.target_ids = ids_of(expected, prefix + "decoder_input_ids");
     if (model->config.token_types > 1) typed.types = ids_of(expected, prefix + "token_type_ids");
     if (about.contains("image"))
         typed.image =
             std::make_shared<const RgbImage>(*open_image(folder / about["image"].get<std::string>()));
-    const auto input = read_typed(*model, typed);
+    const auto input = encode_input(*model, typed);
     REQUIRE(input);
     const auto trace = *run_trace(model, {input->sequences, {}}, pool);
     const TemporaryFolder out;
@@ -218,28 +218,28 @@ TEST_CASE(
         if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7, 9}).inputs[0]);
         const auto trace = *run_trace(model, request, pool);
         const ModelConfig& c = model->config;
-        for (int site = 0; site < c.sites(); ++site) {
-            const AttentionSite where = c.site(site);
-            const Matrix z = trace->z(site, 0, trace->query_count(site), pool);
-            for (int h = 0; h < c.heads(site); ++h) {
-                const Matrix p = trace->pattern(site, h);
-                CHECK(p.rows() == trace->query_count(site));
-                CHECK(p.cols() == trace->key_count(site));
+        for (int block = 0; block < c.blocks(); ++block) {
+            const AttentionBlock where = c.block(block);
+            const Matrix z = trace->z(block, 0, trace->query_count(block), pool);
+            for (int h = 0; h < c.heads(block); ++h) {
+                const Matrix p = trace->pattern(block, h);
+                CHECK(p.rows() == trace->query_count(block));
+                CHECK(p.cols() == trace->key_count(block));
                 CHECK((p.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
                 for (int q = 0; q < p.rows(); ++q)
                     for (int k = 0; k < p.cols(); ++k)
-                        if (!trace->rule(site).mask.allows(q, k)) CHECK(p(q, k) == 0.0f);
-                CHECK((p * trace->v(site, h) - z.middleCols(Index{h} * c.d_head(site), c.d_head(site)))
+                        if (!trace->rule(block).mask.allows(q, k)) CHECK(p(q, k) == 0.0f);
+                CHECK((p * trace->v(block, h) - z.middleCols(Index{h} * c.d_head(block), c.d_head(block)))
                           .cwiseAbs()
                           .maxCoeff() < 1e-4f);
             }
             const LayerWeights& layer = model->weights.stacks[static_cast<size_t>(where.stack)]
                                             .layers[static_cast<size_t>(where.layer)];
             const Linear& o = where.kind == AttentionKind::cross ? layer.cross.o : layer.self.o;
-            for (int q = 0; q < trace->query_count(site); ++q) {
-                Eigen::RowVectorXf sum = trace->results(site, q, pool).colwise().sum();
+            for (int q = 0; q < trace->query_count(block); ++q) {
+                Eigen::RowVectorXf sum = trace->results(block, q, pool).colwise().sum();
                 if (o.bias) sum += Eigen::Map<const Eigen::RowVectorXf>(o.bias, c.d_model);
-                CHECK((sum - trace->attn_out(site, q, 1, pool).row(0)).cwiseAbs().maxCoeff() < 1e-4f);
+                CHECK((sum - trace->attn_out(block, q, 1, pool).row(0)).cwiseAbs().maxCoeff() < 1e-4f);
             }
         }
     }
@@ -407,7 +407,8 @@ TEST_CASE("malformed files: one sentence each, nothing opened") {
         } else if (const auto model = Model::open(path); !model) {
             message = model.error().message;
         } else if (c["kind"] == "tokenizer") {
-            if (const auto input = read_typed(**model, {"hello world", "", "", {}, {}, {}, nullptr}); !input)
+            if (const auto input = encode_input(**model, {"hello world", "", "", {}, {}, {}, nullptr});
+                !input)
                 message = input.error().message;
         }
         const std::string expect = c["expect"];

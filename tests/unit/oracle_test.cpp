@@ -36,13 +36,13 @@ struct Table {
 double apart(const Matrix& fast, const Table& slow) {
     REQUIRE(fast.rows() == slow.rows);
     REQUIRE(fast.cols() == slow.cols);
-    double most = 0, largest = 1e-9;
+    double max = 0, largest = 1e-9;
     for (int r = 0; r < slow.rows; ++r)
         for (int c = 0; c < slow.cols; ++c) {
-            most = std::max(most, std::abs(static_cast<double>(fast(r, c)) - slow.at(r, c)));
+            max = std::max(max, std::abs(static_cast<double>(fast(r, c)) - slow.at(r, c)));
             largest = std::max(largest, std::abs(slow.at(r, c)));
         }
-    return most / largest;
+    return max / largest;
 }
 
 /// x · wᵀ.

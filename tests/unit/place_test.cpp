@@ -42,10 +42,10 @@ TEST_CASE("places: every spelling is read, named again, and concerns the blocks 
         CHECK(change_name(c, *change) == text);
         CHECK(*parse_change(c, change_name(c, *change)) == *change);
         std::string out;
-        for (int site = 0; site < c.sites(); ++site)
+        for (int block = 0; block < c.blocks(); ++block)
             for (int head = 0; head < 2; ++head)
-                if (change->concerns(c, site, head))
-                    out += site_path(c, site)[0] + std::to_string(c.site(site).layer) + "." +
+                if (change->concerns(c, block, head))
+                    out += block_path(c, block)[0] + std::to_string(c.block(block).layer) + "." +
                            std::to_string(head) + " ";
         return out;
     };
@@ -85,8 +85,8 @@ TEST_CASE(
     CHECK(*parse_head(c, "decoder.0.1", "") == AttentionHead{2, 1});
     CHECK(*parse_head(c, "0.1", "") == AttentionHead{2, 1});
     CHECK(*parse_head(c, "cross.1.1", "") == AttentionHead{5, 1});
-    for (int site = 0; site < c.sites(); ++site)
-        CHECK(*parse_head(c, head_path(c, site, 1), "") == AttentionHead{site, 1});
+    for (int block = 0; block < c.blocks(); ++block)
+        CHECK(*parse_head(c, head_path(c, block, 1), "") == AttentionHead{block, 1});
     for (const char* text :
          {"", ".", "1", "1.", ".1", "9.9", "1.99", "1.-1", "1.+1", "1. 1", "1.1 ", "1.1:keep", "1.1.1",
           "cross.1", "encoder.1.0x", "99999999999.0", "0.99999999999"}) {
@@ -124,17 +124,17 @@ TEST_CASE("changes: a temperature for all heads divides the scores of cross-atte
     const auto model = reference_model("marian");
     const auto plain = *run_trace(model, translation({}, model->config), pool),
                hard = *run_trace(model, translation({"temperature:0"}, model->config), pool);
-    const int cross = model->config.sites() - 1;
+    const int cross = model->config.blocks() - 1;
     CHECK(plain->pattern(cross, 0).maxCoeff() < 1);
-    for (int site = 0; site < model->config.sites(); ++site)
-        CHECK((hard->pattern(site, 0).rowwise().maxCoeff().array() == 1).all());
+    for (int block = 0; block < model->config.blocks(); ++block)
+        CHECK((hard->pattern(block, 0).rowwise().maxCoeff().array() == 1).all());
 }
 
 TEST_CASE("changes: rows that are still to be written are masked too, while writing as in a pass") {
     ThreadPool pool(1);
     const auto model = reference_model("marian");
     const auto request = translation({"mask:*>1@cross"}, model->config, {0});
-    const Writing written = *write(model, request, {{}, 14, {}}, pool);
+    const Generation written = *generate(model, request, {{}, 14, {}}, pool);
     const Trace& last = *written.trace;
     REQUIRE(last.output().size() >= 12);
     for (int layer = 0; layer < 2; ++layer)
@@ -211,8 +211,8 @@ TEST_CASE(
     const Matrix shown = masked_pattern(*trace, 1, 0);
     const auto heads = *summarize_heads(*trace, 6, pool);
     const HeadSummary& head = heads[static_cast<size_t>(model->config.heads(0))];
-    const LayerLinks links = *find(*trace, LinksWanted{1, 0.99f}, pool);
-    const Steps steps = *find(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
+    const LayerLinks links = *answer(*trace, LinksWanted{1, 0.99f}, pool);
+    const Steps steps = *answer(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
     CHECK(links.of_head[0][3].size() == 6);
     CHECK(steps.sum == doctest::Approx(6));
     CHECK(fully_masked_rows(*trace, 1, 0) == std::vector<int>{3});

@@ -40,7 +40,7 @@ TEST_CASE("steps: article 003's example, three keys and values, one query") {
     const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)),
                         std::exp(3 / std::sqrt(2.0))},
                  sum = e[0] + e[1] + e[2];
-    AttentionRule rule{MaskPlan::open(1, 3), {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}};
+    AttentionRule rule{MaskPlan::full(1, 3), {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}};
     Matrix q(1, 2), k(3, 2), pattern(1, 3);
     q << 1, 2;
     k << 1, 0, 0, 1, 1, 1;
@@ -54,22 +54,22 @@ TEST_CASE("steps: each row of the table follows from the one before") {
         const auto trace = any_trace(name, pool);
         for (const StepsWanted w : {StepsWanted{0, 0, 6}, StepsWanted{1, 1, 3}}) {
             CAPTURE(name);
-            const auto s = find(*trace, w, pool, nullptr);
+            const auto s = answer(*trace, w, pool, nullptr);
             REQUIRE(s);
-            const Matrix pattern = trace->pattern(w.site, w.head), scores = trace->scores(w.site, w.head);
+            const Matrix pattern = trace->pattern(w.block, w.head), scores = trace->scores(w.block, w.head);
             double weights = 0;
             for (size_t key = 0; key < s->keys.size(); ++key) {
                 const KeyStep& step = s->keys[key];
                 const auto j = static_cast<Index>(key);
-                CHECK(step.scaled == doctest::Approx(step.dot * trace->rule(w.site).scale));
+                CHECK(step.scaled == doctest::Approx(step.dot * trace->rule(w.block).scale));
                 CHECK(step.capped + step.bias == doctest::Approx(scores(w.query, j)).epsilon(1e-4));
                 CHECK(step.weight == doctest::Approx(pattern(w.query, j)).epsilon(1e-5));
                 CHECK(step.exp / s->sum == doctest::Approx(step.weight).epsilon(1e-4));
-                CHECK(step.allowed == trace->rule(w.site).mask.allows(w.query, static_cast<int>(key)));
+                CHECK(step.allowed == trace->rule(w.block).mask.allows(w.query, static_cast<int>(key)));
                 weights += step.weight;
             }
             CHECK(weights == doctest::Approx(1));
-            CHECK(difference(s->delta.transpose(), trace->results(w.site, w.query, pool).row(w.head)) == 0);
+            CHECK(difference(s->delta.transpose(), trace->results(w.block, w.query, pool).row(w.head)) == 0);
         }
     }
 }
@@ -79,26 +79,26 @@ TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
     float worst = 0;
     for (const char* name : kFamilies) {
         const auto trace = any_trace(name, pool);
-        for (int site = 0; site < trace->config().sites(); ++site) {
+        for (int block = 0; block < trace->config().blocks(); ++block) {
             CAPTURE(name);
-            CAPTURE(site);
-            const int query = trace->query_count(site) - 2;
-            const Matrix out = trace->attn_out(site, pool);
-            const Matrix heads = trace->head_additions(site, query, pool);
-            const float* bias = trace->weights(site).o.bias;
+            CAPTURE(block);
+            const int query = trace->query_count(block) - 2;
+            const Matrix out = trace->attn_out(block, pool);
+            const Matrix heads = trace->head_additions(block, query, pool);
+            const float* bias = trace->weights(block).o.bias;
             Eigen::RowVectorXf sum = heads.colwise().sum();
-            if (bias && !trace->weights(site).out_norm)
+            if (bias && !trace->weights(block).post_norm)
                 sum += Eigen::Map<const Eigen::RowVectorXf>(bias, sum.size());
             worst = std::max(worst, difference(sum, out.row(query)) / std::max(1.0f, out.row(query).norm()));
-            const Matrix keys = key_contributions(*trace, site, 1, query, pool);
-            const Matrix result = trace->results(site, query, pool).row(1);
+            const Matrix keys = key_contributions(*trace, block, 1, query, pool);
+            const Matrix result = trace->results(block, query, pool).row(1);
             worst = std::max(worst, difference(keys.colwise().sum(), result) / std::max(1.0f, result.norm()));
-            const auto split = find(*trace, DeltaSplitWanted{site, query, -1}, pool, nullptr);
+            const auto split = answer(*trace, DeltaSplitWanted{block, query, -1}, pool, nullptr);
             REQUIRE(split);
             float along = 0;
             for (const DeltaPart& p : split->heads) along += p.along;
             CHECK(along == doctest::Approx(out.row(query).norm()).epsilon(1e-4));
-            CHECK(split->heads.size() == static_cast<size_t>(trace->config().heads(site)) + (bias ? 1 : 0));
+            CHECK(split->heads.size() == static_cast<size_t>(trace->config().heads(block)) + (bias ? 1 : 0));
         }
     }
     MESSAGE("largest error of the sums of ΔE: " << worst);
@@ -109,18 +109,18 @@ TEST_CASE("noise: what a model does not have is exactly 0 in the steps, and no p
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "gemma2"}) {  // no position bias in a score
         const auto trace = any_trace(name, pool);
-        const auto steps = find(*trace, StepsWanted{1, 1, 6}, pool, nullptr);
+        const auto steps = answer(*trace, StepsWanted{1, 1, 6}, pool, nullptr);
         REQUIRE(steps);
         for (const KeyStep& k : steps->keys) CHECK(k.bias == 0);
     }
     const auto trace = any_trace("llama", pool);  // no bias anywhere
     CHECK(!trace->adds_bias(0));
-    const auto a = find(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
+    const auto a = answer(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
     REQUIRE(a);
     for (const LogitPart& p : a->parts)
         CHECK((p.kind == LogitPart::Kind::embedding || p.kind == LogitPart::Kind::head ||
                p.kind == LogitPart::Kind::mlp));
-    CHECK(find(*trace, DeltaSplitWanted{0, 6, -1}, pool, nullptr)->heads.size() ==
+    CHECK(answer(*trace, DeltaSplitWanted{0, 6, -1}, pool, nullptr)->heads.size() ==
           static_cast<size_t>(trace->config().heads(0)));
 }
 
@@ -135,11 +135,11 @@ TEST_CASE(
     const auto trace = *run_trace(whole->model, request, pool);
     CHECK(trace->attn_out(0, pool).cwiseAbs().maxCoeff() == 0);
     CHECK(key_contributions(*trace, 0, -1, 6, pool).cwiseAbs().maxCoeff() == 0);
-    const auto a = find(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
+    const auto a = answer(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
     REQUIRE(a);
     for (const LogitPart& p : a->parts) {
-        if (p.site == 0 && p.kind == LogitPart::Kind::head) CHECK(p.logit == 0);
-        CHECK(!(p.site == 1 && p.kind == LogitPart::Kind::mlp));
+        if (p.block == 0 && p.kind == LogitPart::Kind::head) CHECK(p.logit == 0);
+        CHECK(!(p.block == 1 && p.kind == LogitPart::Kind::mlp));
     }
     CHECK(a->logit ==
           doctest::Approx(unembed(*trace->model, trace->normalized().middleRows(6, 1), pool)(0, 17))
@@ -149,11 +149,11 @@ TEST_CASE(
 TEST_CASE("an answer is handed out only where it fits: not of another block, head, stack or run") {
     ThreadPool pool(2);
     const auto trace = any_trace("marian", pool), other = any_trace("marian", pool);
-    const int cross = trace->config().sites() - 1;
+    const int cross = trace->config().blocks() - 1;
     Answers late;  // asked of encoder 0.1, as if a worker were slower than a frame
-    late.set(StepsWanted{0, 1, 9}, *find(*trace, StepsWanted{0, 1, 9}, pool, nullptr), trace);
-    late.set(DeltaMapsWanted{0}, *find(*trace, DeltaMapsWanted{0}, pool, nullptr), trace);
-    late.set(LensWanted{0, 3}, *find(*trace, LensWanted{0, 3}, pool, nullptr), trace);
+    late.set(StepsWanted{0, 1, 9}, *answer(*trace, StepsWanted{0, 1, 9}, pool, nullptr), trace);
+    late.set(DeltaMapsWanted{0}, *answer(*trace, DeltaMapsWanted{0}, pool, nullptr), trace);
+    late.set(LensWanted{0, 3}, *answer(*trace, LensWanted{0, 3}, pool, nullptr), trace);
     CHECK(late.get<StepsWanted>({trace.get(), 0, 1}));
     CHECK(!late.get<StepsWanted>({trace.get(), 0, 0}));
     CHECK(!late.get<StepsWanted>({trace.get(), cross, 1}));  // its seven queries have no labels for nine
@@ -175,12 +175,12 @@ TEST_CASE("delta: lengths and cosines of the map") {
     for (const char* name : {"gpt2", "marian"}) {
         const auto trace = any_trace(name, pool);
         const int stack = static_cast<int>(trace->config().stacks.size()) - 1;
-        const auto maps = find(*trace, DeltaMapsWanted{stack}, pool, nullptr);
+        const auto maps = answer(*trace, DeltaMapsWanted{stack}, pool, nullptr);
         REQUIRE(maps);
-        for (size_t i = 0; i < maps->sites.size(); ++i) {
-            const int site = maps->sites[i];
-            const Eigen::VectorXf e = trace->resid_before(site, pool).row(4).transpose(),
-                                  delta = trace->attn_out(site, 4, 1, pool).row(0).transpose();
+        for (size_t i = 0; i < maps->blocks.size(); ++i) {
+            const int block = maps->blocks[i];
+            const Eigen::VectorXf e = trace->resid_before(block, pool).row(4).transpose(),
+                                  delta = trace->attn_out(block, 4, 1, pool).row(0).transpose();
             const auto c = static_cast<Index>(i);
             CHECK(maps->before(4, c) == doctest::Approx(e.norm()));
             CHECK(maps->delta(4, c) == doctest::Approx(delta.norm()));
@@ -197,14 +197,14 @@ TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit
         const auto trace = any_trace(name, pool);
         CAPTURE(name);
         const int position = trace->output().size() - 1;
-        const auto lens = find(*trace, LensWanted{0, position + 1}, pool, nullptr);
+        const auto lens = answer(*trace, LensWanted{0, position + 1}, pool, nullptr);
         REQUIRE(lens);
         const Prediction want = predictions(*trace, position, 1, pool)[0],
                          got = lens->top.back()[static_cast<size_t>(position)];
         CHECK(got.id == want.id);
         CHECK(got.probability == doctest::Approx(want.probability));
         CHECK(lens->top.size() == static_cast<size_t>(trace->config().stacks.back().layers) + 1);
-        const auto a = find(*trace, AttributionWanted{position, 17, 3}, pool, nullptr);
+        const auto a = answer(*trace, AttributionWanted{position, 17, 3}, pool, nullptr);
         REQUIRE(a);
         CHECK(a->tokens.size() == 3);
         CHECK(a->parts.empty() != has_direct_path(*trace->model));
@@ -227,9 +227,9 @@ TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without h
         REQUIRE(one);
         CHECK(difference(one->row(0), all.row(6)) < 1e-6f);
         CHECK((one->rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
-        Carriers none;
-        for (const int site : self_sites(trace->config(), 0))
-            for (int h = 0; h < trace->config().heads(site); ++h) none.left_out.insert({site, h});
+        IncludedHeads none;
+        for (const int block : self_blocks(trace->config(), 0))
+            for (int h = 0; h < trace->config().heads(block); ++h) none.left_out.insert({block, h});
         CHECK(difference(rollout(*trace, none, pool), Matrix::Identity(all.rows(), all.rows())) == 0);
     }
 }
@@ -239,10 +239,10 @@ TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity"
     const auto trace = any_trace("gpt2", pool);
     const Index n = static_cast<Index>(kIds.size());
     Matrix want = Matrix::Identity(n, n);
-    for (const int site : self_sites(trace->config(), 0)) {
+    for (const int block : self_blocks(trace->config(), 0)) {
         Matrix mean = Matrix::Zero(n, n);
-        for (int h = 0; h < trace->config().heads(site); ++h)
-            mean += trace->pattern(site, h) / static_cast<float>(trace->config().heads(site));
+        for (int h = 0; h < trace->config().heads(block); ++h)
+            mean += trace->pattern(block, h) / static_cast<float>(trace->config().heads(block));
         want = (0.5f * mean + 0.5f * Matrix::Identity(n, n)) * want;
     }
     CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
@@ -251,11 +251,11 @@ TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity"
 TEST_CASE("flow: never more than what enters the token, all of it where a layer stands alone") {
     ThreadPool pool(1);
     const auto trace = any_trace("gpt2", pool);
-    Carriers first;  // only layer 0 carries: the flow is that layer's own weight
-    for (const int site : self_sites(trace->config(), 0))
-        for (int h = 0; site > 0 && h < trace->config().heads(site); ++h) first.left_out.insert({site, h});
+    IncludedHeads first;  // only layer 0 carries: the flow is that layer's own weight
+    for (const int block : self_blocks(trace->config(), 0))
+        for (int h = 0; block > 0 && h < trace->config().heads(block); ++h) first.left_out.insert({block, h});
     const auto flow = attention_flow(*trace, first, 5);
-    const Matrix mean = mean_pattern(*trace, 0, first, 0, 10);
+    const Matrix mean = layer_pattern(*trace, 0, first, 0, 10);
     for (int k = 0; k < 10; ++k)
         CHECK(flow[static_cast<size_t>(k)] ==
               doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));
@@ -285,15 +285,15 @@ TEST_CASE("questions are fitted to the trace that answers them") {
          {Question(LinksWanted{99, 0.5f}), Question(StepsWanted{99, 99, 99}), Question(DeltaMapsWanted{7}),
           Question(DeltaSplitWanted{99, 99, 99}), Question(ProjectionWanted{9, 99}),
           Question(LensWanted{99, 99}), Question(AttributionWanted{99, -1, 5}),
-          Question(GraphWanted{{9, {}}, 0.5f}), Question(OriginsWanted{{9, {}}, 99, true}),
+          Question(GraphWanted{{9, {}}, 0.5f}), Question(RolloutWanted{{9, {}}, 99, true}),
           Question(HeadMapWanted{}), Question(RandomStatisticsWanted{}),
           Question(HeadPairWanted{{}, 99, 99, 99, 99}),
           Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}),
           Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairWanted{{}, 9}),
           Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(StagesWanted{})}) {
-        const bool answered =
-            std::visit([&](const auto& q) { return static_cast<bool>(find(Runs{*trace}, q, pool, nullptr)); },
-                       fitted(wild, *trace));
+        const bool answered = std::visit(
+            [&](const auto& q) { return static_cast<bool>(answer(Runs{*trace}, q, pool, nullptr)); },
+            fitted(wild, *trace));
         CHECK(answered);
     }
 }

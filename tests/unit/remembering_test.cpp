@@ -1,4 +1,6 @@
+
 // What is remembered, without a display.
+
 #include "session/remembering.h"
 
 #include <sys/wait.h>
@@ -33,11 +35,11 @@ TEST_CASE(
     Session s;
     s.document.text = "naïve 😀";
     s.preferences.dark = false;
-    s.selection.site = 3;
+    s.selection.block = 3;
     s.preferences.recent_models = {"/a b/c"};
     REQUIRE(remember_settings(path, fields_of({}), fields_of(s), workspace_fields()));
     const Session back = load_settings(path);
-    CHECK((back.document.text == s.document.text && !back.preferences.dark && back.selection.site == 3 &&
+    CHECK((back.document.text == s.document.text && !back.preferences.dark && back.selection.block == 3 &&
            !back.selection.choose_head && back.preferences.recent_models == s.preferences.recent_models &&
            back.notice.empty()));
     CHECK(json_at(path)["version"] == 1);
@@ -46,7 +48,7 @@ TEST_CASE(
         R"({"width": -3, "text_size": 1e9, "layer": 123456789012, "dark": 5, "text": "kept", "scale": "big"})");
     const Session clamped = load_settings(path);
     CHECK((clamped.preferences.window_width == 320 && clamped.preferences.text_size == 2 &&
-           clamped.selection.site == 100000 && clamped.preferences.dark && clamped.document.text == "kept" &&
+           clamped.selection.block == 100000 && clamped.preferences.dark && clamped.document.text == "kept" &&
            clamped.notice.empty()));
     CHECK(std::filesystem::exists(path));
     const char* const broken[] = {"", "{", "[]", "5"};
@@ -156,7 +158,7 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     std::filesystem::copy(kTests / "unit/old/settings.json", path);
     Session s = load_settings(path);
     CHECK((s.notice.empty() && !s.preferences.dark && s.document.text == "naïve 😀" &&
-           s.preferences.colormap == "viridis" && s.selection.site == 1 &&
+           s.preferences.colormap == "viridis" && s.selection.block == 1 &&
            s.selection.locked == std::pair(3, 1) && s.preferences.window_width == 1280));
     CHECK((s.document.mask == "window:4" && s.document.changes == std::vector<std::string>{"forbid:2>1"} &&
            s.selection.view_name == "links" &&
@@ -172,11 +174,11 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
            json_at(kTests / "unit/old/settings.json").contains("head_labels")));
     const auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
     REQUIRE(workspace);
-    CHECK((workspace->document.text == "Lily had a red ball" && workspace->selection.site == 2 &&
+    CHECK((workspace->document.text == "Lily had a red ball" && workspace->selection.block == 2 &&
            workspace->selection.head == 3 && workspace->document.comparison.text == "Tom had a blue ball" &&
            workspace->document.changes.size() == 1));
     CHECK((workspace->document.comparison.alignment.by_hand ==
-               std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
+               std::vector<std::pair<int, int> >{{1, 2}, {3, -1}} &&
            workspace->selection.locked == std::pair(2, 0)));
     FigureStyle style;
     const auto preset = open_preset(kTests / "unit/old/preset.json");

@@ -73,9 +73,9 @@ private:
     Change change() {
         const ModelConfig& c = model_.config;
         const std::string q = std::to_string(below(8)), k = std::to_string(below(8)),
-                          layer = site_path(c, below(c.sites())),
+                          layer = block_path(c, below(c.blocks())),
                           head = layer + "." + std::to_string(below(2));
-        const std::string self = site_path(c, below(c.layers()));
+        const std::string self = block_path(c, below(c.layers()));
         const std::string wishes[] = {"mask:" + q + ">" + k,
                                       "mask:" + q + ">0-9",
                                       "mask:" + q + "..>" + k + "@" + layer,
@@ -112,19 +112,19 @@ private:
 double apart(const Matrix& a, const Matrix& b) {
     REQUIRE(a.rows() == b.rows());
     REQUIRE(a.cols() == b.cols());
-    double most = 0;
+    double max = 0;
     for (Index r = 0; r < a.rows(); ++r) {
         const double largest = std::max<double>(b.row(r).cwiseAbs().maxCoeff(), 1e-6);
-        most = std::max(most, static_cast<double>((a.row(r) - b.row(r)).cwiseAbs().maxCoeff()) / largest);
+        max = std::max(max, static_cast<double>((a.row(r) - b.row(r)).cwiseAbs().maxCoeff()) / largest);
     }
-    return most;
+    return max;
 }
 
 /// The largest of what two traces differ in, and where.
 std::pair<double, std::string> apart(const Trace& a, const Trace& b) {
-    std::pair<double, std::string> most{0, "nothing"};
+    std::pair<double, std::string> max{0, "nothing"};
     const auto note = [&](const std::string& where, const Matrix& x, const Matrix& y) {
-        most = std::max(most, std::pair{apart(x, y), where});
+        max = std::max(max, std::pair{apart(x, y), where});
     };
     for (size_t s = 0; s < a.request.inputs.size(); ++s) {
         const StackActivations &x = a.stack(static_cast<int>(s)), &y = b.stack(static_cast<int>(s));
@@ -135,11 +135,11 @@ std::pair<double, std::string> apart(const Trace& a, const Trace& b) {
             note("k " + std::to_string(l), x.layers[l]->self.k, y.layers[l]->self.k);
         }
     }
-    for (int site = 0; site < a.config().sites(); ++site) {
-        const double pattern = apart(a.pattern(site, 0), b.pattern(site, 0));
+    for (int block = 0; block < a.config().blocks(); ++block) {
+        const double pattern = apart(a.pattern(block, 0), b.pattern(block, 0));
         CHECK(pattern < 2e-5);  // as exact as the scores, which may be large
     }
-    return most;
+    return max;
 }
 
 std::string described(const ForwardRequest& r, const ModelConfig& c) {
@@ -171,10 +171,10 @@ TEST_CASE(
             CAPTURE(described(first, model->config));
             CAPTURE(described(second, model->config));
             const auto past = *run_trace(model, first, pool);
-            const auto most = apart(**run_trace(model, second, pool, nullptr, past.get()),
-                                    **run_trace(model, second, pool));
-            CAPTURE(most.second);
-            CHECK(most.first <= 2e-6);  // products of few and of many rows add up in different orders
+            const auto max = apart(**run_trace(model, second, pool, nullptr, past.get()),
+                                   **run_trace(model, second, pool));
+            CAPTURE(max.second);
+            CHECK(max.first <= 2e-6);  // products of few and of many rows add up in different orders
         }
     }
 }

@@ -74,7 +74,7 @@ TEST_CASE(
     write_bytes(folder.path / "tokenizer.json", tokenizer.dump());
     const auto model = Model::open(folder.path);
     REQUIRE(model);
-    const auto input = read_typed(**model, {"the cat", "", "", {}, {}, {}, nullptr});
+    const auto input = encode_input(**model, {"the cat", "", "", {}, {}, {}, nullptr});
     REQUIRE(!input);
     CHECK(says(input.error().message, "the token type 1000000"));
 }
@@ -100,7 +100,7 @@ TEST_CASE("a token that a model is made to write must be one of its own") {
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
     const ForwardRequest request = request_of({1, 2, 3});
-    CHECK(write(model, request, {{}, 2, {5}}, pool));
+    CHECK(generate(model, request, {{}, 2, {5}}, pool));
     for (const int id : {-1, model->config.vocab, 1 << 30})
-        CHECK(!write(model, request, {{}, 2, {id}}, pool));
+        CHECK(!generate(model, request, {{}, 2, {id}}, pool));
 }

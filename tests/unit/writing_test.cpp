@@ -46,10 +46,10 @@ TEST_CASE("writing: greedy takes the most probable token at each step and keeps 
     ThreadPool pool(2);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {5, 9, 200, 0});
-    const Writing w = *write(model, request, {{}, 5, {}}, pool);
+    const Generation w = *generate(model, request, {{}, 5, {}}, pool);
     ForwardRequest growing = request;
     double sum = 0;
-    for (const WrittenToken& token : w.tokens) {
+    for (const GeneratedToken& token : w.tokens) {
         const auto trace = *run_trace(model, growing, pool);
         const Vector p = probabilities_at(*trace, growing.inputs.back().size() - 1, pool);
         CHECK(token.alternatives.size() == kAlternatives);
@@ -67,11 +67,11 @@ TEST_CASE(
     ThreadPool pool(2);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {7, 7, 31, 0});
-    const Writing w = *write(model, request, {{0, 0, 1, 0, kMostBeams, 1}, 2, {}}, pool);
+    const Generation w = *generate(model, request, {{0, 0, 1, 0, kMaxBeams, 1}, 2, {}}, pool);
     const auto trace = *run_trace(model, request, pool);
     const Vector first = probabilities_at(*trace, 0, pool);
     double best = -1e9;
-    for (const int a : ranked_ids(first, kMostBeams)) {
+    for (const int a : ranked_ids(first, kMaxBeams)) {
         ForwardRequest next = request;
         append_token(*model, next.inputs.back(), a);
         const auto read = *run_trace(model, next, pool);
@@ -79,7 +79,7 @@ TEST_CASE(
         best = std::max(best, (std::log(double{first[a]}) + std::log(double{second.maxCoeff()})) / 2);
     }
     CHECK(w.score == doctest::Approx(best).epsilon(1e-3));
-    CHECK(w.score >= write(model, request, {{}, 2, {}}, pool)->score - 1e-5f);
+    CHECK(w.score >= generate(model, request, {{}, 2, {}}, pool)->score - 1e-5f);
 }
 
 TEST_CASE("writing: forced tokens come first, each with the probability that the model gave it") {
@@ -87,7 +87,7 @@ TEST_CASE("writing: forced tokens come first, each with the probability that the
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {5, 9, 0});
     for (const int beams : {1, 3}) {
-        const Writing w = *write(model, request, {{0, 0, 1, 0, beams, 1}, 6, {33, 44}}, pool);
+        const Generation w = *generate(model, request, {{0, 0, 1, 0, beams, 1}, 6, {33, 44}}, pool);
         REQUIRE(w.tokens.size() >= 2);
         CHECK(w.tokens[0].id == 33);
         CHECK(w.tokens[1].id == 44);
@@ -99,7 +99,7 @@ TEST_CASE("writing: forced tokens come first, each with the probability that the
 TEST_CASE("writing: draws follow the probabilities that temperature, top k and top p leave") {
     Vector logits(4);
     logits << std::log(0.5f), std::log(0.25f), std::log(0.15f), std::log(0.1f);
-    const auto shares = [&](const Decoding& d) {
+    const auto shares = [&](const SamplingParams& d) {
         std::array<int, 4> counts{};
         for (int i = 0; i < 1000; ++i) ++counts[static_cast<size_t>(draw_token(logits, d, (i + 0.5) / 1000))];
         return counts;
@@ -114,41 +114,41 @@ TEST_CASE("writing: draws follow the probabilities that temperature, top k and t
 }
 
 TEST_CASE("writing rules: one id, a list, lists of one id; phrases are left alone, nonsense is refused") {
-    WritingRules r;
-    REQUIRE(parse_writing_rules(
+    GenerationConfig r;
+    REQUIRE(parse_generation_config(
         Json::parse(
             R"({"eos_token_id": [2, 7], "bad_words_ids": [[5], [1, 2], [9]], "suppress_tokens": [3], "forced_bos_token_id": 4})"),
         "x", r));
-    CHECK(r.ends == std::vector<int>{2, 7});
-    CHECK(r.banned == std::vector<int>{5, 9, 3});
-    CHECK(r.first == 4);
-    REQUIRE(parse_writing_rules(Json::parse(R"({"eos_token_id": 1})"), "x", r));
-    CHECK(r.ends == std::vector<int>{1});
-    CHECK(r.banned.size() == 3);  // what is missing stays
+    CHECK(r.eos_token_ids == std::vector<int>{2, 7});
+    CHECK(r.suppress_tokens == std::vector<int>{5, 9, 3});
+    CHECK(r.forced_bos_token_id == 4);
+    REQUIRE(parse_generation_config(Json::parse(R"({"eos_token_id": 1})"), "x", r));
+    CHECK(r.eos_token_ids == std::vector<int>{1});
+    CHECK(r.suppress_tokens.size() == 3);  // what is missing stays
     for (const char* bad : {R"({"eos_token_id": "x"})", R"({"bad_words_ids": [["a"]]})",
                             R"({"eos_token_id": 99999999999})", "[]"})
-        CHECK(!parse_writing_rules(Json::parse(bad), "x", r));
-    CHECK(translator()->config.writing.banned == std::vector<int>{translator()->config.pad_id});
+        CHECK(!parse_generation_config(Json::parse(bad), "x", r));
+    CHECK(translator()->config.generation.suppress_tokens == std::vector<int>{translator()->config.pad_id});
 }
 
 TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the mean is the heads' mean") {
     ThreadPool pool(2);
-    const auto input = *read_typed(
+    const auto input = *encode_input(
         *translator(), {"The cat sat on the mat.", "", "Die Katze saß auf der Matte.", {}, {}, {}, nullptr});
     const auto trace = *run_trace(translator(), {input.sequences, {}}, pool);
-    const int site = cross_site(translator()->config, 0) + 2, n = trace->query_count(site);
-    const WordAlignment one = *find(*trace, WordAlignmentWanted{site, {3}}, pool);
-    CHECK((one.weights - trace->pattern(site, 3)).cwiseAbs().maxCoeff() == 0);
+    const int block = cross_block(translator()->config, 0) + 2, n = trace->query_count(block);
+    const WordAlignment one = *answer(*trace, WordAlignmentWanted{block, {3}}, pool);
+    CHECK((one.weights - trace->pattern(block, 3)).cwiseAbs().maxCoeff() == 0);
     CHECK(one.rows[0] == "Die");
     CHECK(one.rows.back() == "</s>");  // the most probable last choice
-    CHECK(find(*trace, WordAlignmentWanted{site, {3}, false, true}, pool)->rows[0] == "<pad>");
-    CHECK(find(*trace, WordAlignmentWanted{0, {}}, pool)->rows[0] ==
+    CHECK(answer(*trace, WordAlignmentWanted{block, {3}, false, true}, pool)->rows[0] == "<pad>");
+    CHECK(answer(*trace, WordAlignmentWanted{0, {}}, pool)->rows[0] ==
           "The");  // an encoder's queries choose nothing (found by fuzz_model)
-    Matrix mean = Matrix::Zero(n, trace->key_count(site));
-    for (int h = 0; h < 8; ++h) mean += trace->pattern(site, h) / 8;
-    const WordAlignment all = *find(*trace, WordAlignmentWanted{site, {}}, pool);
+    Matrix mean = Matrix::Zero(n, trace->key_count(block));
+    for (int h = 0; h < 8; ++h) mean += trace->pattern(block, h) / 8;
+    const WordAlignment all = *answer(*trace, WordAlignmentWanted{block, {}}, pool);
     CHECK((all.weights - mean).cwiseAbs().maxCoeff() < 1e-6f);
-    const WordAlignment words = *find(*trace, WordAlignmentWanted{site, {}, true}, pool);
+    const WordAlignment words = *answer(*trace, WordAlignmentWanted{block, {}, true}, pool);
     CHECK(words.rows == std::vector<std::string>{"Die", "Katze", "saß", "auf", "der", "Matte", ".", "</s>"});
     CHECK(words.columns == std::vector<std::string>{"The", "cat", "sat", "on", "the", "mat", ".", "</s>"});
     for (Index r = 0; r < words.weights.rows(); ++r) {
@@ -163,9 +163,9 @@ TEST_CASE("word alignment: crossings are pairs of links in the other order") {
     CHECK(count_crossings({0, 3, 1, 2}) == 2);
     CHECK(count_crossings({3, 2, 1, 0}) == 6);
     CHECK(count_crossings({1, 1, 1}) == 0);
-    CHECK(cross_site(reference_model("gpt2")->config, 0) == -1);
-    CHECK(cross_site(translator()->config, 1) == 7);  // encoder 1
-    CHECK(cross_site(translator()->config, 5) == 8);  // decoder 2
+    CHECK(cross_block(reference_model("gpt2")->config, 0) == -1);
+    CHECK(cross_block(translator()->config, 1) == 7);  // encoder 1
+    CHECK(cross_block(translator()->config, 5) == 8);  // decoder 2
 }
 
 TEST_CASE("word alignment: bits are the rows' mutual information with the columns") {
@@ -181,18 +181,18 @@ TEST_CASE("word alignment: bits are the rows' mutual information with the column
 
 TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the mean of all") {
     ThreadPool pool(1);
-    const auto input = *read_typed(*translator(), {"The cat sat.", "", "Die Katze", {}, {}, {}, nullptr});
+    const auto input = *encode_input(*translator(), {"The cat sat.", "", "Die Katze", {}, {}, {}, nullptr});
     const auto trace = *run_trace(translator(), {input.sequences, {}}, pool);
-    const auto kinds = *find(*trace, LayerPatternsWanted{1, 4}, pool);
+    const auto kinds = *answer(*trace, LayerPatternsWanted{1, 4}, pool);
     REQUIRE(kinds.size() == 3);
-    CHECK(kinds[0].site == 1);
-    CHECK(kinds[1].site == 4);
-    CHECK(kinds[2].site == 7);
+    CHECK(kinds[0].block == 1);
+    CHECK(kinds[1].block == 4);
+    CHECK(kinds[2].block == 7);
     CHECK((kinds[2].weights - trace->pattern(7, 4)).cwiseAbs().maxCoeff() == 0);
     CHECK(kinds[1].weights(0, 1) == -1);  // what comes later is masked
     Matrix mean = Matrix::Zero(trace->query_count(7), trace->key_count(7));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(7, h) / 8;
-    CHECK(((*find(*trace, LayerPatternsWanted{1, -1}, pool))[2].weights - mean).cwiseAbs().maxCoeff() <
+    CHECK(((*answer(*trace, LayerPatternsWanted{1, -1}, pool))[2].weights - mean).cwiseAbs().maxCoeff() <
           1e-6f);
 }
 
@@ -281,7 +281,7 @@ TEST_CASE(
     CHECK(typed->sentence->trace->output().size() == 3);
     r.second.clear();
     Change ablate;
-    ablate.site = 8;
+    ablate.block = 8;
     ablate.head = 0;
     r.intervention.changes = {ablate};
     const auto changed = answer(r, [](const WorkAnswer& a) { return a.sentence->unchanged != nullptr; });

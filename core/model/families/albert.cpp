@@ -16,13 +16,13 @@ Result<ModelConfig> read_albert(const Json& root, const std::string& file) {
     s.layers = r.layers({"num_hidden_layers"}, 12);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 16384);
     s.vocab = c.vocab = r.vocabulary(30000);
-    s.shared_layers = r.integer({"num_hidden_groups"}, 1, 1, s.layers);
+    s.layer_groups = r.integer({"num_hidden_groups"}, 1, 1, s.layers);
     c.context = r.context({"max_position_embeddings"}, 512);
     c.token_types = r.integer({"type_vocab_size"}, 2, 1, 1 << 10);
     c.norm_place = NormPlace::after;
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.masked_head = c.embed_project = true;
+    c.embed_norm = c.learned_positions = c.mlm_head = c.embed_project = true;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu_new");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (r.integer({"inner_group_num"}, 1, 1, 1000) != 1)
@@ -50,7 +50,7 @@ Result<ModelWeights> bind_albert(WeightStore& store, const ModelConfig& c) {
     s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
     s.embed_norm = b.norm("embeddings.LayerNorm", c.d_embed, true);
     s.embed_project = b.linear("encoder.embedding_hidden_mapping_in", c.d_embed, c.d_model, true);
-    const int layers = c.stacks[0].layers, groups = c.stacks[0].shared_layers;
+    const int layers = c.stacks[0].layers, groups = c.stacks[0].layer_groups;
     std::vector<LayerWeights> kinds;
     for (int g = 0; g < groups; ++g) kinds.push_back(bind_albert_group(b, c, g));
     for (int l = 0; l < layers; ++l)

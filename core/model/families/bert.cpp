@@ -1,5 +1,8 @@
+
 // BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past
+
 // the padding id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
+
 #include "base/quoted.h"
 #include "model/families.h"
 
@@ -19,9 +22,9 @@ ModelConfig read_bert_common(ConfigReader& r) {
     c.context = r.context({"max_position_embeddings"}, 512);
     c.token_types = r.integer({"type_vocab_size"}, 2, 1, 1 << 10);
     c.norm_place = NormPlace::after;
-    c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e - 12);
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.masked_head = true;
+    c.embed_norm = c.learned_positions = c.mlm_head = true;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     const std::string kind = r.text({"position_embedding_type"}, "absolute");
@@ -62,7 +65,7 @@ Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
 }
 
 Result<ModelWeights> bind_bert_layers(WeightStore& store, const ModelConfig& c, const std::string& prefix,
-                                      const MaskedHeadNames& head) {
+                                      const MlmHeadNames& head) {
     store.set_prefixes({prefix, ""});
     Binder b(store, c);
     StackWeights s;

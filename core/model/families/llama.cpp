@@ -103,7 +103,7 @@ void make_gemma(ConfigReader& r, ModelConfig& c) {
     c.context = r.context({"max_position_embeddings"}, 8192);
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    c.gain_offset = 1;
+    c.norm_weight_offset = 1;
     c.embed_scale = std::sqrt(static_cast<float>(c.d_model));
 }
 
@@ -121,7 +121,7 @@ Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     ModelConfig c = read_llama_common(r, gemma_keys(4, "hidden_activation"));
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
-    c.branch_norm = true;
+    c.post_norm = true;
     c.scale = 1 / std::sqrt(static_cast<float>(r.positive(root, "query_pre_attn_scalar", 256)));
     const auto cap = [&](const char* key, double usual) {
         return r.is_null(key) ? 0.0f : static_cast<float>(r.positive(root, key, usual));
@@ -148,10 +148,10 @@ Result<ModelWeights> bind_llama(WeightStore& store, const ModelConfig& c) {
             w.self.q_norm = b.norm(at + "self_attn.q_norm", c.stacks[0].d_head, false);
             w.self.k_norm = b.norm(at + "self_attn.k_norm", c.stacks[0].d_head, false);
         }
-        if (c.branch_norm) {
-            w.self.out_norm = b.norm(at + "post_attention_layernorm");
+        if (c.post_norm) {
+            w.self.post_norm = b.norm(at + "post_attention_layernorm");
             w.mlp_norm = b.norm(at + "pre_feedforward_layernorm");
-            w.mlp_out_norm = b.norm(at + "post_feedforward_layernorm");
+            w.mlp_post_norm = b.norm(at + "post_feedforward_layernorm");
         } else {
             w.mlp_norm = b.norm(at + "post_attention_layernorm");
         }

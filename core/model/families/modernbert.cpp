@@ -27,7 +27,7 @@ Result<ModelConfig> read_modernbert(const Json& root, const std::string& file) {
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
     StackConfig& s = c.stacks[0];
     s.causal = false;
-    s.no_first_norm = true;
+    s.skip_first_attn_norm = true;
     s.layers = r.layers({"num_hidden_layers"}, 22);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 1152);
     s.vocab = c.vocab = r.vocabulary(50368);
@@ -36,7 +36,7 @@ Result<ModelConfig> read_modernbert(const Json& root, const std::string& file) {
     c.norm_bias = r.boolean({"norm_bias"}, false);
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.mlp_bias = r.boolean({"mlp_bias"}, false);
-    c.embed_norm = c.masked_head = c.gated = true;
+    c.embed_norm = c.mlm_head = c.gated = true;
     c.activation = r.activation({"hidden_activation"}, "gelu");
     c.head_activation = r.activation({"classifier_activation"}, "gelu");
     c.head_dense_bias = r.boolean({"classifier_bias"}, false);
