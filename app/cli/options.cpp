@@ -10,6 +10,7 @@
 #include "analysis/patch.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "cli/validators.h"
 #include "io/mapped_file.h"
 #include "model/library.h"
 #include "model/parameters.h"
@@ -96,7 +97,7 @@ void add_input_options(CLI::App& app, InputOptions& o) {
                    "skip-mlp:3 (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, @cross, "
                    "@*; rows and columns: 16, 3-5, 16.. (and later), *");
     app.add_option("--threads", o.threads, "threads to compute with")
-        ->check(CLI::Range(1, 256))
+        ->check(within(1, 256))
         ->capture_default_str();
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
@@ -174,8 +175,8 @@ int last_named(int first, int count) { return count == kToEnd ? first : first + 
 /// What helps where a change names a place behind the text.
 std::string help_of_place(const ModelConfig& c, bool row, int first, int last) {
     const bool can_be_written = row && c.stacks.back().causal && last < c.context;
-    return can_be_written ? "name rows that are still to be written as " +
-                                in_quotes(std::to_string(first) + "..") + " (that row and later ones)."
+    return can_be_written ? "correct --change, or name rows that are still to be written as " +
+                                in_quotes(std::to_string(first) + "..") + " (that one and later ones)."
                           : "correct --change.";
 }
 
@@ -189,9 +190,9 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
         fits = fits || s.size() == intervention.mask.file_rows();
     }
     if (!fits)
-        return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) +
-                     " rows and the text " + std::to_string(longest) +
-                     " tokens; give it a row and a column for each token."};
+        return Error{"The mask " + intervention.mask.name() + " has " +
+                     std::to_string(intervention.mask.file_rows()) + " rows, but the text has " +
+                     std::to_string(longest) + " tokens; give it a row and a column for each token."};
     for (const Change& change : intervention.changes)
         for (const bool row : {true, false}) {
             const int first = row ? change.query : change.key, count = row ? change.queries : change.keys;

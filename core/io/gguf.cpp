@@ -79,10 +79,11 @@ public:
     size_t left() const { return bytes_.size() - at_; }
     size_t at() const { return at_; }
     bool failed() const { return !error_.empty(); }
-    void fail(const std::string& what) {
+    void fail(const std::string& what) { refuse(" is damaged (" + what + "); download it again."); }
+    void refuse(const std::string& what) {
         if (error_.empty()) error_ = what;
     }
-    Error error() const { return Error{name_ + " is damaged (" + error_ + "); download it again."}; }
+    Error error() const { return Error{name_ + error_}; }
 
 private:
     bool take(uint64_t size) {
@@ -140,8 +141,8 @@ Entry read_tensor_entry(GgufReader& r) {
     const auto type = r.number<uint32_t>();
     e.tensor.dtype = find_gguf_type(type);
     if (!r.failed() && !e.tensor.dtype)
-        r.fail("tensor " + shortened(e.name) + " is stored in the format " + std::to_string(type) +
-               ", which Headlight does not read; it reads " + weight_formats());
+        r.refuse(": tensor " + shortened(e.name) + " is stored in the format " + std::to_string(type) +
+                 ", which Headlight does not read; use a file in one of " + weight_formats() + ".");
     e.offset = r.number<uint64_t>();
     if (!r.failed() && !e.tensor.shape.empty() && e.tensor.shape.back() % e.tensor.dtype->block != 0)
         r.fail("the rows of tensor " + shortened(e.name) + " are not a multiple of the block size of " +

@@ -35,7 +35,7 @@ int nesting_depth(std::string_view text) {
 
 /// What is wrong with a text that stops being JSON at its `at`th byte, counted from 1.
 Error not_json(const std::string& name, std::string_view text, size_t at) {
-    if (at > text.size()) return Error{name + " is cut off inside its JSON; download it again."};
+    if (at > text.size()) return Error{name + " is cut off inside its JSON; save or download it again."};
     const std::string_view before = text.substr(0, at - 1), rest = text.substr(at - 1);
     const std::string line = std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
     for (const char* word : {"NaN", "Infinity"})
@@ -48,7 +48,7 @@ Error not_json(const std::string& name, std::string_view text, size_t at) {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, const std::string& name) {
-    if (text.empty()) return Error{name + " is empty; download it again."};
+    if (text.empty()) return Error{name + " is empty; save or download it again."};
     if (nesting_depth(text) > kMaxDepth)
         return Error{name + " nests more than 200 levels deep, which no model file does; download it again."};
     try {

@@ -155,6 +155,7 @@ Result<Mask> Mask::of_rows(std::string_view text, const std::string& file) {
 
 Result<Mask> Mask::parse(const std::string& text) {
     Mask mask;
+    if (text == "file:") return Error{"The mask " + in_quotes(text) + " names no file; write file:F.json."};
     if (text.rfind("file:", 0) == 0) {
         TRY(const auto mapped, MappedFile::open(text.substr(5)));
         return of_rows(mapped->text(), text.substr(5));
@@ -168,8 +169,9 @@ Result<Mask> Mask::parse(const std::string& text) {
     }
     std::string known;
     for (const MaskKind& kind : mask_kinds()) {
-        known += (known.empty() ? "" : ", ") + std::string(kind.name) + (kind.numbers > 0 ? ":W" : "") +
-                 (kind.numbers > 1 ? ":W" : "");
+        const std::string_view help = kind.help;
+        known += (known.empty() ? "" : ", ") +
+                 std::string(kind.numbers ? help.substr(0, help.find(',')) : std::string_view(kind.name));
         if (parts[0] != kind.name) continue;
         if (parts.size() != static_cast<size_t>(kind.numbers) + 1) return wrong_count(text, kind);
         mask.kind_ = &kind;
