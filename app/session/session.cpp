@@ -73,7 +73,7 @@ void visit(Comparison& c, FieldVisitor& v) {
     v.pairs("tied", c.alignment.by_hand);
 }
 
-void visit(Generation& g, FieldVisitor& v) {
+void visit(GenerationState& g, FieldVisitor& v) {
     v.number("temperature", g.decoding.temperature, 0, 10);
     v.integer("top_k", g.decoding.top_k, 0, 1 << 20);
     v.number("top_p", g.decoding.top_p, 0, 1);

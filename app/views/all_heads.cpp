@@ -41,11 +41,11 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     for (const float v : choice.values)
         if (!std::isnan(v))
             ++bins[static_cast<size_t>(std::clamp(
-                static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e - 12f) * kBins), 0,
+                static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0,
                 kBins - 1))];
     const int max = std::max(1, *std::max_element(bins.begin(), bins.end()));
     const float w = r.w / kBins,
-                edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e - 12f);
+                edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
     for (int i = 0; i < kBins; ++i) {
         const float high = bins[static_cast<size_t>(i)]
                                ? std::max(ui.px(2), r.h * static_cast<float>(bins[static_cast<size_t>(i)]) /

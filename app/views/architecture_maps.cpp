@@ -54,7 +54,7 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const BlockPatt
 void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const BlockPattern& p) {
     Ui& ui = s.ui;
     const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float largest = std::max(p.weights.maxCoeff(), 1e - 6f),
+    const float largest = std::max(p.weights.maxCoeff(), 1e-6f),
                 gap = std::min(cell_w, cell_h) >= ui.px(8) ? ui.line() : 0;
     for (Index r = 0; r < p.weights.rows(); ++r)
         for (Index c = 0; c < p.weights.cols(); ++c) {

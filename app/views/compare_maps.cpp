@@ -169,8 +169,8 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     const auto value = [&](const Matrix& of) {
         return highlighted ? of(highlighted->first, highlighted->second) : 0.0f;
     };
-    const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e - 6f}),
-                apart = std::max(m.small_difference.cwiseAbs().maxCoeff(), 1e - 6f);
+    const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
+                apart = std::max(m.small_difference.cwiseAbs().maxCoeff(), 1e-6f);
     const Panel panels[] = {{"A", names[0], &m.small_a, std::max(0.0f, value(m.a)), false, shared},
                             {"B", names[1], &m.small_b, std::max(0.0f, value(m.b)), false, shared},
                             {"A − B", "difference", &m.small_difference, value(m.difference), true, apart}};
@@ -205,7 +205,7 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
                  m.largest.empty() ? "No difference" : "Largest differences");
     const auto count =
         std::min(m.largest.size(), static_cast<size_t>(std::max(0.0f, (area.h - ui.px(30)) / ui.px(26))));
-    const float largest = count ? std::max(std::abs(m.largest[0].value), 1e - 9f) : 1;
+    const float largest = count ? std::max(std::abs(m.largest[0].value), 1e-9f) : 1;
     for (size_t i = 0; i < count; ++i) {
         const float y = area.y + ui.px(40) + ui.px(26) * static_cast<float>(i), v = m.largest[i].value;
         const auto row = static_cast<size_t>(m.largest[i].row),
@@ -236,7 +236,7 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
 void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, const std::vector<float>& values,
                    const std::vector<std::string>& labels, int highlighted) {
     Ui& ui = s.ui;
-    float largest = 1e - 3f;
+    float largest = 1e-3f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
     const float room = area.w - ui.text.width(kBody, title) - ui.px(16);
     ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, title);

@@ -47,7 +47,7 @@ void draw_toolbar(Scene& s, Rect area) {
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
     if (s.of<DeltaState>().show == DeltaShow::norm) return maps.delta;
     if (s.of<DeltaState>().show == DeltaShow::cosine) return maps.cosine;
-    ratio = maps.delta.cwiseQuotient(maps.before.cwiseMax(1e - 12f));
+    ratio = maps.delta.cwiseQuotient(maps.before.cwiseMax(1e-12f));
     return ratio;
 }
 

@@ -23,11 +23,11 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_roo
     if (bars.empty()) return;
     const float pitch = std::clamp(area.h / static_cast<float>(bars.size()), ui.px(20), ui.px(28));
     const size_t shown = std::min(bars.size(), static_cast<size_t>(area.h / pitch + 0.01f));
-    float largest = 1e - 12f;
+    float largest = 1e-12f;
     bool negative = false;
     for (const Bar& b : bars) {
         largest = std::max(largest, std::abs(b.value));
-        negative = negative || b.value < -1e - 4f;
+        negative = negative || b.value < -1e-4f;
     }
     for (size_t i = 0; i < shown; ++i) {
         const float y = area.y + pitch * (static_cast<float>(i) + 0.5f);
@@ -137,9 +137,9 @@ struct Plot {
     ImVec2 low, high;
     ImVec2 at(const Matrix& points, Index i) const {
         const float margin = 0.06f, w = frame.w * (1 - 2 * margin), h = frame.h * (1 - 2 * margin);
-        return {frame.x + frame.w * margin + w * (points(i, 0) - low.x) / std::max(high.x - low.x, 1e - 9f),
-                frame.bottom() - frame.h * margin -
-                    h * (points(i, 1) - low.y) / std::max(high.y - low.y, 1e - 9f)};
+        return {
+            frame.x + frame.w * margin + w * (points(i, 0) - low.x) / std::max(high.x - low.x, 1e-9f),
+            frame.bottom() - frame.h * margin - h * (points(i, 1) - low.y) / std::max(high.y - low.y, 1e-9f)};
     }
 };
 

@@ -95,7 +95,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
     y = draw_pair(ui, column, y, "‖E‖ before", number(before, 2));
     y = draw_pair(ui, column, y, "‖ΔE‖", number(delta, 2), s.of<DeltaState>().show == DeltaShow::norm);
-    y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e - 12f), 3),
+    y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3),
                   s.of<DeltaState>().show == DeltaShow::ratio);
     y = draw_pair(ui, column, y, "cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3),
                   s.of<DeltaState>().show == DeltaShow::cosine);

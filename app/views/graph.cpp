@@ -158,7 +158,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<RolloutW
     const auto& labels = s.sentence()->labels[static_cast<size_t>(graph_stack(s))];
     const int token = graph_token(s);
     const bool flow = s.of<GraphState>().flow && rollout && !rollout->answer.flow.empty();
-    float largest = 1e - 6f;
+    float largest = 1e-6f;
     const auto share = [&](size_t i) {
         return !rollout || static_cast<Index>(i) >= rollout->answer.reached.cols() ? 0.0f
                : flow                                                              ? rollout->answer.flow[i]
@@ -319,7 +319,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
         ui.text.draw(column.x + ui.px(32), y, kBodyMono, ui.colors->t1,
                      ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(80)));
         ui.bar({column.x + ui.px(120), y - ui.px(4), column.w - ui.px(120 + 60), ui.px(8)},
-               shares[i] / std::max(shares[order[0]], 1e - 9f), ui.colors->accent);
+               shares[i] / std::max(shares[order[0]], 1e-9f), ui.colors->accent);
         ui.text.draw_right(column.right(), y, kBodyMono, ui.colors->t2, number(shares[i], 3));
     }
     y += ui.px(20);

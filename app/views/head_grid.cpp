@@ -102,15 +102,14 @@ std::vector<Slot> slots_of(const ThumbLayout& l, const ModelConfig& c, const Hea
 }
 
 float largest_of(const Scene& s, size_t head) {
-    return s.of<AllHeadsState>().scale == 0
-               ? std::max(1e - 6f, s.sentence()->heads[head].thumbnail.maxCoeff())
-               : s.pictures.largest;
+    return s.of<AllHeadsState>().scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff())
+                                            : s.pictures.largest;
 }
 
 void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     if (ui.on_page()) {
-        float largest = 1e - 6f;
+        float largest = 1e-6f;
         for (const HeadSummary& h : s.sentence()->heads) largest = std::max(largest, h.thumbnail.maxCoeff());
         for (const Slot& slot : slots) {
             const HeadSummary& h = s.sentence()->heads[slot.number];

@@ -74,7 +74,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     draw_column_heads(s, t, area.y + ui.px(26), columns);
     std::vector<float> largest;
     for (const HeadColumn& column : columns) {
-        largest.push_back(1e - 9f);
+        largest.push_back(1e-9f);
         for (const float v : column.values)
             if (!std::isnan(v)) largest.back() = std::max(largest.back(), std::abs(v));
     }
@@ -121,8 +121,8 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.frame(frame, ui.colors->l1);
     const auto low = points.colwise().minCoeff().eval(), high = points.colwise().maxCoeff().eval();
     const auto at = [&](Index i) {
-        const float x = (points(i, 0) - low[0]) / std::max(high[0] - low[0], 1e - 9f),
-                    y = (points(i, 1) - low[1]) / std::max(high[1] - low[1], 1e - 9f);
+        const float x = (points(i, 0) - low[0]) / std::max(high[0] - low[0], 1e-9f),
+                    y = (points(i, 1) - low[1]) / std::max(high[1] - low[1], 1e-9f);
         return ImVec2{frame.x + frame.w * (0.04f + 0.92f * x), frame.bottom() - frame.h * (0.05f + 0.9f * y)};
     };
     const Hit h = ui.hit("heads/map", frame);

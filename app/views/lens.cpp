@@ -185,7 +185,7 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
                     (area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.blocks.size())),
                     ui.px(3), ui.px(32));
     const auto named = static_cast<size_t>(label_step(h, ui.px(16)));
-    float largest = 1e - 12f;
+    float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
     const auto x_of = [&](int column) {

@@ -86,7 +86,7 @@ float reach_of(const Matrix& values) {
     if (sizes.empty()) return 1;
     const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(sizes.size() - 1) * 0.99);
     std::nth_element(sizes.begin(), at, sizes.end());
-    return std::max(*at, 1e - 6f);
+    return std::max(*at, 1e-6f);
 }
 
 /// A map of signed values with its labels, range and caption; answers to the mouse.
@@ -170,7 +170,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     const auto count = static_cast<int>(by_head ? p.table.rows() : p.table.cols());
     const auto points = static_cast<int>(by_head ? p.table.cols() : p.table.rows());
     if (points < 2 || area.h < ui.px(70)) return;
-    const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e - 6f);
+    const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
     const Rect plot{area.x + ui.px(56), area.y + ui.px(30), area.w - ui.px(56), area.h - ui.px(44)};
     std::vector<int> drawn;
     for (int i = 0; i < 4; ++i) drawn.push_back(std::min(count - 1, count * i / 8));

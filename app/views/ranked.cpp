@@ -15,7 +15,7 @@ struct RankedState {
 };
 
 float largest_of(const std::vector<float>& values) {
-    float largest = 1e - 6f;
+    float largest = 1e-6f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, std::abs(v));
     return largest;
 }

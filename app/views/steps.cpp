@@ -75,7 +75,7 @@ struct Table {
     Rect area;  // of the rows
     std::vector<Placed> columns;
     float pitch, scroll;
-    float largest_dot = 1e - 6f, largest_moved = 1e - 6f;  // what the longest bars stand for
+    float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
     float y(int key) const { return area.y + pitch * (static_cast<float>(key) + 0.5f) - scroll; }
 };
 

@@ -30,7 +30,7 @@ void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, i
     Ui& ui = s.ui;
     const auto n = static_cast<int>(strip.values.size());
     const float w = r.w / static_cast<float>(n), gap = w >= ui.px(6) ? ui.px(1) : 0,
-                largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e - 12f);
+                largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e-12f);
     for (int d = 0; d < n; ++d)
         ui.fill({r.x + w * static_cast<float>(d), r.y, std::max(w - gap, 0.5f), r.h},
                 signed_color(ui.colors->dark, strip.values[d] / largest));

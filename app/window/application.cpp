@@ -201,7 +201,7 @@ void Application::wait_for_events() {
     if (!options_.shader_dir.empty() && wait == 0) wait = 0.5;
     const auto save = seconds_to_remembering();
     if (save && (wait == 0 || *save < wait)) {
-        glfwWaitEventsTimeout(std::max(*save, 1e - 3));
+        glfwWaitEventsTimeout(std::max(*save, 1e-3));
     } else if (wait > 0) {
         glfwWaitEventsTimeout(wait);
         frames_wanted_ = std::max(frames_wanted_, 1);
@@ -256,7 +256,7 @@ void Application::update_pictures() {
     int t = static_cast<int>(s.heads[0].thumbnail.rows());
     while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
     Matrix atlas = Matrix::Zero(down * t, across * t);
-    pictures_.largest = 1e - 6f;
+    pictures_.largest = 1e-6f;
     for (int i = 0; i < count; ++i) {
         Matrix thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
         while (thumbnail.rows() > t) thumbnail = halve(thumbnail);

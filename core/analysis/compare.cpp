@@ -53,7 +53,7 @@ float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a,
 
 float relative_entropy(const Vector& p, const Vector& q) {
     double sum = 0;
-    for (Index i = 0; i < p.size(); ++i) sum += divergence_from(p[i], std::max(q[i], 1e - 30f));
+    for (Index i = 0; i < p.size(); ++i) sum += divergence_from(p[i], std::max(q[i], 1e-30f));
     return static_cast<float>(std::max(0.0, sum));
 }
 

@@ -168,7 +168,7 @@ Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& w, ThreadPool&
     for (const int block : mine.blocks) out.map.row_labels.push_back(block_name(a.config(), block));
     out.map.column_labels = pair_labels(out.map.columns, labels_a, labels_b);
     const auto ratio = [](const DeltaMaps& m) -> Matrix {
-        return (m.delta.array() / m.before.array().max(1e - 12f)).matrix().transpose();
+        return (m.delta.array() / m.before.array().max(1e-12f)).matrix().transpose();
     };
     fill(out.map, ratio(mine), ratio(theirs));
     return out;

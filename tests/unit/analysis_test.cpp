@@ -75,8 +75,7 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
             }
         double previous = 0;
         for (int q = 1; q < 45; ++q) previous += p(q, q - 1);
-        CHECK((*heads)[static_cast<size_t>(i)].statistics[1] ==
-              doctest::Approx(previous / 44).epsilon(1e - 4));
+        CHECK((*heads)[static_cast<size_t>(i)].statistics[1] == doctest::Approx(previous / 44).epsilon(1e-4));
     }
 }
 
@@ -132,8 +131,8 @@ TEST_CASE("the inspector's numbers agree with the trace") {
     const CellReport r = report_cell(*trace, {1, 2, 4, 3}, pool);
     const Matrix p = trace->pattern(1, 2);
     CHECK(r.weight == doctest::Approx(p(4, 3)));
-    CHECK(r.score == doctest::Approx(trace->scores(1, 2)(4, 3)).epsilon(1e - 4));
-    CHECK(r.dot == doctest::Approx(r.score * std::sqrt(12.0)).epsilon(1e - 4));
+    CHECK(r.score == doctest::Approx(trace->scores(1, 2)(4, 3)).epsilon(1e-4));
+    CHECK(r.dot == doctest::Approx(r.score * std::sqrt(12.0)).epsilon(1e-4));
     CHECK(r.allowed);
     CHECK(!report_cell(*trace, {1, 2, 3, 4}, pool).allowed);
     CHECK(r.row.size() == 5);
@@ -308,7 +307,7 @@ TEST_CASE("worker: a text that is too long for its map is shown as the largest o
                           small = make_picture(*trace, 1, 2, pool, drop, 10);
         CHECK((full.step == 1 && small.step == 5 && small.levels[0].rows() == 9 &&
                small.levels[0].cols() == 9));
-        if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e - 6f);
+        if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e-6f);
         for (int q = 0; q < 41; ++q)
             for (int k = 0; k < 41; ++k) {
                 CHECK(full.at(q, k) == full.levels[0](q, k));

@@ -22,7 +22,7 @@ ModelConfig read_bert_common(ConfigReader& r) {
     c.context = r.context({"max_position_embeddings"}, 512);
     c.token_types = r.integer({"type_vocab_size"}, 2, 1, 1 << 10);
     c.norm_place = NormPlace::after;
-    c.norm_eps = r.number({"layer_norm_eps"}, 1e - 12);
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
     c.final_norm = false;
     c.embed_norm = c.learned_positions = c.mlm_head = true;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
