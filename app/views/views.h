@@ -17,7 +17,6 @@ struct View {
     const char* key;          // as --view and files spell it
     const char* name;         // the tab's text; its path is tab/NAME
     const char* former = "";  // a name that --view goes on taking, in small letters
-    const char* former = "";  // a name that --view goes on taking, in small letters
     char digit;               // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
     bool (*offered)(const Model& model) = [](const Model&) {

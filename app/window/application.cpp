@@ -190,6 +190,7 @@ void Application::style_imgui() const {
 }
 
 void Application::wait_for_events() {
+    if (dim() != drawn_dim_) frames_wanted_ = std::max(frames_wanted_, 1);
     if (frames_wanted_ > 0 || !input_.dropped.empty()) {
         glfwPollEvents();
         return key_gate_.let_pass();
@@ -314,7 +315,7 @@ void Application::draw_frame() {
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     ui_->use_list(ImGui::GetWindowDrawList());
-    Scene scene = make_scene(dim());
+    Scene scene = make_scene(drawn_dim_ = dim());
     const Hovered pointed = session_.selection.hovered;
     draw_parts(scene, {0, 0, size.x, size.y});
     if (!session_.selection.hover_fresh) session_.selection.hovered.cell.reset();

@@ -125,6 +125,7 @@ private:
     std::string colors_key_;
     WorkRequest asked_;
     double asked_at_ = 0;   // when the last change was handed to the worker
+    float drawn_dim_ = 0;   // how far the last frame faded what is old
     double key_at_ = 0;     // when the oldest key press not yet on the screen came
     double answer_at_ = 0;  // when the answer to that press arrived
     std::vector<double> answers_,
