@@ -83,10 +83,6 @@ constexpr const char* kInsert = "Insert into text";
 
 float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + ui.px(24); }
 
-constexpr const char* kInsert = "Insert into text";
-
-float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + ui.px(24); }
-
 void draw_play(Scene& s, float right, float y) {
     Ui& ui = s.ui;
     const Rect r{right - ui.px(72), y - ui.px(16), ui.px(72), ui.px(32)};
