@@ -63,7 +63,7 @@ Status insert_generated(CommandContext& c, const std::string&) {
     for (size_t i = static_cast<size_t>(s.written->given); i < ids.size(); ++i)
         text += c.model()->target_tokenizer()->bytes(ids[i]);
     if (!is_valid_utf8(text))
-        return Error{"What is generated ends within a character; take one step more or less."};
+        return Error{"The generated text ends inside a character; go one step further or back."};
     c.host.set_text(TextName::sentence, s.text + text);
     return success();
 }

@@ -47,12 +47,13 @@ bool is_workspace(const fs::path& path) {
 Result<Session> parse_workspace(std::string_view text, const std::string& name, Session session) {
     TRY(const Json root, parse_json(text, name));
     const Error foreign{name +
-                        " is no Headlight workspace; choose a .headlight.json file that Headlight saved."};
+                        " is not a Headlight workspace; choose a .headlight.json file that Headlight saved."};
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
-    if (version > kVersion) return Error{name + " was saved by a later Headlight; open it with that one."};
+    if (version > kVersion)
+        return Error{name + " was saved by a newer version of Headlight; open it with that one."};
     Document& d = session.document;
     d.mask = "own";
     d.changes.clear();
@@ -61,7 +62,8 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     FieldReader reader(root, name);
     visit_workspace(session, reader);
     TRY_STATUS(reader.status());
-    if (!is_colormap(session.preferences.colormap)) session.preferences.colormap = "beam";
+    const std::string_view known = find_colormap(session.preferences.colormap);
+    session.preferences.colormap = known.empty() ? "beam" : std::string(known);
     session.selection.choose_head = !root.contains("layer");
     session.selection.hovered.cell.reset();
     d.changes_wait = true;

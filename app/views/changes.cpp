@@ -38,17 +38,17 @@ float draw_changes(Scene& s, Rect area) {
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
         ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3,
                      ui.text.fitted(kCaption,
-                                    "Nothing is changed. Paint cells with a brush, or choose above; each "
-                                    "change stands here and can be taken away.",
+                                    "No interventions. Paint cells with a brush, or choose above; each "
+                                    "intervention is listed here and can be removed.",
                                     right - area.x - ui.px(24)));
         ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
         return ui.px(40);
     }
     const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + ui.px(48);
     float x = area.x + ui.px(24);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Changes") + ui.px(10);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + ui.px(10);
     Intervention next = now;
-    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask " + now.mask.name()))
+    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask: " + now.mask.label()))
         next.mask = Mask();
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
@@ -202,12 +202,12 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
                forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
     if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)},
-                  forbidden ? "Allow this cell" : "Mask this cell")) {
+                  forbidden ? "Unmask this cell" : "Mask this cell")) {
         toggle_change(s.session.document, forbid);
         s.lock(cell);  // the inspector goes on showing it
     }
     if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
-                  ablated ? "Bring it back" : "Ablate head")) {
+                  ablated ? "Restore head" : "Ablate head")) {
         toggle_change(s.session.document, ablate);
         s.lock(cell);
     }

@@ -22,7 +22,7 @@ float draw_change_bar(Scene& scene, Rect area);
 /// Chips of the masks and changes in force, in every view; returns how much room they take.
 float draw_changes(Scene& scene, Rect area);
 
-/// "red 16 → ball 10", "1.2 mean": a change as people read it.
+/// "mask red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
 
 /// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken

@@ -209,7 +209,7 @@ std::vector<Command> label_commands() {
 }
 
 std::vector<Command> save_commands() {
-    return {saves("save picture", "Save picture…", "Ctrl+S", "save the picture or its numbers", false),
+    return {saves("save picture", "Save figure…", "Ctrl+S", "save the figure or its numbers", false),
             saves("save workspace", "Save workspace…", "Ctrl+Shift+S", "save the workspace", true)};
 }
 

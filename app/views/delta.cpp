@@ -20,8 +20,8 @@ void draw_toolbar(Scene& s, Rect area) {
                       static_cast<int>(s.of<DeltaState>().show));
         c >= 0)
         s.of<DeltaState>().show = static_cast<DeltaShow>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "one scale"},
-                                s.of<DeltaState>().per_layer ? 0 : 1);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale",
+                                {"scale per layer", "shared scale"}, s.of<DeltaState>().per_layer ? 0 : 1);
         c >= 0)
         s.of<DeltaState>().per_layer = c == 0;
     const std::string of_head =
@@ -139,8 +139,8 @@ void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
 }
 
 std::string scale_note(const Scene& s) {
-    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "One scale.") +
-           (s.of<DeltaState>().show == DeltaShow::cosine ? " Top of the map: not turned." : "");
+    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "Shared scale.") +
+           (s.of<DeltaState>().show == DeltaShow::cosine ? " 1 = direction unchanged." : "");
 }
 
 }  // namespace

@@ -195,7 +195,7 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
         out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
                                         label(s.key_labels(), cell->second)});
     }
-    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "moved by the changes"});
+    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "affected by interventions"});
     if (!s.sentence()->predictions.empty())
         out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
     return out;
@@ -237,12 +237,12 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
             s.session.document.sweeping || s.session.preferences.rank == kRankBySweep;
     }
     const int rank = rank_of(s);
-    const char* help = rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
-                       : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
-                                                "after the changes, averaged over the queries; 0 to 1 bit."
-                       : rank == kRankBySweep
-                           ? "Change of the token’s probability when the head is ablated (its z is 0)."
-                           : "Weight of the shown cell in each head.";
+    const char* help =
+        rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
+        : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
+                                 "after the interventions, averaged over the queries; 0 to 1 bit."
+        : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
+                               : "Weight of the shown cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - ui.px(14), ui.px(36), ui.px(28)}), help);
 }
 

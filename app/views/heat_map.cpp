@@ -30,7 +30,7 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current =
         static_cast<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
-    if (const int c = ui.choice(x, y, roomy ? "Colours" : "", "colors", maps, current); c >= 0)
+    if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
         s.session.preferences.colormap = maps[static_cast<size_t>(c)];
     if (const int c =
             ui.choice(x, y, roomy ? "Queries" : "", "queries",

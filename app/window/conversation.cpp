@@ -41,6 +41,8 @@ void Conversation::note_typing() {
     desk_.session.notice.clear();
     desk_.session.selection.locked.reset();
     desk_.session.of<ChipsState>() = {};
+    if (desk_.fields.take_shortened())
+        desk_.session.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
 }
 
 /// What the model wrote stands in the second field, until the person types there.
