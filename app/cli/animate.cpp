@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)>>;
+using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)> >;
 
 /// The same head in every layer of its kind.
 Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& trace) {
@@ -29,12 +29,12 @@ Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& 
 Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
     if (!trace->has_weights())
         return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
-    if (trace->config().kind == ModelKind::vision)
+    if (trace->config().can.read_image)
         return Error{"An image has no tokens that come one by one; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;
         TRY(const auto added, generated_ids(trace->model, trace->request, {{}, o.generate, {}}, pool));
-        if (trace->config().kind == ModelKind::encoder)
+        if (trace->config().can.fill_masks)
             return Error{trace->model->name + " fills masks and adds no tokens; leave --generate out."};
         for (const int id : added) append_token(*trace->model, longer.inputs.back(), id);
         TRY(trace, run_trace(trace->model, std::move(longer), pool));

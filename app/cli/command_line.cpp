@@ -91,7 +91,7 @@ int fail(const std::string& message, int status) {
 }
 
 /// The verb that was chosen, or the window.
-Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size,
+Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, int& exit_status,
                 const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
     for (const auto& [sub, run] : runs)
         if (app.got_subcommand(sub)) return run();
@@ -99,7 +99,7 @@ Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size,
         TRY(const auto pixels, parse_size(size));
         std::tie(window.width, window.height) = pixels;
     }
-    return run_window(window);
+    return run_window(window, exit_status);
 }
 
 }  // namespace
@@ -118,6 +118,8 @@ Result<int> parse_and_run(int argc, char** argv) {
     std::string size;
     add_window_options(app, window);
     app.add_option("--size", size, "window size in pixels, 1600x1000");
+    bool list = false;
+    app.add_flag("--commands", list, "list the commands of the window, with their keys");
     std::vector<std::pair<CLI::App*, std::function<Status()>>> runs;
     for (const Verb& verb : verbs()) {
         CLI::App* sub = app.add_subcommand(verb.name, verb.help);
@@ -132,8 +134,9 @@ Result<int> parse_and_run(int argc, char** argv) {
     } catch (const CLI::ParseError& e) {
         return fail(shortened(e.what(), 250) + " (see `headlight --help`)", 2);
     }
-    TRY_STATUS(dispatch(app, window, size, runs));
-    return 0;
+    int exit_status = 1;
+    const Status done = list ? print(command_list()) : dispatch(app, window, size, exit_status, runs);
+    return done ? 0 : fail(done.error().message, exit_status);
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
 }
 
 /// What ablating each head does to the token of --effect-on; empty where it was not asked for.
-Result<std::vector<float>> measure_effects(const HeadsOptions& o, const Trace& trace, ThreadPool& pool) {
-    if (o.effect_on.empty()) return std::vector<float>();
+Result<PerHead<float>> measure_effects(const HeadsOptions& o, const Trace& trace, ThreadPool& pool) {
+    if (o.effect_on.empty()) return PerHead<float>();
     if (!trace.model->has_logits())
         return Error{trace.model->name +
                      " has no head that predicts tokens, so --effect-on has nothing to measure."};

@@ -38,6 +38,9 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--view", o.view, "view to show, by its key or its name in the window")
         ->transform(key_of_view)
         ->check(one_of(keys));
+    app.add_option("--do", o.commands,
+                   "commands to carry out at the start, with ; between them: \"view lines; head 2.0; lock "
+                   "16,10; mask 16>10\" (--commands lists them)");
     app.add_option("--scale", o.scale, "pixels per point; by default the display's")->check(within(0.5, 8.0));
     app.add_option("--threads", o.threads, "threads to compute with")->check(within(1, 256));
     app.add_flag("--hints", o.hints, "show the hints of the first start")->group("For documents and tests");
@@ -45,7 +48,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->check(CLI::ExistingFile)
         ->group("For documents and tests");
     app.add_option("--open-menu", o.open_menu, "open a menu at the start")
-        ->check(one_of({"models", "settings", "keys", "save"}))
+        ->check(one_of({"models", "settings", "keys", "save", "palette"}))
         ->group("For documents and tests");
     app.add_option("--report", o.report, "write what the window shows to this JSON file after each change")
         ->group("For documents and tests");

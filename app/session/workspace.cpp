@@ -27,6 +27,15 @@ void make_absolute(std::string& model) {
     if (!model.empty() && fs::exists(model, ignored))
         model = fs::absolute(model, ignored).lexically_normal().string();
 }
+
+/// What a later version wrote beside the fields that are known, as JSON; "" where that is nothing.
+std::string unknown_fields(Json root, std::span<const StateVisit> visits) {
+    for (const std::string& key : workspace_fields(visits)) root.erase(key);
+    root.erase("format");
+    root.erase("version");
+    return root.empty() ? "" : root.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 bool is_workspace(const fs::path& path) {
@@ -58,6 +67,7 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     session.selection.choose_head = !root.contains("layer");
     session.selection.hovered.cell.reset();
     d.changes_wait = true;
+    d.unknown_fields = unknown_fields(root, session.visits);
     return session;
 }
 
@@ -74,6 +84,8 @@ Result<Json> workspace_document(Session session) {
     make_absolute(session.document.model_path);
     make_absolute(session.document.comparison.model);
     Json root = Json::object();
+    if (const std::string& unknown = session.document.unknown_fields; !unknown.empty())
+        root = Json::parse(unknown);
     FieldWriter writer(root);
     visit_workspace(session, writer);
     TRY_STATUS(writer.status());

@@ -1,5 +1,6 @@
 // Beside the alignment: what else the model could have said, where a word reads, and each word's strongest
 // source.
+
 #include <algorithm>
 #include <cmath>
 
@@ -160,7 +161,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     y = draw_sources(s, column, y, a, cell, low ? 3 : 4);
     draw_pairs(s, column, draw_rule(ui, area, y), a, cell, save.y - ui.px(8));
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
-
 // All heads, filling the window: thumbnails by layer or in order, a table, a map of like heads.
-
 #include "views/all_heads.h"
 
 #include <algorithm>
@@ -134,8 +132,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
     const bool save_fits = save.x - x > ui.px(260);
     draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
-    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…"))
-        open_save_menu(s.session, false);
+    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…")) s.send("save picture");
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
 
@@ -210,11 +207,10 @@ HeadChoice choose_heads(const Scene& s) {
 }
 
 void open_head(Scene& s, int block, int head) {
-    s.session.selection.block = block;
-    s.session.selection.head = head;
+    s.select(block, head);
     s.session.selection.choose_head = false;
-    s.fields.leave();
-    open_view(s.session, "head");
+    s.leave_text();
+    s.send("view head");
 }
 
 std::vector<Question> ask_all_heads(const Scene& s) {
@@ -226,7 +222,7 @@ std::vector<Question> ask_all_heads(const Scene& s) {
 void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
     Ui& ui = s.ui;
     if (ui.on_page()) return;
-    const auto& stats = s.sentence()->heads[s.model()->config.head_index(block, head)].statistics;
+    const auto& stats = s.sentence()->heads[{block, head}].statistics;
     const std::string label = head_label(s, block, head);
     const float w = ui.px(320), row = ui.px(26),
                 h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);

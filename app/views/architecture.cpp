@@ -1,14 +1,12 @@
-
 // The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens
-
 // its view.
-
 #include "views/architecture.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/embedded.h"
+#include "model/config.h"
 #include "model/parameters.h"
 #include "views/views.h"
 
@@ -75,7 +73,7 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
         if (b.block >= 0) s.session.selection.block = b.block;
-        open_view(s.session, b.view);
+        s.send(std::string("view ") + b.view);
     }
     return h.hovered;
 }
@@ -105,7 +103,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     const float rail = area.x + ui.px(22), left = area.x + ui.px(44), gap = d.unit(ui, kGap);
     const Rect column{left, area.y, std::min(area.w - ui.px(60), ui.px(kWide)), area.h};
     float y = area.bottom() - d.unit(ui, 40);
-    const bool vision = c.kind == ModelKind::vision;
+    const bool vision = c.can.read_image;
     const std::string reads = vision ? std::to_string(c.vision.patches()) + " patches and a class token"
                                      : (c.stacks.size() > 1 ? index ? "target " : "source " : "") +
                                            std::string("tokens, at most ") + std::to_string(c.context);
@@ -171,8 +169,8 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     anchors.top = {rail, rail_top};
     const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder"
                              : vision                                      ? "a class"
-                             : c.kind == ModelKind::encoder ? "each token, read in both directions"
-                                                            : "the next token";
+                             : c.can.fill_masks ? "each token, read in both directions"
+                                                : "the next token";
     ui.text.draw(column.x, y - d.unit(ui, 6), kCaption, ui.colors->t2, says);
     return anchors;
 }

@@ -1,6 +1,4 @@
-
 // The row of masks, brush, temperature and ablations: everything that can be changed, in every view.
-
 #include <algorithm>
 #include <cmath>
 
@@ -158,13 +156,13 @@ float draw_change_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     Flow flow(ui, area);
-    if (s.model()->config.kind != ModelKind::vision) choose_mask(s, flow);
+    if (!s.model()->config.can.read_image) choose_mask(s, flow);
     if (const int c =
             flow.choose("Brush", "brush", {"off", "mask", "unmask", "mask rectangle", "unmask rectangle"},
                         static_cast<int>(s.of<Painting>().brush));
         c >= 0) {
         s.of<Painting>().brush = static_cast<Brush>(c);
-        if (c > 0) open_view(s.session, "head");
+        if (c > 0) s.send("view head");
     }
     if (const int c =
             flow.choose("on", "scope", {"all heads", "this head"}, s.of<Painting>().all_heads ? 0 : 1);

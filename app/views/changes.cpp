@@ -1,6 +1,4 @@
-
 // What is changed: chips that take changes away again, the brush, and what can be done to one cell and head.
-
 #include "views/changes.h"
 
 #include <algorithm>
@@ -8,47 +6,7 @@
 namespace headlight {
 
 std::string change_text(const Scene& s, const Change& c) {
-    const ModelConfig& config = s.model()->config;
-    constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross",
-                                       " everywhere"};  // in the order of Blocks
-    const std::string kind = kBlocks[static_cast<int>(c.blocks)];
-    const std::string head = c.block < 0  ? kind
-                             : c.head < 0 ? " in " + block_name(config, c.block)
-                                          : " in " + head_name(config, c.block, c.head);
-    const auto token = [&](const std::vector<std::string>& labels, int i) {
-        return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i);
-    };
-    const auto span = [&](const std::vector<std::string>& labels, int first, int count) {
-        if (count == 1) return token(labels, first);
-        if (count == kToEnd) return first == 0 ? std::string("all") : std::to_string(first) + "–";
-        return std::to_string(first) + "–" + std::to_string(first + count - 1);
-    };
-    const std::string pair =
-        span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
-    switch (c.kind) {
-        case ChangeKind::forbid:
-            return "mask " + pair + head;
-        case ChangeKind::allow:
-            return "unmask " + pair + head;
-        case ChangeKind::score:
-            return pair + head + " = " + decimals(c.value, 2);
-        case ChangeKind::temperature:
-            return "temperature " + decimals(c.value, 2) + head;
-        case ChangeKind::skip_attention:
-            return "skip attention " + block_name(config, c.block);
-        case ChangeKind::skip_mlp:
-            return "skip MLP " + block_name(config, c.block);
-        case ChangeKind::freeze:
-            return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) +
-                   "”";
-        case ChangeKind::keep:
-            return "keep only" + head.substr(head.find(' ', 1));
-        default:
-            break;
-    }
-    for (const ChangeRow& row : ablations())
-        if (row.kind == c.kind) return head_name(config, c.block, c.head) + " " + row.name;
-    return "";
+    return change_label(s.model()->config, c, {s.query_labels(), s.key_labels()});
 }
 
 namespace {
@@ -105,37 +63,12 @@ float draw_changes(Scene& s, Rect area) {
              ui.px(12);
     if (ui.link("change/all", right, y, "Remove all")) next = {};
     if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - ui.px(20), y, "Undo")) {
-        undo(s.session, s.fields);
+        s.send("undo");
         return ui.px(40);
     }
     ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
     s.session.document.intervene(std::move(next));
     return ui.px(40);
-}
-
-namespace {
-
-void apply(const std::optional<Edit>& edit, Session& session, Fields& fields) {
-    if (!edit) return;
-    if (const auto* text = std::get_if<TextEdit>(&*edit))
-        fields.numbered(text->text).apply(*text);
-    else
-        session.document.intervention = std::get<InterventionEdit>(*edit).after;
-}
-
-}  // namespace
-
-void undo(Session& session, Fields& fields) { apply(session.document.history.undo(), session, fields); }
-void redo(Session& session, Fields& fields) { apply(session.document.history.redo(), session, fields); }
-
-void toggle_change(Session& session, const Change& change) {
-    Intervention next = session.document.intervention;
-    const auto it = std::find(next.changes.begin(), next.changes.end(), change);
-    if (it == next.changes.end())
-        next.changes.push_back(change);
-    else
-        next.changes.erase(it);
-    session.document.intervene(std::move(next));
 }
 
 void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
@@ -163,7 +96,7 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
     const bool forbid = (s.of<Painting>().brush == Brush::forbid ||
                          s.of<Painting>().brush == Brush::forbid_block) != s.ui.shift;
     Change change;
-    change.kind = forbid ? ChangeKind::forbid : ChangeKind::allow;
+    change.kind = forbid ? ChangeKind::mask : ChangeKind::unmask;
     const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
     change.block = s.of<Painting>().all_heads && !cross ? -1 : s.session.selection.block;
     change.head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
@@ -178,10 +111,10 @@ void paint_cell(Scene& s, std::pair<int, int> cell) {
     s.session.document.same_step = s.of<Painting>().last.first >= 0;
     s.of<Painting>().last = cell;
     const Change change = painted_change(s, cell);
-    const bool forbid = change.kind == ChangeKind::forbid;
+    const bool forbid = change.kind == ChangeKind::mask;
     Intervention next = s.session.document.intervention;
     Change opposite = change;
-    opposite.kind = forbid ? ChangeKind::allow : ChangeKind::forbid;
+    opposite.kind = forbid ? ChangeKind::unmask : ChangeKind::mask;
     const auto same = std::find(next.changes.begin(), next.changes.end(), change),
                other = std::find(next.changes.begin(), next.changes.end(), opposite);
     if (other != next.changes.end())
@@ -252,7 +185,7 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     s.session.document.intervene(std::move(next));
     s.session.document.same_step = false;
     if (h.pressed) s.of<Painting>().scored = cell;
-    s.session.selection.locked = cell;  // so that it stays the shown one
+    s.lock(cell);  // so that it stays the shown one
 }
 
 }  // namespace
@@ -263,20 +196,20 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     Change ablate, forbid;
     ablate.block = forbid.block = s.session.selection.block;
     ablate.head = forbid.head = s.session.selection.head;
-    forbid.kind = ChangeKind::forbid;
+    forbid.kind = ChangeKind::mask;
     std::tie(forbid.query, forbid.key) = cell;
     const auto& changes = s.session.document.intervention.changes;
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
                forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
     if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)},
                   forbidden ? "Unmask this cell" : "Mask this cell")) {
-        toggle_change(s.session, forbid);
-        s.session.selection.locked = cell;  // the inspector goes on showing it
+        toggle_change(s.session.document, forbid);
+        s.lock(cell);  // the inspector goes on showing it
     }
     if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
                   ablated ? "Restore head" : "Ablate head")) {
-        toggle_change(s.session, ablate);
-        s.session.selection.locked = cell;
+        toggle_change(s.session.document, ablate);
+        s.lock(cell);
     }
     if (column.h < ui.px(620)) return y - ui.px(12);
     draw_score_edit(s, {column.x, y - ui.px(8 + size::button), column.w, ui.px(size::button)}, cell);

@@ -1,6 +1,4 @@
-
 // Two heads, two sentences, two models, or before and after the changes: what is chosen, and where it stands.
-
 #include "views/compare.h"
 
 #include <algorithm>
@@ -16,6 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr const char* kWhat[] = {"two heads", "before and after", "two sentences", "two models"};
+constexpr const char* kWords[] = {"heads", "changes", "sentences", "models"};  // of the command
 constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
 
 /// Head A with the pattern that it has in sentence B, or as it was.
@@ -55,9 +54,9 @@ void draw_model_choice(Scene& s, float& x, float y) {
     const Rect r{x, y - ui.px(14), w, ui.px(28)};
     const Hit h = ui.control("compare/model", r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(r, s.session.choosing_other ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+    ui.frame(r, s.session.shows(Sheet::compared_models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     ui.text.draw(r.x + ui.px(12), y, kCaption, ui.colors->t1, ui.text.fitted(kCaption, name, w - ui.px(20)));
-    if (h.clicked) s.session.model_menu = s.session.choosing_other = true;
+    if (h.clicked) s.send("compare model");
     x = r.right() + ui.px(18);
 }
 
@@ -67,12 +66,8 @@ void draw_toolbar(Scene& s, Rect area) {
     const float y = area.y + ui.px(24);
     if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
                                 static_cast<int>(s.session.document.comparison.what));
-        c >= 0) {
-        s.session.document.comparison.what = static_cast<Compared>(c);
-        if (s.session.document.comparison.what == Compared::sentences && s.fields.other.text().empty())
-            s.fields.other.replace(s.fields.sentence.text(), s.session.document.history);
-        if (s.session.document.comparison.what == Compared::sentences) s.fields.focus(s.fields.other);
-    }
+        c >= 0)
+        s.send("compare", kWords[c]);
     if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)},
                                 static_cast<int>(s.of<CompareState>().show));
         c >= 0)
@@ -84,13 +79,13 @@ void draw_toolbar(Scene& s, Rect area) {
         if (const int c = ui.choice(x, y, "Alignment", "compare/align", {"by token", "by position"},
                                     static_cast<int>(s.session.document.comparison.alignment.by));
             c >= 0)
-            s.session.document.comparison.alignment = {static_cast<AlignBy>(c), {}};
+            s.send("align by", c == 0 ? "token" : "position");
     draw_patch(s, x, y);
     if (two_texts && !s.session.document.comparison.alignment.by_hand.empty() &&
         ui.link("compare/untie", x + ui.text.width(kCaption, "Reset alignment"), y, "Reset alignment"))
-        s.session.document.comparison.alignment.by_hand.clear();
+        s.send("reset alignment");
     const Rect save{area.right() - ui.px(24 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
-    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
+    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 /// The second sentence under the toolbar; returns its height.
@@ -158,7 +153,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     if (const auto pressed =
             draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config,
                              found->answer.distances, false, "compare/head/"))
-        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
+        s.select(pressed->first, pressed->second);
 }
 
 }  // namespace
@@ -281,15 +276,15 @@ void draw_compare_list(Scene& s, Rect area) {
                       itself};
     const auto skip = [&](size_t i) {
         return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
-                                         i == c.head_index(found->asked.block, found->asked.head));
+                                         i == c.head_index({found->asked.block, found->asked.head}));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
     if (!pressed) return;
     if (itself)
-        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
+        s.select(pressed->first, pressed->second);
     else
-        s.session.document.comparison.head = *pressed;
+        s.send("compare", head_words(s.model()->config, pressed->first, pressed->second));
 }
 
 }  // namespace headlight

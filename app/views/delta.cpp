@@ -1,6 +1,4 @@
-
 // ΔE: how far attention moves each token, layer by layer, and what one such step is made of.
-
 #include "views/delta.h"
 
 #include <algorithm>
@@ -36,12 +34,12 @@ void draw_toolbar(Scene& s, Rect area) {
                                 s.of<DeltaState>().paths ? 1 : 0);
         c >= 0)
         s.of<DeltaState>().paths = c == 1;
-    if (s.model()->config.kind == ModelKind::vision || x + ui.px(90) > area.right()) return;
+    if (s.model()->config.can.read_image || x + ui.px(90) > area.right()) return;
     const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it,
                std::string("Try: ") + kMoles + " Attention moves the three words apart.");
-    if (try_it.clicked) s.fields.sentence.replace(kMoles, s.session.document.history);
+    if (try_it.clicked) s.send("text", kMoles);
 }
 
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {

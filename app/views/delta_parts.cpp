@@ -1,6 +1,4 @@
-
 // One ΔE taken apart: by head or key, by the tokens it moves, and as arrows.
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>

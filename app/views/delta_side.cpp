@@ -1,6 +1,4 @@
-
 // ΔE: the heads ranked by how far they move the token, and the numbers of one layer's step.
-
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +26,7 @@ void draw_delta_list(Scene& s, Rect area) {
                       heads.order.end());
     if (const auto pressed =
             draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads))
-        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
+        s.select(pressed->first, pressed->second);
 }
 
 namespace {
@@ -107,7 +105,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     }
     if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

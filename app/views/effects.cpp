@@ -72,11 +72,11 @@ bool shows_effects(const Scene& s) {
 void draw_effects_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const float pad = ui.px(size::inspector_pad);
-    const bool vision = s.model()->config.kind == ModelKind::vision;
+    const bool vision = s.model()->config.can.read_image;
     ui.text.draw(area.x + pad, area.y + ui.px(26), kTitle, ui.colors->t1,
-                 vision                                         ? "Class"
-                 : s.model()->config.kind == ModelKind::encoder ? "Masked token"
-                                                                : "Next token");
+                 vision                             ? "Class"
+                 : s.model()->config.can.fill_masks ? "Masked token"
+                                                    : "Next token");
     ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text,
                        "with interventions");
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
@@ -91,10 +91,10 @@ void draw_effects_inspector(Scene& s, Rect area) {
     if (stages) draw_stages(s, column, y, compare.y - ui.px(8));
     ui.unclip();
     if (ui.button("effects/compare", compare, "Compare before and after")) {
-        s.session.document.comparison.what = Compared::changes;
-        open_view(s.session, "compare");
+        s.send("compare", "changes");
+        s.send("view compare");
     }
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 float draw_effects(Scene& s, Rect column, float y, float bottom) {

@@ -1,6 +1,4 @@
-
 // Tokens as nodes, attention as edges through all layers of a stack; where one token at the top comes from.
-
 #include "views/graph.h"
 
 #include <algorithm>
@@ -72,7 +70,6 @@ void draw_toolbar(Scene& s, float x, float y) {
 }
 
 /// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½
-
 /// identity.
 float carried(const Rollout* rollout, int layer, int query, const Link& link) {
     if (!rollout || layer + 1 >= rollout->reached.rows()) return 0;
@@ -329,7 +326,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
                             : "Attention rollout: the layers’ mean patterns, each mixed half and half with "
                               "the residual stream, multiplied. The shares sum to 1.";
     ui.text.draw_wrapped(column.x, y + ui.px(10), column.w, kCaption, ui.colors->t3, says);
-    if (ui.button("save", save, "Save figure…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

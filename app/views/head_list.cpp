@@ -1,6 +1,4 @@
-
 // The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
-
 #include "views/head_list.h"
 
 #include <algorithm>
@@ -18,12 +16,6 @@ struct GridLayout {
     int layers, heads;  // heads: the most that a layer has
     int shared;         // query heads that read one key/value head
 };
-
-void select_head(Session& session, int layer, int head) {
-    session.selection.block = layer;
-    session.selection.head = head;
-    session.selection.choose_head = false;
-}
 
 /// "3", or "enc 3", "dec 3", "cross 3".
 std::string row_label(const ModelConfig& c, int block) {
@@ -95,7 +87,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.heads = d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
-            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.block, at.head)) : -1, 0,
+            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index({at.block, at.head})) : -1, 0,
                                s.pictures.largest});
         }
         d.pitch = {g.pitch, g.pitch};
@@ -170,15 +162,14 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     if (!s.model()->config.has_head({layer, head})) return;
     s.session.selection.hovered.head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
-        s.session.document.comparison.head = {layer, head};
-        s.session.document.comparison.what = Compared::heads;
-        open_view(s.session, "compare");
+        s.send("compare", head_words(s.model()->config, layer, head));
+        s.send("view compare");
     } else if (h.clicked) {
-        select_head(s.session, layer, head);
-        s.fields.leave();
+        s.select(layer, head);
+        s.leave_text();
     }
     if (s.sentence()) {
-        const auto& stats = s.sentence()->heads[s.model()->config.head_index(layer, head)].statistics;
+        const auto& stats = s.sentence()->heads[{layer, head}].statistics;
         std::string tip = "Head " + head_name(s.model()->config, layer, head);
         for (size_t i = 0; i < 4; ++i)
             tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
@@ -270,8 +261,8 @@ void draw_ranked_heads(Scene& s, Rect area) {
     heads.order = order_by(strength, rank >= 0 && head_statistics()[static_cast<size_t>(rank)].ascending);
     const auto pressed = draw_ranked(s, area, s.model()->config, heads);
     if (!pressed) return;
-    select_head(s.session, pressed->first, pressed->second);
-    s.fields.leave();
+    s.select(pressed->first, pressed->second);
+    s.leave_text();
 }
 
 }  // namespace
@@ -304,7 +295,7 @@ void draw_head_list(Scene& s, Rect area) {
     s.of<HeadListState>().scroll_x = std::clamp(s.of<HeadListState>().scroll_x, 0.0f, grid.w - g.shown_w);
 
     if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads"))
-        open_view(s.session, "heads");
+        s.send("view heads");
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
     ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3,
                  std::to_string(g.layers) + " × " + per_stack(c, &StackConfig::heads) +

@@ -1,8 +1,5 @@
-
 // One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
-
 // enlarges.
-
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -182,9 +179,8 @@ void answer_map(Scene& s, const MapLayout& l) {
     s.point_at(cell_at(s, l, h.mouse));
     if (ImGui::IsMouseDoubleClicked(0)) s.of<HeatMapState>().zoom = 1;
     if (!h.clicked) return;
-    if (!std::exchange(s.of<HeatMapState>().dragged, false))
-        s.session.selection.locked = s.session.selection.hovered.cell;
-    s.fields.leave();
+    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.session.selection.hovered.cell);
+    s.leave_text();
 }
 
 void draw_cells(Scene& s, const MapLayout& l) {
@@ -234,7 +230,7 @@ void draw_painted(Scene& s, const MapLayout& l) {
         const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
                         l.cell * (rows ? keys : queries) - ui.line(),
                         l.cell * (rows ? queries : keys) - ui.line()};
-        if (c.kind == ChangeKind::forbid) {
+        if (c.kind == ChangeKind::mask) {
             ui.fill(cell, ui.colors->accent_fill);
             if (l.cell >= ui.px(8)) ui.hatch(cell, ui.colors->accent);
         }

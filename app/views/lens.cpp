@@ -1,6 +1,4 @@
-
 // Next tokens: what the model would say after each layer, and which heads and MLPs make it say so.
-
 #include "views/lens.h"
 
 #include <algorithm>
@@ -236,8 +234,7 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             ui.frame(cell, ui.colors->hover, 2);
             if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.blocks[r], column};
             if (hit.clicked && column < parts.heads) {
-                s.session.selection.block = parts.blocks[r];
-                s.session.selection.head = column;
+                s.select(parts.blocks[r], column);
             }
         }
     }

@@ -1,6 +1,4 @@
-
 // Attention of a whole layer as lines between two columns of tokens, one colour a head.
-
 #include "views/lines.h"
 
 #include <algorithm>
@@ -98,8 +96,8 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.session.selection.hovered.key = i;
         if (h.clicked && queries) {
-            s.session.selection.locked = s.session.selection.hovered.cell;
-            s.fields.leave();
+            s.lock(s.session.selection.hovered.cell);
+            s.leave_text();
         }
     }
 }
@@ -285,7 +283,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
     for (const int h : drawn_heads(s)) {
         y += ui.px(30);
         if (y + ui.px(80) > area.bottom()) return;
-        const size_t summary = s.model()->config.head_index(s.block(), h);
+        const size_t summary = s.model()->config.head_index({s.block(), h});
         ui.disc({left + ui.px(4), y}, ui.px(4), head_ink(s, h));
         ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1,
                      head_name(s.model()->config, s.block(), h));

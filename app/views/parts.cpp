@@ -123,7 +123,7 @@ const char* why_shown(const Scene& s, int query) {
     if (s.session.selection.hovered.cell) return "hover";
     if (s.session.selection.locked) return "locked";
     if (query + 1 == s.queries()) return "last token";
-    return s.model()->config.kind == ModelKind::vision ? "class token" : "masked token";
+    return s.model()->config.can.read_image ? "class token" : "masked token";
 }
 
 float draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
@@ -183,8 +183,8 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
 }
 
 void lock_token(Scene& s, int query) {
-    s.session.selection.locked = std::pair{query, s.heaviest_key(query)};
-    s.fields.leave();
+    s.lock(std::pair{query, s.heaviest_key(query)});
+    s.leave_text();
 }
 
 }  // namespace headlight

@@ -104,10 +104,9 @@ void draw_picture(Scene& s, Rect area) {
     const Hit on_left = ui.hit("patches", left.place), on_right = ui.hit("overlay", right.place);
     const int token = std::max(pointed_token(left, on_left), pointed_token(right, on_right));
     if (token > 0) s.point_at(std::pair{query, token});
-    if (on_left.clicked && token > 0)
-        s.session.selection.locked = query == token ? std::pair{0, token} : std::pair{token, token};
-    if (on_right.clicked && token > 0) s.session.selection.locked = std::pair{query, token};
-    if (on_left.clicked || on_right.clicked) s.fields.leave();
+    if (on_left.clicked && token > 0) s.lock(query == token ? std::pair{0, token} : std::pair{token, token});
+    if (on_right.clicked && token > 0) s.lock(std::pair{query, token});
+    if (on_left.clicked || on_right.clicked) s.leave_text();
     if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);
     if (const auto cell = s.shown_cell(); cell && cell->second > 0)
         for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);

@@ -1,6 +1,4 @@
-
 // Saving: the picture with its style and a live preview, the numbers, or the workspace.
-
 #include "views/save_menu.h"
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 #include "session/save_path.h"
 #include "session/workspace.h"
 #include "views/parts.h"
-#include "views/sheet.h"
+#include "views/sheet_frame.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -218,12 +216,12 @@ void draw_path(Scene& s, Rect row) {
     const Rect field{row.x, row.y, row.w - ui.px(96) - browse, ui.px(32)};
     if (browse > 0 &&
         ui.button("save path/browse", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Browse…"))
-        s.of<SaveMenu>().dialog_wanted = true;
+        s.send("browse");
     ui.text_input(s.of<SaveMenu>().workspace ? "workspace path" : "save path", field, "file name",
                   s.of<SaveMenu>().path);
     if (ui.button("save path/save", {field.right() + browse + ui.px(8), field.y, ui.px(88), ui.px(32)},
                   "Save", Ui::Look::primary))
-        s.of<SaveMenu>().wanted = true;
+        s.send("accept");
     const bool said = !s.of<SaveMenu>().result.empty();
     const std::string full = full_path(s.of<SaveMenu>().path, s.of<SaveMenu>().folder).string();
     const std::string where = full.empty()                    ? "In " + s.of<SaveMenu>().folder + ". "
@@ -250,7 +248,7 @@ void draw_save_menu(Scene& s, Rect window) {
     const float w = std::min(workspace ? ui.px(560) : ui.px(1000), window.w - ui.px(32)),
                 h = std::min(workspace ? ui.px(190) : ui.px(620), window.h - ui.px(32));
     const Rect r{std::floor(window.middle_x() - w / 2), std::floor(window.middle_y() - h / 2), w, h};
-    Sheet sheet(s, "save menu", r, s.session.save_menu);
+    SheetFrame sheet(s, "save menu", r);
     const float x = r.x + ui.px(20), inner = r.w - ui.px(40);
     ui.text.draw(
         x, r.y + ui.px(28), kTitle, ui.colors->t1,
@@ -259,7 +257,7 @@ void draw_save_menu(Scene& s, Rect window) {
     if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28),
                                   {"Figure", "Workspace"}, workspace ? 1 : 0);
         i >= 0)
-        open_save_menu(s.session, i == 1);
+        s.send(i == 1 ? "save workspace" : "save picture");
     const Rect path{x, r.bottom() - ui.px(92), inner, ui.px(80)};
     if (workspace) return draw_path(s, path);
     const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58),
@@ -280,9 +278,10 @@ fs::path proposed_path(const Session& session) {
 }
 
 void open_save_menu(Session& session, bool workspace) {
-    if (!session.save_menu) session.of<SaveMenu>().presets = known_presets();
-    const bool same = session.save_menu && session.of<SaveMenu>().workspace == workspace;
-    session.save_menu = true;
+    if (!session.shows(Sheet::save)) session.of<SaveMenu>().presets = known_presets();
+    const bool same = session.shows(Sheet::save) && session.of<SaveMenu>().workspace == workspace;
+    session.sheet = Sheet::save;
+    session.of<SaveMenu>().failed = false;
     session.of<SaveMenu>().workspace = workspace;
     session.of<SaveMenu>().result.clear();
     session.of<SaveMenu>().folder = (workspace ? documents_folder() : pictures_folder()).string();

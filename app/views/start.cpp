@@ -23,7 +23,7 @@ std::vector<Sample> read_samples(bool to_translate) {
 
 const std::vector<Sample>& samples(const Scene& scene) {
     static const std::vector<Sample> to_read = read_samples(false), to_translate = read_samples(true);
-    return scene.model() && scene.model()->config.kind == ModelKind::encoder_decoder ? to_translate : to_read;
+    return scene.model() && scene.model()->config.can.write_target ? to_translate : to_read;
 }
 
 bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample) {
@@ -80,7 +80,7 @@ void draw_start_picture(Scene& s, Rect area) {
 
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (s.model() && s.model()->config.kind == ModelKind::vision) return draw_start_picture(s, area);
+    if (s.model() && s.model()->config.can.read_image) return draw_start_picture(s, area);
     const float width = std::min(ui.px(680), area.w - ui.px(48)),
                 left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
     float y = area.y + ui.px(54);
@@ -90,8 +90,7 @@ void draw_start_sentences(Scene& s, Rect area) {
     for (size_t i = 0; i < offered.size(); ++i) {
         if (y + high > area.bottom() - ui.px(40)) return;
         if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
-            s.fields.sentence.replace(offered[i].text, s.session.document.history);
-            s.fields.focus(s.fields.sentence);
+            s.send("text", offered[i].text);
         }
         y += high + gap;
     }
@@ -104,7 +103,7 @@ void draw_start_sentences(Scene& s, Rect area) {
          ++i, y += ui.px(42))
         if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)},
                         {s.session.preferences.recent_texts[i], ""}))
-            s.fields.sentence.replace(s.session.preferences.recent_texts[i], s.session.document.history);
+            s.send("text", s.session.preferences.recent_texts[i]);
 }
 
 void draw_hints(Scene& s, Rect window) {

@@ -1,6 +1,4 @@
-
 // The lowest line: what is open, which mask is in force, and what the person should know.
-
 #include <algorithm>
 
 #include "model/parameters.h"
@@ -32,9 +30,8 @@ float draw_left_workspace(Scene& s, float x, float y) {
         x = right + ui.px(16);
         return ui.link(path, right, y, label);
     };
-    if (link("left/open", "Open its workspace"))
-        s.session.document.workspace_wanted = s.session.document.left_workspace;
-    if (link("left/dismiss", "Dismiss")) s.session.document.left_unwanted = true;
+    if (link("left/open", "Open its workspace")) s.send("open left workspace");
+    if (link("left/dismiss", "Dismiss")) s.send("dismiss left workspace");
     return x + ui.px(16);
 }
 
@@ -59,7 +56,7 @@ void draw_status_bar(Scene& s, Rect area) {
                                        : " · " + short_count(parameter_count(c)) + " parameters");
         const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
         const Hit h = ui.control("tab/Model", model);
-        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.session, "model");
+        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) s.send("view model");
         if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
         x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) +
              ui.px(32);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "session/workspace.h"
+#include "session/commands.h"
 #include "views/align.h"
 #include "views/all_heads.h"
 #include "views/architecture.h"
@@ -21,7 +21,7 @@ namespace headlight {
 
 namespace {
 
-bool is_vision(const Model& m) { return m.config.kind == ModelKind::vision; }
+bool is_vision(const Model& m) { return m.config.can.read_image; }
 bool reads_text(const Model& m) { return !is_vision(m); }
 const char* no_weights(const Model& m) {
     return m.weights.stacks.empty() ? "A trace holds no weights, which this view needs." : nullptr;
@@ -115,6 +115,7 @@ std::span<const View> views() {
          .list = draw_compare_list,
          .closes_inspector = true,
          .second_head = true,
+         .second_run = true,
          .numbers = compare_numbers,
          .visit = visit_state<CompareState>},
         {.key = "alignment",
@@ -214,54 +215,18 @@ void close_view(Session& session) { session.selection.view = session.selection.v
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
-int Scene::heaviest_key(int query) const {
-    Index key = 0;
-    answer->picture->levels[0].row(query / answer->picture->step).maxCoeff(&key);
-    return static_cast<int>(key) * answer->picture->step;
+void Scene::select(int site, int head) const { send("head", head_words(model()->config, site, head)); }
+
+void Scene::lock(std::optional<std::pair<int, int> > cell) const {
+    if (!cell) return send("unlock");
+    send("lock", std::to_string(cell->first) + "," + std::to_string(cell->second));
 }
 
-int Scene::heaviest_query(int key) const {
-    Index query = 0;
-    answer->picture->levels[0].col(key / answer->picture->step).maxCoeff(&query);
-    return static_cast<int>(query) * answer->picture->step;
-}
+int Scene::heaviest_key(int query) const { return answer->picture->heaviest_key(query); }
+int Scene::heaviest_query(int key) const { return answer->picture->heaviest_query(key); }
 
-std::optional<std::pair<int, int>> Scene::shown_cell() const {
-    if (!sentence() || !answer->picture) return std::nullopt;
-    const auto cell = session.selection.focused();
-    if (cell && holds(*cell)) return cell;
-    const ModelKind kind = model()->config.kind;
-    const bool predicts =
-        kind == ModelKind::vision ||
-        (kind == ModelKind::encoder && !sentence()->predictions.empty());  // the class token, a mask
-    const int query = predicts && !sentence()->predictions.empty() ? sentence()->predictions[0].position
-                      : kind == ModelKind::vision                  ? 0
-                                                                   : queries() - 1;
-    return std::pair{query, heaviest_key(query)};
-}
-
-void choose_model(Session& session, const std::string& path, uint64_t attempt) {
-    session.document.model_path = path;
-    session.document.model_attempt = attempt;
-}
-
-void choose_model(Session& session, const std::string& path) {
-    if (is_workspace(path)) {
-        session.document.workspace_wanted = path;
-        return;
-    }
-    if (session.choosing_other) {
-        session.document.comparison.model = path;
-        ++session.document.comparison.attempt;
-        session.model_menu = session.choosing_other = false;
-        return;
-    }
-    session.document.changes_wait =
-        path == session.document.model_path &&
-        session.document.intervention != Intervention{};  // opened again: what was changed stays
-    choose_model(session, path, ++session.document.attempts);
-    session.selection.hovered.cell.reset();
-    session.selection.locked.reset();
+std::optional<std::pair<int, int> > Scene::shown_cell() const {
+    return headlight::shown_cell(session, answer);
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
-
 // The table of views for the window's centre.
-
 #pragma once
 
 #include <span>
@@ -31,6 +29,7 @@ struct View {
     bool fills_window = false;                           // closes both panels; not a tab
     bool closes_inspector = false;
     bool second_head = false;    // shows another head too, outlined in the grid
+    bool second_run = false;     // compares the run that is shown with another one
     bool lists_choices = false;  // of the token that is being written: the bar of writing need not
     bool (*of_layer)(const Session& session) =
         nullptr;              // whether a view of a head shows a whole layer just now
@@ -57,12 +56,5 @@ std::string key_of_view(const std::string& name);
 void open_named_view(Session& session, const std::string& name);
 /// Leaves a view that fills the window for the one before it.
 void close_view(Session& session);
-
-/// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it
-
-/// is compared with. A workspace's path leads to the workspace.
-void choose_model(Session& session, const std::string& path);
-/// Goes back to the one that is open.
-void choose_model(Session& session, const std::string& path, uint64_t attempt);
 
 }  // namespace headlight

@@ -1,12 +1,10 @@
-
 // The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
-
 // choice.
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/utf8.h"
+#include "session/commands.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -60,7 +58,7 @@ void choose_decoding(Scene& s, float x, float y) {
         choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
-    if (s.model()->config.kind == ModelKind::decoder)
+    if (s.model()->config.can.continue_text)
         choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192},
                            s.session.document.generation.length, as_count);
 }
@@ -71,9 +69,10 @@ void play(Scene& s) {
     if (shown_step(s) >= last_step(s) && s.session.document.generation.step < 0)
         s.session.document.generation.playing = false;
     if (!s.session.document.generation.playing) return;
+    if (s.session.document.generation.step_at < 0) s.session.document.generation.step_at = now;
     const double rest = kStepSeconds - (now - s.session.document.generation.step_at);
     if (rest <= 0) {
-        take_writing_step(s, 1);
+        show_step(s.session, *s.sentence()->written, shown_step(s) + 1);
         s.session.document.generation.step_at = now;
     }
     s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
@@ -86,15 +85,11 @@ float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + ui.px(24); }
 void draw_play(Scene& s, float right, float y) {
     Ui& ui = s.ui;
     const Rect r{right - ui.px(72), y - ui.px(16), ui.px(72), ui.px(32)};
-    if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play")) {
-        if (!s.session.document.generation.playing && shown_step(s) >= last_step(s))
-            s.session.document.generation.step = 0;
-        s.session.document.generation.playing = !s.session.document.generation.playing;
-        s.session.document.generation.step_at = ImGui::GetTime();
-    }
-    if (s.model()->config.kind != ModelKind::decoder) return;
+    if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play"))
+        s.send("play");
+    if (!s.model()->config.can.continue_text) return;
     const float w = insert_width(ui);
-    if (ui.button("writing/keep", {r.x - ui.px(8) - w, r.y, w, r.h}, kInsert)) keep_written(s);
+    if (ui.button("writing/keep", {r.x - ui.px(8) - w, r.y, w, r.h}, kInsert)) s.send("insert generated");
 }
 
 void draw_ticks(Scene& s, Rect track) {
@@ -131,11 +126,11 @@ void draw_slider(Scene& s, Rect track) {
     const Rect area{track.x - ui.px(10), track.y - ui.px(14), track.w + ui.px(20), ui.px(28)};
     const Hit h = ui.control("writing/slider", area);
     if (h.pressed && n > 0) {
-        go_to_writing_step(
-            s, static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))));
-        s.session.document.generation.playing = false;
+        const auto step = std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n));
+        s.send("step", std::to_string(std::clamp<long>(step, 0, n)));
     }
-    if (const int by = ui.take_step("writing/slider")) take_writing_step(s, by);
+    if (const int by = ui.take_step("writing/slider"))
+        s.send("step", std::to_string(std::clamp(now + by, 0, n)));
     const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
     ui.fill({track.x, track.middle_y() - ui.px(1), track.w, ui.px(2)}, ui.colors->l2);
     ui.fill({track.x, track.middle_y() - ui.px(1), at - track.x, ui.px(2)}, ui.colors->accent);
@@ -176,8 +171,7 @@ bool offers_writing(const Scene& s) {
     if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer ||
         !s.sentence()->trace->has_weights())
         return false;
-    return s.model()->config.kind == ModelKind::decoder ||
-           s.model()->config.kind == ModelKind::encoder_decoder;
+    return s.model()->config.can.continue_text || s.model()->config.can.write_target;
 }
 
 std::vector<Prediction> choices_at(const Scene& s, int step) {
@@ -194,33 +188,8 @@ bool is_written(const Scene& s, int step, int id) {
     return step < static_cast<int>(tokens.size()) && tokens[static_cast<size_t>(step)].id == id;
 }
 
-void go_on_from(Scene& s, int step, int id) {
-    s.session.document.generation.force(s.sentence()->written->writing, step, id);
-    if (s.sentence()->second.empty()) return;
-    s.fields.second.replace("", s.session.document.history);
-    s.fields.leave();
-}
-
-void go_to_writing_step(Scene& s, int step) {
-    const int n = last_step(s);
-    s.session.document.generation.step = step >= n ? -1 : std::max(step, 0);
-    s.session.selection.locked.reset();
-}
-
-void take_writing_step(Scene& s, int by) { go_to_writing_step(s, shown_step(s) + by); }
-
-void keep_written(Scene& s) {
-    const WrittenText& w = *s.sentence()->written;
-    std::vector<int> ids = s.sentence()->trace->request.inputs.back().ids;
-    if (s.model()->config.kind != ModelKind::decoder || w.labels.empty()) return;
-    std::string text;
-    for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i)
-        text += (*s.model()->target_tokenizer()).bytes(ids[i]);
-    if (!is_valid_utf8(text)) {
-        s.session.notice = "The generated text ends inside a character; go one step further or back.";
-        return;
-    }
-    s.fields.sentence.replace(s.fields.sentence.text() + text, s.session.document.history);
+void go_on_from(const Scene& s, int step, int id) {
+    s.send("force", std::to_string(step) + "," + std::to_string(id));
 }
 
 float writing_bar_height(const Scene& s, bool shows_others) {
@@ -234,7 +203,7 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     play(s);
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const bool decoder = s.model()->config.kind == ModelKind::decoder;
+    const bool decoder = s.model()->config.can.continue_text;
     const float pad = ui.px(24), y = area.y + ui.px(28),
                 buttons = ui.px(96) + (decoder ? insert_width(ui) + ui.px(8) : 0);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
@@ -259,8 +228,7 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
                                  " forced";
         const float w = ui.text.width(kCaption, "Release");
         ui.text.draw_right(area.right() - pad - w - ui.px(12), below, kCaption, ui.colors->t3, many);
-        if (ui.link("writing/release", area.right() - pad, below, "Release"))
-            s.session.document.generation.unforce();
+        if (ui.link("writing/release", area.right() - pad, below, "Release")) s.send("unforce");
     }
     if (shows_others) draw_others(s, {area.x + pad, area.y + ui.px(112), area.w - 2 * pad, ui.px(28)});
 }

@@ -12,7 +12,6 @@
 #include "views/parts.h"
 #include "views/views.h"
 #include "views/writing.h"
-#include "window/application.h"
 #include "window/header.h"
 
 namespace headlight {
@@ -46,7 +45,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 
 }  // namespace
 
-void Application::draw_parts(Scene& s, Rect w) {
+void draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
     const View* view = s.model() ? &views()[view_for(s.session, *s.model())] : nullptr;
     const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180),

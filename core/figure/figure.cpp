@@ -34,16 +34,6 @@ int label_step(double cell, double apart) {
             if (cell * k * decade >= apart) return k * decade;
 }
 
-std::string decimals(double value, int digits) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    std::string out(text);
-    if (out[0] == '-' && out.find_first_not_of("-0.") == std::string::npos)
-        out.erase(0, 1);  // less than the digits can say is no negative number
-    if (out[0] == '-') out.replace(0, 1, "−");
-    return out;
-}
-
 namespace {
 
 constexpr Index kMaxRectangles = 256;  // cells per side drawn as vectors

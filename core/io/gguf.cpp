@@ -1,6 +1,4 @@
-
 // Every count is bounded by the bytes that are left before anything is read or allocated for it.
-
 #include "io/gguf.h"
 
 #include <cmath>

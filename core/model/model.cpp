@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/quoted.h"
+#include "model/config.h"
 #include "model/families.h"
 #include "model/gguf_model.h"
 #include "model/library.h"
@@ -81,7 +82,7 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
     TRY(model.config, headlight::read_config(folder));
     TRY_STATUS(steps.begin("mapping the weights"));
     TRY(model.store, WeightStore::open(folder));
-    if (model.config.kind == ModelKind::vision) return success();
+    if (model.config.can.read_image) return success();
     TRY_STATUS(steps.begin("reading the tokenizer"));
     auto files = open_tokenizer_files(folder);
     if (!files) {

@@ -32,7 +32,7 @@ Status check_types(const ModelConfig& c, const std::string& name, const Sequence
 
 Status check_sequence(const Model& model, size_t stack, const Sequence& s) {
     const ModelConfig& c = model.config;
-    if (c.kind == ModelKind::vision) return check_picture(c, model.name, s);
+    if (c.can.read_image) return check_picture(c, model.name, s);
     if (s.picture) return Error{model.name + " reads text, not images; open a ViT model for an image."};
     if (s.ids.empty())
         return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};

@@ -1,6 +1,4 @@
-
 // Wire format: https://protobuf.dev/programming-guides/encoding; field numbers: sentencepiece_model.proto.
-
 #include "tokenizer/sentence_piece.h"
 
 #include <algorithm>
