@@ -110,7 +110,7 @@ std::vector<Command> selection_commands() {
              .words = "QUERY,KEY",
              .title = "Lock cell",
              .group = kSelection,
-             .help = "keep the numbers of a cell: 16,10",
+             .help = "lock the numbers of a cell: 16,10",
              .when = needs_sentence,
              .run = lock_cell},
             {.name = "unlock",

@@ -99,7 +99,7 @@ Command moves_step(const char* name, const char* title, const char* keys, int by
             .title = title,
             .group = "Generate",
             .keys = keys,
-            .help = "in Alignment: a step of what is generated",
+            .help = "in Alignment: previous or next step of the generation",
             .when =
                 [](const CommandContext& c) {
                     const bool lists = c.sentence() && c.sentence()->written && shown_view(c).lists_choices;

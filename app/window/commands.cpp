@@ -87,11 +87,11 @@ Command focus_row(const char* name, const char* title, const char* keys, const c
 }
 
 std::vector<Command> focus_commands() {
-    const char *goes = "go through everything that can be pressed", *chooses = "choose in what Tab reached";
+    const char *goes = "move through all controls", *chooses = "choose in the focused control";
     return {host_row("next control", "Next control", kWindow, "Tab", goes, [](Host& h) { h.move_focus(1); }),
             host_row("previous control", "Previous control", kWindow, "Shift+Tab", goes,
                      [](Host& h) { h.move_focus(-1); }),
-            focus_row("press", "Press", "Enter, Space", "press what Tab reached",
+            focus_row("press", "Press", "Enter, Space", "press the focused control",
                       [](Host& h) { h.press_focus(); }),
             focus_row("choose up", "Choose above", "↑", chooses, [](Host& h) { h.step_focus(-1); }),
             focus_row("choose down", "Choose below", "↓", chooses, [](Host& h) { h.step_focus(1); })};
@@ -112,7 +112,7 @@ std::vector<Command> sheet_commands() {
              .title = "Close, unlock, leave",
              .group = kWindow,
              .keys = "Esc",
-             .help = "close a sheet; unlock the cell; leave the text",
+             .help = "close a sheet; unlock the cell; leave the text field",
              .run = escape}};
 }
 
@@ -123,7 +123,7 @@ std::vector<Command> window_commands() {
                         .keys = "Ctrl+I",
                         .help = "inspector, in narrow windows"},
                        [](Session& s) -> bool& { return s.of<LayoutState>().inspector_over; }),
-            host_row("leave text", "Leave the text", kWindow, "", "give the arrows to heads and cells",
+            host_row("leave text", "Leave the text field", kWindow, "", "give the arrows to heads and cells",
                      [](Host& h) { h.leave_texts(); }),
             host_row("quit", "Close the window", kWindow, "Ctrl+Q", "close the window",
                      [](Host& h) { h.close_window(); })};
