@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)>>;
+using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)> >;
 
 /// The same head in every layer of its kind.
 Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& trace) {
@@ -29,12 +29,12 @@ Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& 
 Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
     if (!trace->has_weights())
         return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
-    if (trace->config().kind == ModelKind::vision)
-        return Error{"A picture has no tokens that come one by one; try --animate layers."};
+    if (trace->config().can.read_image)
+        return Error{"An image has no tokens that come one by one; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;
         TRY(const auto added, generated_ids(trace->model, trace->request, {{}, o.generate, {}}, pool));
-        if (trace->config().kind == ModelKind::encoder)
+        if (trace->config().can.fill_masks)
             return Error{trace->model->name + " fills masks and adds no tokens; leave --generate out."};
         for (const int id : added) append_token(*trace->model, longer.inputs.back(), id);
         TRY(trace, run_trace(trace->model, std::move(longer), pool));
@@ -68,7 +68,7 @@ Drawing on_page(const Drawing& drawing, const Page& page, bool transparent) {
 Status render_animation(RenderOptions o) {
     if (o.all_heads) return Error{"--animate shows one head; leave --all-heads out."};
     if (!o.numbered && std::filesystem::path(o.output).extension() != ".png")
-        return Error{"An animation is a .png; end the name so, or add --numbered for one picture a frame."};
+        return Error{"An animation is a .png; end the name so, or add --numbered for one figure per frame."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
     TRY_STATUS(choose_place(o, *trace));

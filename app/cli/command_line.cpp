@@ -47,7 +47,7 @@ std::span<const Verb> verbs() {
          "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7\n"
          "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4",
          declare_generate},
-        {"compare", "two runs, or one before and after changes: how far apart each head's patterns are",
+        {"compare", "two runs, or one before and after interventions: how far apart each head's patterns are",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
          "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
          "--change 'mask:16>10' --json\n"
@@ -132,7 +132,7 @@ Result<int> parse_and_run(int argc, char** argv) {
     } catch (const CLI::Success& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        return fail(shortened(e.what(), 250) + " (headlight --help lists what can be asked)", 2);
+        return fail(shortened(e.what(), 250) + " (see `headlight --help`)", 2);
     }
     int exit_status = 1;
     const Status done = list ? print(command_list()) : dispatch(app, window, size, exit_status, runs);

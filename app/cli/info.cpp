@@ -3,27 +3,19 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
+#include "model/activation.h"
 #include "model/library.h"
-#include "model/model.h"
 #include "model/parameters.h"
+#include "model/position_scheme.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr const char* kActivationNames[] = {"gelu", "gelu (tanh form)", "relu", "silu", "quick gelu"};
-
 std::string grouped(int64_t value) {
     std::string out = std::to_string(value);
     for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<size_t>(at), ",");
     return out;
-}
-
-const char* position_name(const ModelConfig& c) {
-    if (c.rope.dims) return "rotary";
-    if (c.alibi) return "ALiBi";
-    if (c.buckets.count) return "relative";
-    return c.sinusoidal ? "sinusoidal" : c.learned_positions ? "learned" : "none";
 }
 
 std::string mask_name(const ModelConfig& c) {
@@ -70,8 +62,8 @@ std::string as_json(const ModelConfig& c, const std::string& path) {
                                      {"context", c.context},
                                      {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
                                      {"norm_eps", c.norm_eps},
-                                     {"activation", kActivationNames[static_cast<int>(c.activation)]},
-                                     {"positions", position_name(c)},
+                                     {"activation", activation_row(c.activation).name},
+                                     {"positions", position_scheme(c.positions).name},
                                      {"causal", c.decoder().causal},
                                      {"tied_unembedding", c.tied_unembedding},
                                      {"stacks", stacks},
@@ -93,8 +85,8 @@ std::string heads_text(const ModelConfig& c) {
 }
 
 std::string reads_text(const ModelConfig& c) {
-    if (c.kind == ModelKind::vision)
-        return "pictures of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
+    if (c.can.read_image)
+        return "images of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
                " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
     return "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens";
 }
@@ -104,9 +96,9 @@ std::string as_text(const ModelConfig& c, const std::string& path) {
     std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) +
                       " · d_model " + std::to_string(c.d_model) + " · d_head " +
                       per_stack(c, &StackConfig::d_head) + " · " + short_count(parameter_count(c)) +
-                      " parameters\n" + reads_text(c) + " · " +
-                      kActivationNames[static_cast<int>(c.activation)] + " · positions " + position_name(c) +
-                      " · mask " + mask_name(c) + (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
+                      " parameters\n" + reads_text(c) + " · " + activation_row(c.activation).name +
+                      " · positions " + position_scheme(c.positions).name + " · mask " + mask_name(c) +
+                      (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
     std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "block", "shape", "each", "times",
                   "total");
     out += line;
@@ -119,7 +111,7 @@ std::string as_text(const ModelConfig& c, const std::string& path) {
                       grouped(row.each * row.count).c_str());
         out += line;
     }
-    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "in all", "", "", "",
+    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "total", "", "", "",
                   grouped(parameter_count(c)).c_str());
     return out + line;
 }

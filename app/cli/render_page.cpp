@@ -1,6 +1,4 @@
-
 // From what render is asked for to a drawing.
-
 #include <algorithm>
 
 #include "analysis/generate.h"
@@ -31,7 +29,6 @@ Result<std::optional<std::pair<int, int> > > parse_cell(const std::string& text,
 }
 
 /// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
-
 /// compared with.
 Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
                            ThreadPool& pool) {
@@ -61,9 +58,9 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
 /// For --view alignment without a target: the pass that has read the model's own translation.
 Result<std::shared_ptr<const Trace> > with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace,
                                                   ThreadPool& pool) {
-    const bool writes = o.view == "alignment" && trace->has_weights() &&
-                        trace->config().kind == ModelKind::encoder_decoder && trace->model->has_logits() &&
-                        o.input.typed.target.empty() && o.input.typed.target_ids.empty();
+    const bool writes = o.view == "alignment" && trace->has_weights() && trace->config().can.write_target &&
+                        trace->model->has_logits() && o.input.typed.target.empty() &&
+                        o.input.typed.target_ids.empty();
     if (!writes) return trace;
     ForwardRequest request = trace->request;
     TRY(const Generation writing, generate(trace->model, request, {}, pool, nullptr, trace.get()));
@@ -101,7 +98,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.of<AlignState>().lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
-    TRY(WorkAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
+    TRY(RunAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
     TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }

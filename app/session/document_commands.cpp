@@ -27,8 +27,8 @@ Status open_path(CommandContext& c, const std::string& path) {
     } else if (is_workspace(path)) {
         c.host.open_workspace(path);
     } else if (is_picture(path)) {
-        if (!c.model() || c.model()->config.kind != ModelKind::vision)
-            return Error{"A picture needs a vision model: open a ViT first, then drop the picture again."};
+        if (!c.model() || !c.model()->config.can.read_image)
+            return Error{"An image needs a vision model: open a ViT first, then drop the image again."};
         c.host.set_text(TextName::sentence, path);
     } else if (s.shows(Sheet::compared_models)) {
         Comparison next = s.document.comparison;
@@ -86,7 +86,7 @@ std::vector<Command> document_commands() {
         {.name = "open left workspace",
          .title = "Open what was left",
          .group = kFile,
-         .help = "open the workspace of a window that did not end as it should",
+         .help = "open the workspace of a window that did not close properly",
          .when =
              [](const CommandContext& c) { return c.session.document.left_workspace.empty() ? "" : nullptr; },
          .run =
@@ -97,7 +97,7 @@ std::vector<Command> document_commands() {
         {.name = "dismiss left workspace",
          .title = "Dismiss what was left",
          .group = kFile,
-         .help = "forget the workspace of a window that did not end as it should",
+         .help = "forget the workspace of a window that did not close properly",
          .when =
              [](const CommandContext& c) { return c.session.document.left_workspace.empty() ? "" : nullptr; },
          .run =

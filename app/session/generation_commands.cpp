@@ -58,12 +58,12 @@ Status force(CommandContext& c, const std::string& words) {
 Status insert_generated(CommandContext& c, const std::string&) {
     const SentenceResult& s = *c.sentence();
     const std::vector<int> ids = s.trace->request.inputs.back().ids;
-    if (c.model()->config.kind != ModelKind::decoder || s.written->labels.empty()) return success();
+    if (!c.model()->config.can.continue_text || s.written->labels.empty()) return success();
     std::string text;
     for (size_t i = static_cast<size_t>(s.written->given); i < ids.size(); ++i)
         text += c.model()->target_tokenizer()->bytes(ids[i]);
     if (!is_valid_utf8(text))
-        return Error{"What is generated ends within a character; take one step more or less."};
+        return Error{"The generated text ends inside a character; go one step further or back."};
     c.host.set_text(TextName::sentence, s.text + text);
     return success();
 }

@@ -18,7 +18,7 @@ Result<std::shared_ptr<const Model>> open(Opening& o) {
     }
     TRY(const auto found, find_model(o.path));
     TRY(auto model, Model::open(found, &o.cancel, &o.progress));
-    if (model->config.kind != ModelKind::vision && !model->tokenizer) return model->tokenizer.error();
+    if (!model->config.can.read_image && !model->tokenizer) return model->tokenizer.error();
     return model;
 }
 

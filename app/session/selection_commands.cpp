@@ -44,10 +44,10 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
                keys = static_cast<int>(s->key_labels(block).size());
     const auto cell = session.selection.focused();
     if (cell && cell->first < queries && cell->second < keys) return cell;
-    const ModelKind kind = s->model->config.kind;
-    const bool predicts = (kind == ModelKind::vision || kind == ModelKind::encoder) &&
-                          !s->predictions.empty();  // the class token, a mask
-    const int query = predicts ? s->predictions[0].position : kind == ModelKind::vision ? 0 : queries - 1;
+    const Capabilities& can = s->model->config.can;
+    const bool predicts =
+        (can.read_image || can.fill_masks) && !s->predictions.empty();  // the class token, a mask
+    const int query = predicts ? s->predictions[0].position : can.read_image ? 0 : queries - 1;
     return std::pair{query, answer->picture->heaviest_key(query)};
 }
 

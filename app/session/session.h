@@ -61,9 +61,9 @@ struct Document {
     HeadLabels head_labels;              // by hand; in a file of their own
     std::vector<LabelEdit> label_edits;  // not written yet
     std::string workspace;               // the file that was opened or saved last
+    std::string unknown_fields;          // what it holds that this version does not know, as JSON
     std::string left_workspace;  // what a window left that did not end as it should; offered until it is
                                  // opened or not wanted
-
     /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it
     /// does is one step.
     void intervene(Intervention next);
@@ -76,9 +76,9 @@ struct Document {
 
 /// What the mouse is over; every view lights it in the next frame.
 struct Hovered {
-    std::optional<std::pair<int, int>> cell, head;  // query, key; block, head
-    std::optional<int> block, key;                  // in a map of layers; in lines
-    std::optional<int> token;                       // a predicted one
+    std::optional<std::pair<int, int> > cell, head;  // query, key; block, head
+    std::optional<int> block, key;                   // in a map of layers; in lines
+    std::optional<int> token;                        // a predicted one
     bool operator==(const Hovered&) const = default;
 };
 
@@ -89,12 +89,12 @@ struct Selection {
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
-    std::optional<std::pair<int, int>> locked;  // query, key
+    std::optional<std::pair<int, int> > locked;  // query, key
     Hovered hovered;
     bool hover_fresh = false;  // something in this frame said what is hovered
 
     /// focused = hovered, else locked
-    std::optional<std::pair<int, int>> focused() const { return hovered.cell ? hovered.cell : locked; }
+    std::optional<std::pair<int, int> > focused() const { return hovered.cell ? hovered.cell : locked; }
 };
 
 /// How a person likes it shown.

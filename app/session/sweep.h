@@ -27,7 +27,7 @@ public:
     int token() const { return token_; }
     /// Change of its probability by ModelConfig::head_index; empty where nothing is predicted. Only when
     /// ended.
-    const std::vector<float>& change() const { return change_; }
+    const PerHead<float>& change() const { return change_; }
     /// Why it could not be measured, or empty. Only when ended.
     const std::string& failure() const { return failure_; }
 
@@ -39,7 +39,7 @@ private:
     std::atomic<int> done_heads_{0};
     std::atomic<bool> ended_{false};
     CancelFlag cancel_{false};
-    std::vector<float> change_;
+    PerHead<float> change_;
     std::string failure_;
     std::thread thread_;
 };

@@ -1,6 +1,4 @@
-
 // Source × target: which words each written word looks at, soft and hard, while the translation grows.
-
 #include "views/align.h"
 
 #include <algorithm>

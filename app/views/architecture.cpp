@@ -1,14 +1,12 @@
-
 // The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens
-
 // its view.
-
 #include "views/architecture.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/embedded.h"
+#include "model/config.h"
 #include "model/parameters.h"
 #include "views/views.h"
 
@@ -105,7 +103,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     const float rail = area.x + ui.px(22), left = area.x + ui.px(44), gap = d.unit(ui, kGap);
     const Rect column{left, area.y, std::min(area.w - ui.px(60), ui.px(kWide)), area.h};
     float y = area.bottom() - d.unit(ui, 40);
-    const bool vision = c.kind == ModelKind::vision;
+    const bool vision = c.can.read_image;
     const std::string reads = vision ? std::to_string(c.vision.patches()) + " patches and a class token"
                                      : (c.stacks.size() > 1 ? index ? "target " : "source " : "") +
                                            std::string("tokens, at most ") + std::to_string(c.context);
@@ -171,8 +169,8 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     anchors.top = {rail, rail_top};
     const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder"
                              : vision                                      ? "a class"
-                             : c.kind == ModelKind::encoder ? "each token, read in both directions"
-                                                            : "the next token";
+                             : c.can.fill_masks ? "each token, read in both directions"
+                                                : "the next token";
     ui.text.draw(column.x, y - d.unit(ui, 6), kCaption, ui.colors->t2, says);
     return anchors;
 }
@@ -187,7 +185,7 @@ void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<Par
         ui.text.draw(area.x + ui.px(206), y, kCaption, ui.colors->t2, "shape");
     ui.text.draw_right(each, y, kCaption, ui.colors->t2, "each");
     ui.text.draw_right(times, y, kCaption, ui.colors->t2, "times");
-    ui.text.draw_right(total, y, kCaption, ui.colors->t2, "in all");
+    ui.text.draw_right(total, y, kCaption, ui.colors->t2, "total");
     ui.fill({area.x, y + ui.px(16), area.w, ui.line()}, ui.colors->l2);
     y += ui.px(34);
     const float row_h =
@@ -210,7 +208,7 @@ void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<Par
     }
     ui.fill({area.x, y - row_h / 2 + ui.px(6), area.w, ui.line()}, ui.colors->l2);
     y += ui.px(16);
-    ui.text.draw(area.x, y, kBody, ui.colors->t2, "in all");
+    ui.text.draw(area.x, y, kBody, ui.colors->t2, "total");
     std::string exact = std::to_string(parameter_count(c));
     for (int at = static_cast<int>(exact.size()) - 3; at > 0; at -= 3)
         exact.insert(static_cast<size_t>(at), ",");
@@ -227,7 +225,7 @@ const ModelConfig& gpt3() {
 /// What stands beside the diagram, and of which layer and head.
 void choose_maps(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    if (const int c = ui.choice(x, y, "Beside", "model/beside", {"attention", "parameters"},
+    if (const int c = ui.choice(x, y, "Side panel", "model/beside", {"attention", "parameters"},
                                 s.of<ArchitectureState>().maps ? 0 : 1);
         c >= 0)
         s.of<ArchitectureState>().maps = c == 0;
@@ -257,9 +255,9 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
                       c.family_name + " · d_model " + std::to_string(c.d_model) + " · " +
                           short_count(parameter_count(c)) + " parameters") +
          ui.px(32);
-    if (const int choice =
-            ui.choice(x, y, "Count", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"},
-                      s.of<ArchitectureState>().config);
+    if (const int choice = ui.choice(x, y, "Architecture", "model/config",
+                                     {s.model()->name, "GPT-3 175B, from its config alone"},
+                                     s.of<ArchitectureState>().config);
         choice >= 0)
         s.of<ArchitectureState>().config = choice;
     if (offers_maps(s)) choose_maps(s, x, y);

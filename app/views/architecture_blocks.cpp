@@ -1,4 +1,5 @@
 // What the diagram of a model is made of.
+#include "model/position_scheme.h"
 #include "views/architecture.h"
 
 namespace headlight {
@@ -15,18 +16,9 @@ Block position_block(const ModelConfig& c, const StackConfig& s, const std::stri
     Block b;
     b.thin = true;
     b.rows = {of + "position embedding", of + "distance bias"};
-    if (c.learned_positions)
-        b.name = "+ learned positions",
-        b.shape = by(c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
-    else if (c.sinusoidal)
-        b.name = "+ sinusoidal positions", b.shape = by(c.context, c.d_model);
-    else if (c.rope.dims)
-        b.name = "rotary positions turn q and k",
-        b.shape = std::to_string(c.rope.dims) + " of " + std::to_string(s.d_head) + " dimensions";
-    else if (c.alibi)
-        b.name = "ALiBi: scores fall with distance", b.shape = std::to_string(s.heads) + " slopes";
-    else if (c.buckets.count)
-        b.name = "bias by distance in every score", b.shape = by(c.buckets.count, s.heads);
+    const PositionSchemeRow& scheme = position_scheme(c.positions);
+    b.name = scheme.title;
+    b.shape = scheme.shape(c, s);
     b.view = "positions";
     b.help = "How the model knows where a token stands. Opens its table.";
     return b;
@@ -102,7 +94,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     mlp.view = index + 1 == static_cast<int>(c.stacks.size()) ? "lens" : nullptr;
     mlp.in_layer = mlp.adds = true;
     mlp.help =
-        "Each token by itself: wider, a nonlinearity, back. Opens Next, which shows what MLPs add to a "
+        "Each token by itself: wider, a nonlinearity, back. Opens Prediction, which shows what MLPs add to a "
         "prediction.";
     add(mlp, of + "MLP norm");
     if (c.final_norm) {
@@ -113,12 +105,12 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     }
     if (index + 1 < static_cast<int>(c.stacks.size())) return out;
     Block head;
-    head.name = c.kind == ModelKind::vision ? "Classifier" : "Unembedding";
+    head.name = c.can.read_image ? "Classifier" : "Unembedding";
     head.shape = by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab) +
                  (c.tied_unembedding ? " · the token embedding again" : "");
     head.rows = {"unembedding", "head", "output projection"};
     head.view = "lens";
-    head.help = "A score for every token: the logits. Opens Next.";
+    head.help = "A score for every token: the logits. Opens Prediction.";
     out.push_back(head);
     return out;
 }

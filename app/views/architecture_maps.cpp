@@ -1,6 +1,4 @@
-
 // The three kinds of attention of one layer, side by side, beside the diagram that they are numbered in.
-
 #include <algorithm>
 #include <cmath>
 

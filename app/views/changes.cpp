@@ -1,6 +1,4 @@
-
 // What is changed: chips that take changes away again, the brush, and what can be done to one cell and head.
-
 #include "views/changes.h"
 
 #include <algorithm>
@@ -8,47 +6,7 @@
 namespace headlight {
 
 std::string change_text(const Scene& s, const Change& c) {
-    const ModelConfig& config = s.model()->config;
-    constexpr const char* kBlocks[] = {"", " in the encoder", " in the decoder", " in cross",
-                                       " everywhere"};  // in the order of Blocks
-    const std::string kind = kBlocks[static_cast<int>(c.blocks)];
-    const std::string head = c.block < 0  ? kind
-                             : c.head < 0 ? " in " + block_name(config, c.block)
-                                          : " in " + head_name(config, c.block, c.head);
-    const auto token = [&](const std::vector<std::string>& labels, int i) {
-        return i >= 0 && i < static_cast<int>(labels.size()) ? token_at(labels, i) : "#" + std::to_string(i);
-    };
-    const auto span = [&](const std::vector<std::string>& labels, int first, int count) {
-        if (count == 1) return token(labels, first);
-        if (count == kToEnd) return first == 0 ? std::string("all") : std::to_string(first) + "–";
-        return std::to_string(first) + "–" + std::to_string(first + count - 1);
-    };
-    const std::string pair =
-        span(s.query_labels(), c.query, c.queries) + " → " + span(s.key_labels(), c.key, c.keys);
-    switch (c.kind) {
-        case ChangeKind::forbid:
-            return pair + head;
-        case ChangeKind::allow:
-            return "+ " + pair + head;
-        case ChangeKind::score:
-            return pair + head + " = " + decimals(c.value, 2);
-        case ChangeKind::temperature:
-            return "temperature " + decimals(c.value, 2) + head;
-        case ChangeKind::skip_attention:
-            return "no attention " + block_name(config, c.block);
-        case ChangeKind::skip_mlp:
-            return "no MLP " + block_name(config, c.block);
-        case ChangeKind::freeze:
-            return "pattern" + head + " of “" + (c.from.size() > 24 ? c.from.substr(0, 24) + "…" : c.from) +
-                   "”";
-        case ChangeKind::keep:
-            return "only" + head.substr(head.find(' ', 1)) + " in its layer";
-        default:
-            break;
-    }
-    for (const ChangeRow& row : ablations())
-        if (row.kind == c.kind) return head_name(config, c.block, c.head) + " " + row.name;
-    return "";
+    return change_label(s.model()->config, c, {s.query_labels(), s.key_labels()});
 }
 
 namespace {
@@ -80,17 +38,17 @@ float draw_changes(Scene& s, Rect area) {
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
         ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3,
                      ui.text.fitted(kCaption,
-                                    "Nothing is changed. Paint cells with a brush, or choose above; each "
-                                    "change stands here and can be taken away.",
+                                    "No interventions. Paint cells with a brush, or choose above; each "
+                                    "intervention is listed here and can be removed.",
                                     right - area.x - ui.px(24)));
         ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
         return ui.px(40);
     }
     const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + ui.px(48);
     float x = area.x + ui.px(24);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Changes") + ui.px(10);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + ui.px(10);
     Intervention next = now;
-    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask " + now.mask.name()))
+    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask: " + now.mask.label()))
         next.mask = Mask();
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
@@ -138,7 +96,7 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
     const bool forbid = (s.of<Painting>().brush == Brush::forbid ||
                          s.of<Painting>().brush == Brush::forbid_block) != s.ui.shift;
     Change change;
-    change.kind = forbid ? ChangeKind::forbid : ChangeKind::allow;
+    change.kind = forbid ? ChangeKind::mask : ChangeKind::unmask;
     const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
     change.block = s.of<Painting>().all_heads && !cross ? -1 : s.session.selection.block;
     change.head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
@@ -153,10 +111,10 @@ void paint_cell(Scene& s, std::pair<int, int> cell) {
     s.session.document.same_step = s.of<Painting>().last.first >= 0;
     s.of<Painting>().last = cell;
     const Change change = painted_change(s, cell);
-    const bool forbid = change.kind == ChangeKind::forbid;
+    const bool forbid = change.kind == ChangeKind::mask;
     Intervention next = s.session.document.intervention;
     Change opposite = change;
-    opposite.kind = forbid ? ChangeKind::allow : ChangeKind::forbid;
+    opposite.kind = forbid ? ChangeKind::unmask : ChangeKind::mask;
     const auto same = std::find(next.changes.begin(), next.changes.end(), change),
                other = std::find(next.changes.begin(), next.changes.end(), opposite);
     if (other != next.changes.end())
@@ -238,18 +196,18 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     Change ablate, forbid;
     ablate.block = forbid.block = s.session.selection.block;
     ablate.head = forbid.head = s.session.selection.head;
-    forbid.kind = ChangeKind::forbid;
+    forbid.kind = ChangeKind::mask;
     std::tie(forbid.query, forbid.key) = cell;
     const auto& changes = s.session.document.intervention.changes;
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
                forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
     if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)},
-                  forbidden ? "Allow this cell" : "Mask this cell")) {
+                  forbidden ? "Unmask this cell" : "Mask this cell")) {
         toggle_change(s.session.document, forbid);
         s.lock(cell);  // the inspector goes on showing it
     }
     if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
-                  ablated ? "Bring it back" : "Ablate head")) {
+                  ablated ? "Restore head" : "Ablate head")) {
         toggle_change(s.session.document, ablate);
         s.lock(cell);
     }

@@ -1,6 +1,4 @@
-
 // Masks and changes: how views show and make them.
-
 #pragma once
 
 #include "session/commands.h"
@@ -24,11 +22,10 @@ float draw_change_bar(Scene& scene, Rect area);
 /// Chips of the masks and changes in force, in every view; returns how much room they take.
 float draw_changes(Scene& scene, Rect area);
 
-/// "red 16 → ball 10", "1.2 mean": a change as people read it.
+/// "mask red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
 
 /// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken
-
 /// away.
 void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
                      const std::optional<Change>& change);
@@ -53,7 +50,6 @@ void draw_effects_inspector(Scene& scene, Rect area);
 float draw_effects(Scene& scene, Rect column, float y, float bottom);
 
 /// How far a sweep is, with a way to begin and to end it; true when it has ended and its numbers can be
-
 /// drawn.
 bool draw_sweep_state(Scene& scene, Rect area);
 

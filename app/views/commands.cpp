@@ -47,7 +47,7 @@ void move_head(CommandContext& c, int layers, int heads) {
     Selection& s = c.session.selection;
     const ModelConfig& config = c.model()->config;
     s.block = std::clamp(s.block + layers, shown_view(c).lists_choices ? cross_block(config, 0) : 0,
-                        config.blocks() - 1);
+                         config.blocks() - 1);
     s.head += heads;
     fit_head(s, config);
     s.choose_head = false;
@@ -209,7 +209,7 @@ std::vector<Command> label_commands() {
 }
 
 std::vector<Command> save_commands() {
-    return {saves("save picture", "Save picture…", "Ctrl+S", "save the picture or its numbers", false),
+    return {saves("save picture", "Save figure…", "Ctrl+S", "save the figure or its numbers", false),
             saves("save workspace", "Save workspace…", "Ctrl+Shift+S", "save the workspace", true)};
 }
 

@@ -1,6 +1,4 @@
-
 // A, B and their signed difference side by side, and what stands out in them.
-
 #include <algorithm>
 #include <cmath>
 

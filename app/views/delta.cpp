@@ -1,6 +1,4 @@
-
 // ΔE: how far attention moves each token, layer by layer, and what one such step is made of.
-
 #include "views/delta.h"
 
 #include <algorithm>
@@ -22,8 +20,8 @@ void draw_toolbar(Scene& s, Rect area) {
                       static_cast<int>(s.of<DeltaState>().show));
         c >= 0)
         s.of<DeltaState>().show = static_cast<DeltaShow>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "one scale"},
-                                s.of<DeltaState>().per_layer ? 0 : 1);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale",
+                                {"scale per layer", "shared scale"}, s.of<DeltaState>().per_layer ? 0 : 1);
         c >= 0)
         s.of<DeltaState>().per_layer = c == 0;
     const std::string of_head =
@@ -36,7 +34,7 @@ void draw_toolbar(Scene& s, Rect area) {
                                 s.of<DeltaState>().paths ? 1 : 0);
         c >= 0)
         s.of<DeltaState>().paths = c == 1;
-    if (s.model()->config.kind == ModelKind::vision || x + ui.px(90) > area.right()) return;
+    if (s.model()->config.can.read_image || x + ui.px(90) > area.right()) return;
     const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it,
@@ -141,8 +139,8 @@ void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
 }
 
 std::string scale_note(const Scene& s) {
-    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "One scale.") +
-           (s.of<DeltaState>().show == DeltaShow::cosine ? " Top of the map: not turned." : "");
+    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "Shared scale.") +
+           (s.of<DeltaState>().show == DeltaShow::cosine ? " 1 = direction unchanged." : "");
 }
 
 }  // namespace

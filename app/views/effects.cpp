@@ -34,14 +34,15 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
     y += ui.px(22);
     ui.text.draw(
         column.x, y, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + ", as each change was made",
+        ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + " after each intervention",
                        column.w));
     for (size_t i = 0; i < stages.probability.size() && y + ui.px(40) < bottom; ++i) {
         y += ui.px(26);
         const bool last = i + 1 == stages.probability.size();
         const std::string before =
-            stages.first == 0 ? s.sentence()->intervention.mask.is_own() ? "no change" : "mask"
-                              : std::to_string(stages.first) + (stages.first == 1 ? " change" : " changes");
+            stages.first == 0
+                ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
+                : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
         const std::string label =
             i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
         ui.text.draw(column.x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, label, column.w * 0.46f));
@@ -71,12 +72,13 @@ bool shows_effects(const Scene& s) {
 void draw_effects_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const float pad = ui.px(size::inspector_pad);
-    const bool vision = s.model()->config.kind == ModelKind::vision;
+    const bool vision = s.model()->config.can.read_image;
     ui.text.draw(area.x + pad, area.y + ui.px(26), kTitle, ui.colors->t1,
-                 vision                                         ? "Class"
-                 : s.model()->config.kind == ModelKind::encoder ? "Masked token"
-                                                                : "Next token");
-    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text, "changed");
+                 vision                             ? "Class"
+                 : s.model()->config.can.fill_masks ? "Masked token"
+                                                    : "Next token");
+    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text,
+                       "with interventions");
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)},
@@ -92,7 +94,7 @@ void draw_effects_inspector(Scene& s, Rect area) {
         s.send("compare", "changes");
         s.send("view compare");
     }
-    if (ui.button("save", save, "Save picture…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 float draw_effects(Scene& s, Rect column, float y, float bottom) {

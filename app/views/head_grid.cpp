@@ -1,6 +1,4 @@
-
 // All heads as thumbnails: by layer, or in the order of a statistic.
-
 #include <algorithm>
 #include <cmath>
 

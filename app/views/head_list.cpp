@@ -1,6 +1,4 @@
-
 // The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
-
 #include "views/head_list.h"
 
 #include <algorithm>
@@ -89,7 +87,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.heads = d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
-            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index(at.block, at.head)) : -1, 0,
+            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index({at.block, at.head})) : -1, 0,
                                s.pictures.largest});
         }
         d.pitch = {g.pitch, g.pitch};
@@ -171,7 +169,7 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
         s.leave_text();
     }
     if (s.sentence()) {
-        const auto& stats = s.sentence()->heads[s.model()->config.head_index(layer, head)].statistics;
+        const auto& stats = s.sentence()->heads[{layer, head}].statistics;
         std::string tip = "Head " + head_name(s.model()->config, layer, head);
         for (size_t i = 0; i < 4; ++i)
             tip += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
@@ -197,7 +195,7 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
         out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
                                         label(s.key_labels(), cell->second)});
     }
-    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "moved by the changes"});
+    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "affected by interventions"});
     if (!s.sentence()->predictions.empty())
         out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
     return out;
@@ -239,12 +237,12 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
             s.session.document.sweeping || s.session.preferences.rank == kRankBySweep;
     }
     const int rank = rank_of(s);
-    const char* help = rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
-                       : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
-                                                "after the changes, averaged over the queries; 0 to 1 bit."
-                       : rank == kRankBySweep
-                           ? "Change of the token’s probability when the head is ablated (its z is 0)."
-                           : "Weight of the shown cell in each head.";
+    const char* help =
+        rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
+        : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
+                                 "after the interventions, averaged over the queries; 0 to 1 bit."
+        : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
+                               : "Weight of the shown cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - ui.px(14), ui.px(36), ui.px(28)}), help);
 }
 

@@ -1,8 +1,5 @@
-
 // One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
-
 // enlarges.
-
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -33,7 +30,7 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current =
         static_cast<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
-    if (const int c = ui.choice(x, y, roomy ? "Colours" : "", "colors", maps, current); c >= 0)
+    if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
         s.session.preferences.colormap = maps[static_cast<size_t>(c)];
     if (const int c =
             ui.choice(x, y, roomy ? "Queries" : "", "queries",
@@ -233,7 +230,7 @@ void draw_painted(Scene& s, const MapLayout& l) {
         const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
                         l.cell * (rows ? keys : queries) - ui.line(),
                         l.cell * (rows ? queries : keys) - ui.line()};
-        if (c.kind == ChangeKind::forbid) {
+        if (c.kind == ChangeKind::mask) {
             ui.fill(cell, ui.colors->accent_fill);
             if (l.cell >= ui.px(8)) ui.hatch(cell, ui.colors->accent);
         }

@@ -21,7 +21,7 @@ void accept(Scene& s, int position, int id) {
         return;
     }
     TextField& field = m.config.stacks.size() > 1 ? s.fields.second : s.fields.sentence;
-    if (m.config.kind != ModelKind::encoder) {
+    if (!m.config.can.fill_masks) {
         if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
         return field.replace(field.text() + bytes, s.session.document.history);
     }
@@ -39,8 +39,8 @@ void accept(Scene& s, int position, int id) {
 /// Whether a click on a prediction can change the text.
 bool acceptable(const Scene& s, int position) {
     const Model& m = *s.model();
-    if (!m.tokenizer || m.config.kind == ModelKind::vision) return false;
-    if (m.config.kind != ModelKind::encoder) return position + 1 == output_size(s);
+    if (!m.tokenizer || m.config.can.read_image) return false;
+    if (!m.config.can.fill_masks) return position + 1 == output_size(s);
     return std::any_of(s.sentence()->predictions.begin(), s.sentence()->predictions.end(),
                        [&](const PredictedTokens& p) { return p.position == position; });
 }
@@ -79,19 +79,18 @@ void draw_lens_inspector(Scene& s, Rect area) {
     const Attribution& a = found->answer;
     const int position = std::min(found->asked.position, output_size(s) - 1);
     float y = draw_inspector_title(s, area, token_at(output_labels(s), position),
-                                   s.model()->config.kind == ModelKind::encoder  ? "reads as"
-                                   : s.model()->config.kind == ModelKind::vision ? "says"
-                                                                                 : "is followed by");
+                                   s.model()->config.can.fill_masks   ? "reads as"
+                                   : s.model()->config.can.read_image ? "says"
+                                                                      : "is followed by");
     const float pad = ui.px(size::inspector_pad);
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
     const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
     y = draw_predictions(s, column, y, *found, save.y - ui.px(90) - layers * ui.px(20));
-    const char* hint = acceptable(s, position)
-                           ? s.model()->config.kind == ModelKind::encoder
-                                 ? "Click puts it in the mask’s place; pointing explains it."
-                                 : "Click writes it; pointing explains it."
-                           : "Pointing at one explains it below.";
+    const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
+                                                     ? "Click to fill the mask; point to explain."
+                                                     : "Click to insert it; point to explain."
+                                               : "Point at one to explain it below.";
     ui.text.draw(column.x, y + ui.px(4), kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
     y += ui.px(28);
     ui.hairline(column.x, y, column.right(), y);
@@ -110,7 +109,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
-
 // What opens over the window: models, settings, saving a picture, the list of keys.
-
 #include "views/menus.h"
 
 #include <imgui.h>

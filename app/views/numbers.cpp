@@ -1,4 +1,3 @@
-
 #include "views/numbers.h"
 
 #include <algorithm>
@@ -82,7 +81,7 @@ std::vector<NumberTable> alignment_numbers(const Scene& s) {
 
 std::vector<NumberTable> position_numbers(const Scene& s) {
     const auto* found = s.found<PositionsWanted>();
-    if (!found || found->answer.kind == PositionKind::none) return {};
+    if (!found || found->answer.scheme == PositionScheme::none) return {};
     const Positions& p = found->answer;
     const auto names = [](Index count) {
         std::vector<std::string> out;

@@ -59,10 +59,10 @@ float scrolled_to(float offset, float top, float bottom, float height) {
 }
 
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share) {
-    constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f},
-                                                         {"strongest 70 % of each row", 0.7f},
-                                                         {"strongest 90 % of each row", 0.9f},
-                                                         {"all but the faintest 1 %", 0.99f}};
+    constexpr std::pair<const char*, float> kShares[] = {{"top 50 % of each row", 0.5f},
+                                                         {"top 70 % of each row", 0.7f},
+                                                         {"top 90 % of each row", 0.9f},
+                                                         {"top 99 % of each row", 0.99f}};
     std::vector<std::string> items;
     int current = 0;
     for (const auto& [name, value] : kShares) {
@@ -123,7 +123,7 @@ const char* why_shown(const Scene& s, int query) {
     if (s.session.selection.hovered.cell) return "hover";
     if (s.session.selection.locked) return "locked";
     if (query + 1 == s.queries()) return "last token";
-    return s.model()->config.kind == ModelKind::vision ? "class token" : "masked token";
+    return s.model()->config.can.read_image ? "class token" : "masked token";
 }
 
 float draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {

@@ -1,6 +1,4 @@
-
 // How the open model knows where a token stands: its table of positions, what two positions have in common,
-
 // one column as a curve.
 
 #include "views/positions.h"
@@ -14,65 +12,65 @@ namespace headlight {
 
 namespace {
 
-const char* kind_title(PositionKind kind) {
+const char* kind_title(PositionScheme kind) {
     switch (kind) {
-        case PositionKind::sinusoidal:
+        case PositionScheme::sinusoidal:
             return "Sinusoidal positions";
-        case PositionKind::learned:
+        case PositionScheme::learned:
             return "Learned positions";
-        case PositionKind::rotary:
+        case PositionScheme::rotary:
             return "Rotary positions (RoPE)";
-        case PositionKind::slopes:
+        case PositionScheme::alibi:
             return "Linear biases (ALiBi)";
-        case PositionKind::buckets:
+        case PositionScheme::relative:
             return "Biases by distance, in buckets";
-        case PositionKind::none:
+        case PositionScheme::none:
             break;
     }
     return "No positions";
 }
 
 std::string explained_table(const ModelConfig& c, const Positions& p) {
-    switch (p.kind) {
-        case PositionKind::sinusoidal:
+    switch (p.scheme) {
+        case PositionScheme::sinusoidal:
             return "PE(p, i) = sin(p / 10000^(2i/" + std::to_string(c.d_model) +
                    ")), the second half of the components cos (Vaswani et al. 2017, section 3.5). Added to "
                    "each token’s embedding, which was multiplied by " +
                    decimals(c.embed_scale, 0) + ".";
-        case PositionKind::learned:
+        case PositionScheme::learned:
             return "One vector for each position, learned like a word’s, added to each token’s embedding.";
-        case PositionKind::rotary:
+        case PositionScheme::rotary:
             return "Cosine of the angle p · θᵢ by which pair i of q and k is turned at position p (Su et al. "
                    "2021). Only differences of positions matter to q·k.";
-        case PositionKind::slopes:
+        case PositionScheme::alibi:
             return "A score falls by the head’s slope for each token of distance (Press et al. 2022): heads "
                    "with a small slope look far back.";
-        case PositionKind::buckets:
+        case PositionScheme::relative:
             return "A learned number is added to the score of each head by distance: near distances have a "
                    "bucket each, far ones share (Raffel et al. 2020). Every layer reads the same.";
-        case PositionKind::none:
+        case PositionScheme::none:
             break;
     }
     return "Order reaches this model through its causal mask alone.";
 }
 
 std::string explained_square(const Positions& p, int head) {
-    switch (p.kind) {
-        case PositionKind::sinusoidal:
+    switch (p.scheme) {
+        case PositionScheme::sinusoidal:
             return "Dot product of the vectors of two positions: it falls with their distance and is the "
                    "same along each diagonal, wherever the pair stands.";
-        case PositionKind::learned:
-            return "Dot product of the vectors of two positions. Bands beside the diagonal: neighbours were "
+        case PositionScheme::learned:
+            return "Dot product of the vectors of two positions. Bands beside the diagonal: neighbors were "
                    "learned to be alike.";
-        case PositionKind::rotary:
+        case PositionScheme::rotary:
             return "Mean of cos((m − n) θᵢ) over the pairs: what turning leaves of q·k where q and k are "
                    "alike and lie evenly over all pairs.";
-        case PositionKind::slopes:
-        case PositionKind::buckets:
+        case PositionScheme::alibi:
+        case PositionScheme::relative:
             return "What is added to the scores of head " + std::to_string(head) + " of " +
                    std::to_string(p.table.rows()) + ": query down, key across." +
                    (p.causal ? " Keys after the query are never seen." : "");
-        case PositionKind::none:
+        case PositionScheme::none:
             break;
     }
     return "";
@@ -122,7 +120,7 @@ void draw_range(Ui& ui, Rect r, float reach, float largest) {
     ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2, "+" + number(reach, digits));
     if (largest > reach * 1.001f && r.right() - bar.right() > ui.px(150))
         ui.text.draw(bar.right() + ui.px(12), bar.middle_y(), kCaption, ui.colors->t3,
-                     "one in a hundred beyond, to " + number(largest, digits));
+                     "1 % of values exceed this, up to " + number(largest, digits));
 }
 
 /// Returns the bottom of what was drawn.
@@ -176,14 +174,14 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     for (int i = 0; i < 4; ++i) drawn.push_back(std::min(count - 1, count * i / 8));
     const int highlighted = pointed.value_or(-1);
     const std::string what =
-        highlighted < 0 ? by_head ? "Some heads over the distance; point at the table for one."
-                                  : "Some components over the position; point at the table for one."
+        highlighted < 0 ? by_head ? "Some heads by distance; point at the table for one."
+                                  : "Some components by position; point at the table for one."
         : by_head
-            ? "Head " + std::to_string(highlighted) + " over the distance"
-            : (p.kind == PositionKind::rotary ? "Pair " : "Component ") +
-                  std::to_string(p.components[static_cast<size_t>(highlighted)]) + " over the position" +
+            ? "Head " + std::to_string(highlighted) + " by distance"
+            : (p.scheme == PositionScheme::rotary ? "Pair " : "Component ") +
+                  std::to_string(p.components[static_cast<size_t>(highlighted)]) + " by position" +
                   (p.waves.empty() ? ""
-                                   : ": comes round every " +
+                                   : ": period " +
                                          decimals(p.waves[static_cast<size_t>(highlighted)],
                                                   p.waves[static_cast<size_t>(highlighted)] < 100 ? 1 : 0) +
                                          " positions");
@@ -210,7 +208,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     }
 }
 
-void draw_toolbar(Scene& s, Rect area, PositionKind kind) {
+void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     float x = draw_back(s, area, "positions/back", kind_title(kind)) + ui.px(14);
@@ -228,7 +226,7 @@ void draw_toolbar(Scene& s, Rect area, PositionKind kind) {
                                     s.of<PositionsState>().stack);
             i >= 0)
             s.of<PositionsState>().stack = i;
-    if (kind == PositionKind::slopes || kind == PositionKind::buckets) {
+    if (kind == PositionScheme::alibi || kind == PositionScheme::relative) {
         std::vector<std::string> heads;
         for (int h = 0;
              h < c.stacks[static_cast<size_t>(std::min<int>(s.of<PositionsState>().stack,
@@ -260,7 +258,7 @@ Map table_map(const ModelConfig& c, const Positions& p) {
                            ", key − query = " + number(p.distances[static_cast<size_t>(j)], 0) + bucket +
                            ": " + (p.table(i, j) > 0 ? "+" : "") + number(p.table(i, j), 3);
                 }};
-    const char* column = p.kind == PositionKind::rotary ? "pair" : "component";
+    const char* column = p.scheme == PositionScheme::rotary ? "pair" : "component";
     return {"positions/table",
             p.table,
             "pos.",
@@ -288,10 +286,10 @@ void draw_positions(Scene& s, Rect area) {
     if (!found) return;
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;
-    if (!ui.on_page()) draw_toolbar(s, area, p.kind);
+    if (!ui.on_page()) draw_toolbar(s, area, p.scheme);
     const float top = area.y + ui.px(64), pad = ui.px(24), gap = ui.px(48),
                 curves = std::min(ui.px(170), area.h * 0.22f);
-    if (p.kind == PositionKind::none) {
+    if (p.scheme == PositionScheme::none) {
         ui.text.draw_wrapped(area.x + pad, top + ui.px(24), area.w - 2 * pad, kBody, ui.colors->t2,
                              explained_table(c, p));
         return;
@@ -314,7 +312,7 @@ void draw_positions(Scene& s, Rect area) {
                    const float v = p.between(i, j);
                    return (p.by_distance() ? "Query " : "Positions ") + std::to_string(i) +
                           (p.by_distance() ? ", key " : " and ") + std::to_string(j) + ": " +
-                          (std::isnan(v) ? std::string("never seen") : number(v, 3));
+                          (std::isnan(v) ? std::string("masked") : number(v, 3));
                }};
     draw_map(s, {area.x + pad + table_w + gap, top, inner - table_w, high}, square, true);
     const auto pointed = table.pointed

@@ -1,6 +1,4 @@
-
 // Values of all heads: as ranked rows, and as a layer × head grid.
-
 #include <algorithm>
 #include <cmath>
 
@@ -101,7 +99,7 @@ std::optional<std::pair<int, int> > draw_head_values(Scene& s, Rect area, const 
                                block_name(c, block));
         for (int head = 0; head < c.heads(block); ++head) {
             const Rect cell{area.x + names + w * static_cast<float>(head), y, w - gap, h - gap};
-            const float v = values[c.head_index(block, head)];
+            const float v = values[c.head_index({block, head})];
             const std::string widget = path + head_name(c, block, head);
             const Hit hit = ui.hit(widget, cell);
             const ImU32 color = std::isnan(v) ? ui.colors->bg2

@@ -23,7 +23,7 @@ std::vector<Sample> read_samples(bool to_translate) {
 
 const std::vector<Sample>& samples(const Scene& scene) {
     static const std::vector<Sample> to_read = read_samples(false), to_translate = read_samples(true);
-    return scene.model() && scene.model()->config.kind == ModelKind::encoder_decoder ? to_translate : to_read;
+    return scene.model() && scene.model()->config.can.write_target ? to_translate : to_read;
 }
 
 bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample) {
@@ -42,9 +42,9 @@ struct Card {
     const char *title, *text;
 };
 constexpr Card kCards[] = {
-    {"Type anything", "Every picture follows each key press."},
+    {"Type anything", "Every view follows each key press."},
     {"Pick a head", "Each small square is one head. Arrow keys move between them."},
-    {"Point at a cell", "Its numbers appear on the right. Click keeps them there, Esc lets go."}};
+    {"Point at a cell", "Its numbers appear on the right. Click locks the cell, Esc unlocks it."}};
 
 /// A card and the line that ties it to what it speaks of.
 void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
@@ -68,7 +68,7 @@ void draw_start_picture(Scene& s, Rect area) {
     const float w = std::min(ui.px(520), area.w - ui.px(48)), h = ui.px(150);
     const Rect r{area.middle_x() - w / 2, area.y + ui.px(80), w, h};
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    ui.text.draw_centred(r.middle_x(), r.y + ui.px(52), kTitle, ui.colors->t1, "Drop a picture here");
+    ui.text.draw_centred(r.middle_x(), r.y + ui.px(52), kTitle, ui.colors->t1, "Drop an image here");
     ui.text.draw_centred(r.middle_x(), r.y + ui.px(84), kBody, ui.colors->t2,
                          "or type its path above. PNG and JPEG are read.");
     if (!s.answer->text_error.empty())
@@ -80,7 +80,7 @@ void draw_start_picture(Scene& s, Rect area) {
 
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (s.model() && s.model()->config.kind == ModelKind::vision) return draw_start_picture(s, area);
+    if (s.model() && s.model()->config.can.read_image) return draw_start_picture(s, area);
     const float width = std::min(ui.px(680), area.w - ui.px(48)),
                 left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
     float y = area.y + ui.px(54);

@@ -1,6 +1,4 @@
-
 // The lowest line: what is open, which mask is in force, and what the person should know.
-
 #include <algorithm>
 
 #include "model/parameters.h"
@@ -25,8 +23,8 @@ namespace {
 /// A line for what a window left that did not end as it should; returns where it ends.
 float draw_left_workspace(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not end as it should.") +
-         ui.px(12);
+    x +=
+        ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") + ui.px(12);
     const auto link = [&](const char* path, const char* label) {
         const float right = x + ui.text.width(kCaption, label);
         x = right + ui.px(16);
@@ -70,13 +68,13 @@ void draw_status_bar(Scene& s, Rect area) {
         const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
         const Intervention& changed =
             s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
-        const std::string changes = changed.changes.empty()
-                                        ? ""
-                                        : ", " + std::to_string(changed.changes.size()) +
-                                              (changed.changes.size() == 1 ? " change" : " changes");
+        const std::string changes =
+            changed.changes.empty() ? ""
+                                    : ", " + std::to_string(changed.changes.size()) +
+                                          (changed.changes.size() == 1 ? " intervention" : " interventions");
         const std::string mask =
             !changed.mask.is_own()
-                ? "mask " + changed.mask.name() + changes
+                ? "mask " + changed.mask.label() + changes
                 : std::string(stack.causal && block.kind != AttentionKind::cross ? "mask causal"
                                                                                  : "mask none") +
                       (window ? ", window " + std::to_string(window) : "") + changes;

@@ -1,6 +1,4 @@
-
 // One query's attention as a table that reads left to right; every number lights the ones it came from.
-
 #include "views/steps.h"
 
 #include <algorithm>

@@ -32,7 +32,7 @@ Application::Application(const WindowOptions& options)
       frame_(desk_, screen_, palette_),
       harness_(desk_, frame_, conversation_, exporter_, palette_) {}
 
-Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
+Result<std::unique_ptr<Application> > Application::create(const WindowOptions& options) {
     auto app = std::unique_ptr<Application>(new Application(options));
     TRY_STATUS(app->open());
     return app;
@@ -131,6 +131,7 @@ Status Application::carry_out_given() {
 }
 
 void Application::wait_for_events() {
+    if (dim() != desk_.dim) desk_.want_frames(1);
     if (desk_.frames_wanted > 0 || !desk_.input.dropped.empty()) return screen_.wait(0);
     const auto& sweep = desk_.answer ? desk_.answer->sweep : nullptr;
     double wait = desk_.ui->wake_after;

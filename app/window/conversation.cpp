@@ -41,6 +41,8 @@ void Conversation::note_typing() {
     desk_.session.notice.clear();
     desk_.session.selection.locked.reset();
     desk_.session.of<ChipsState>() = {};
+    if (desk_.fields.take_shortened())
+        desk_.session.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
 }
 
 /// What the model wrote stands in the second field, until the person types there.
@@ -48,8 +50,7 @@ void Conversation::show_written() {
     const SentenceResult* s = desk_.sentence();
     if (!s || !desk_.typed_second().empty()) return;
     TextField& second = desk_.fields.second;
-    const bool target =
-        s->model->config.kind == ModelKind::encoder_decoder && s->written && s->second.empty();
+    const bool target = s->model->config.can.write_target && s->written && s->second.empty();
     const std::string text = target ? s->written->text : "";
     const bool stands = text == written_target_ && (text.empty() || second.shows());
     const bool emptying = second.focused && second.text().empty();  // to type something else

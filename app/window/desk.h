@@ -54,7 +54,7 @@ struct Desk {
 
 /// Whether the window shows a second text: a second sentence, or a target.
 inline bool reads_two_texts(const ModelConfig& config) {
-    return config.kind == ModelKind::encoder || config.kind == ModelKind::encoder_decoder;
+    return config.can.read_pair || config.can.write_target;
 }
 
 }  // namespace headlight

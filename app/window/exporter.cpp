@@ -122,7 +122,7 @@ void Exporter::tell(const Status& written, const std::string& path) {
 void Exporter::browse() {
     const SaveMenu& menu = desk_.session.of<SaveMenu>();
     const fs::path path = full_path(menu.path, menu.folder);
-    dialog_.ask(menu.workspace ? "Save the workspace" : "Save the picture",
+    dialog_.ask(menu.workspace ? "Save the workspace" : "Save the figure",
                 path.empty() ? proposed_path(desk_.session) : path, [] { glfwPostEmptyEvent(); });
 }
 

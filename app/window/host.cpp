@@ -55,7 +55,7 @@ void WindowHost::open_workspace(const std::string& path) {
     const bool left = path == desk_.session.document.left_workspace;
     if (!conversation_.open_workspace_file(path) || !left) return;
     desk_.session.document.workspace.clear();
-    desk_.session.notice = "Opened the workspace of the window that did not end as it should.";
+    desk_.session.notice = "Opened the workspace of the window that did not close properly.";
     keeper_.drop_left();
 }
 

@@ -60,7 +60,8 @@ void Keeper::begin() {
     session.visits = view_visits();
     if (!recovery_) return;
     const auto fields = settings_fields(session);
-    saver_ = std::make_unique<Saver>(SettingsWriter(fields ? *fields : Json::object(), workspace_fields(session.visits), recovery_->own()));
+    saver_ = std::make_unique<Saver>(SettingsWriter(fields ? *fields : Json::object(),
+                                                    workspace_fields(session.visits), recovery_->own()));
 }
 
 void Keeper::offer_left() {

@@ -49,13 +49,11 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
 void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     const AttentionBlock here = c.block(r.cell.block);
-    r.weight_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
-    pool.run(static_cast<int>(r.weight_by_head.size()), [&](int i) {
-        const AttentionHead other = c.head_at(static_cast<size_t>(i));
+    r.weight_by_head = PerHead<float>(c, std::numeric_limits<float>::quiet_NaN());
+    for_heads(c, pool, [&](AttentionHead other) {
         const AttentionBlock there = c.block(other.block);
         if (there.stack != here.stack || there.key_stack() != here.key_stack()) return;
-        r.weight_by_head[static_cast<size_t>(i)] =
-            trace.pattern_rows(other.block, other.head, r.cell.query, 1)(0, r.cell.key);
+        r.weight_by_head[other] = trace.pattern_rows(other.block, other.head, r.cell.query, 1)(0, r.cell.key);
     });
 }
 

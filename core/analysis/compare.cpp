@@ -1,4 +1,3 @@
-
 #include "analysis/compare.h"
 
 #include <algorithm>
@@ -94,8 +93,8 @@ bool same_heads(const ModelConfig& a, const ModelConfig& b) {
                       });
 }
 
-Result<std::vector<float> > head_distances(const Trace& a, const Trace& b, const Alignment& how,
-                                           ThreadPool& pool, const CancelFlag* cancel) {
+Result<PerHead<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool,
+                                      const CancelFlag* cancel) {
     const ModelConfig& c = a.config();
     if (!same_heads(c, b.config()))
         return Error{
@@ -105,12 +104,11 @@ Result<std::vector<float> > head_distances(const Trace& a, const Trace& b, const
     for (int block = 0; block < c.blocks(); ++block)
         if (auto& p = pairs[{c.block(block).stack, c.block(block).key_stack()}]; p.queries.empty())
             p = align_blocks(how, a, block, b, block);
-    std::vector<float> out(static_cast<size_t>(c.head_count()));
+    PerHead<float> out(c);
     const CancelScope scope(pool, cancel);
-    pool.run(static_cast<int>(out.size()), [&](int i) {
-        const AttentionHead h = c.head_at(static_cast<size_t>(i));
+    for_heads(c, pool, [&](AttentionHead h) {
         const BlockPairs& tokens = pairs.at({c.block(h.block).stack, c.block(h.block).key_stack()});
-        out[static_cast<size_t>(i)] = head_distance(a, h.block, h.head, b, h.block, h.head, tokens, cancel);
+        out[h] = head_distance(a, h.block, h.head, b, h.block, h.head, tokens, cancel);
     });
     return out;
 }
@@ -156,8 +154,8 @@ std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_
     return out;
 }
 
-Result<std::vector<float> > prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs,
-                                                  ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs,
+                                                 ThreadPool& pool, const CancelFlag* cancel) {
     std::vector<float> out(pairs.size(), std::numeric_limits<float>::quiet_NaN());
     std::vector<size_t> differ;
     for (size_t i = 0; i < pairs.size(); ++i) {

@@ -32,10 +32,10 @@ BlockPairs align_blocks(const Alignment& how, const Trace& a, int block_a, const
 float head_distance(const Trace& a, int block_a, int head_a, const Trace& b, int block_b, int head_b,
                     const BlockPairs& pairs, const CancelFlag* cancel = nullptr);
 
-/// That of each head of A and the same head of B, by ModelConfig::head_index. The two models need as many
+/// That of each head of A and the same head of B. The two models need as many
 /// blocks and heads.
-Result<std::vector<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how,
-                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<PerHead<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool,
+                                      const CancelFlag* cancel = nullptr);
 bool same_heads(const ModelConfig& a, const ModelConfig& b);
 
 /// How likely one token, or class, is in two runs.

@@ -98,12 +98,11 @@ Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadP
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     find_moved_tokens(trace, w, additions, s, pool);
-    s.norm_by_head.assign(static_cast<size_t>(c.head_count()), std::numeric_limits<float>::quiet_NaN());
+    s.norm_by_head = PerHead<float>(c, std::numeric_limits<float>::quiet_NaN());
     for (const int block : blocks_of(c, c.block(w.block).stack)) {
         if (stopped(cancel)) return cancelled();
         const Matrix results = trace.results(block, w.query, pool);
-        for (int h = 0; h < c.heads(block); ++h)
-            s.norm_by_head[c.head_index(block, h)] = results.row(h).norm();
+        for (int h = 0; h < c.heads(block); ++h) s.norm_by_head[{block, h}] = results.row(h).norm();
     }
     if (c.block(w.block).stack + 1 == static_cast<int>(c.stacks.size()) && trace.model->has_logits()) {
         TRY(const Lens lens, answer(trace, LensWanted{w.query, 1}, pool, cancel));

@@ -42,8 +42,7 @@ struct DeltaSplit {
         keys;  // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
     std::vector<TokenShift> raised, lowered;    // by ΔE; empty where no straight path leads to the logits
     std::vector<std::vector<int>> head_raises;  // ids that each head raises most
-    std::vector<float>
-        norm_by_head;  // ‖result‖ at this token, by ModelConfig::head_index; NaN in other stacks
+    PerHead<float> norm_by_head;                // ‖result‖ at this token; NaN in other stacks
     std::vector<Prediction>
         after_layer;  // what the model would say after each layer (logit lens), most probable
 };

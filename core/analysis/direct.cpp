@@ -6,8 +6,8 @@ namespace headlight {
 
 bool has_direct_path(const Model& m) {
     const ModelConfig& c = m.config;
-    return c.norm_place == NormPlace::before && !c.mlm_head && c.kind != ModelKind::vision &&
-           m.has_logits() && m.weights.stacks.back().final_norm;
+    return c.norm_place == NormPlace::before && !c.mlm_head && !c.can.read_image && m.has_logits() &&
+           m.weights.stacks.back().final_norm;
 }
 
 std::optional<DirectPath> DirectPath::at(const Trace& trace, int position) {

@@ -1,4 +1,3 @@
-
 #include "analysis/effects.h"
 
 #include <algorithm>
@@ -11,14 +10,14 @@ namespace {
 constexpr int kHeadsTogether = 16, kMaxStages = 5;
 }  // namespace
 
-Result<std::vector<float> > head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
-                                         const CancelFlag* cancel, std::atomic<int>* done) {
+Result<PerHead<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
+                                    const CancelFlag* cancel, std::atomic<int>* done) {
     const ModelConfig& c = trace.config();
     const Vector own = probabilities_at(trace, position, pool);
     HEADLIGHT_CHECK(token >= 0 && token < own.size());
     const float before = own[token];
     const int heads = c.head_count();
-    std::vector<float> out;
+    PerHead<float> out(c);
     Matrix rows(kHeadsTogether, c.d_model);  // the unembedding is read once for many
     for (int i = 0; i < heads; ++i) {
         ForwardRequest request = trace.request;
@@ -32,8 +31,9 @@ Result<std::vector<float> > head_effects(const Trace& trace, int position, int t
         if (done) *done = i + 1;
         if ((i + 1) % kHeadsTogether && i + 1 < heads) continue;
         const Matrix logits = unembed(*trace.model, rows.topRows(i % kHeadsTogether + 1), pool);
-        for (Index r = 0; r < logits.rows(); ++r)
-            out.push_back(probabilities(logits.row(r).transpose())[token] - before);
+        const int first = i + 1 - static_cast<int>(logits.rows());
+        for (int r = 0; r < logits.rows(); ++r)
+            out[static_cast<size_t>(first + r)] = probabilities(logits.row(r).transpose())[token] - before;
     }
     return out;
 }

@@ -9,14 +9,14 @@
 namespace headlight {
 
 /// Ablates each head in turn (its z is 0) and returns the change of one token's probability at a position of
-/// the output sequence, by ModelConfig::head_index. Layers before the head are taken from `trace`. `done`
+/// the output sequence. Layers before the head are taken from `trace`. `done`
 /// counts heads. An error means that `cancel` was set.
-Result<std::vector<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
-                                        const CancelFlag* cancel = nullptr, std::atomic<int>* done = nullptr);
+Result<PerHead<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
+                                    const CancelFlag* cancel = nullptr, std::atomic<int>* done = nullptr);
 
 /// How far the changes in force moved each head's pattern: its distance from the model's own.
 struct Moved {
-    std::vector<float> distances;  // by ModelConfig::head_index; empty without changes
+    PerHead<float> distances;  // empty without changes
 };
 struct MovedWanted {
     using Answer = Moved;

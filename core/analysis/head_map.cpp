@@ -27,7 +27,7 @@ Result<RandomStatistics> answer(const Trace& trace, const RandomStatisticsWanted
     if (!trace.has_weights()) return RandomStatistics{};
     const ModelConfig& c = trace.config();
     RandomStatistics out;
-    if (c.kind == ModelKind::vision) return out;
+    if (c.can.read_image) return out;
     out.length = std::min(kRandomTokens, c.context / 2);
     ForwardRequest request;
     for (const StackConfig& stack : c.stacks) {
@@ -37,7 +37,8 @@ Result<RandomStatistics> answer(const Trace& trace, const RandomStatisticsWanted
     }
     TRY(const auto random, run_trace(trace.model, std::move(request), pool, cancel));
     TRY(const auto heads, summarize_heads(*random, 1, pool, cancel));
-    for (const HeadSummary& h : heads) out.heads.push_back(h.statistics);
+    out.heads = PerHead<std::array<float, kStatistics>>(c);
+    for (size_t i = 0; i < heads.size(); ++i) out.heads[i] = heads[i].statistics;
     return out;
 }
 

@@ -9,7 +9,7 @@ namespace headlight {
 
 /// Places of all heads in a plane: near heads have like patterns.
 struct HeadMap {
-    Matrix points;   // [head_count, 2], by ModelConfig::head_index
+    Matrix points;   // [head_count, 2], in the order of PerHead
     float kept = 0;  // share of the variance that the plane holds
 };
 
@@ -27,7 +27,7 @@ Result<HeadMap> answer(const Trace& trace, const HeadMapWanted& wanted, ThreadPo
 /// model alone.
 struct RandomStatistics {
     int length = 0;
-    std::vector<std::array<float, kStatistics>> heads;  // by ModelConfig::head_index
+    PerHead<std::array<float, kStatistics>> heads;
 };
 
 struct RandomStatisticsWanted {

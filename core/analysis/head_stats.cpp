@@ -68,7 +68,8 @@ float induction(std::span<const float> row, int q, std::span<const int> ids) {
 
 constexpr HeadStatistic kTable[kStatistics] = {
     {"entropy", "entropy", "bits",
-     "Entropy of each query's row, in bits: 0 looks at one key, log2 n at all alike.", true, false, entropy},
+     "Entropy of each query's row, in bits: 0 means one key, log2 n all keys uniformly.", true, false,
+     entropy},
     {"previous", "previous token", "", "Weight on the key just before the query (Elhage et al. 2021).", false,
      true, previous},
     {"induction", "induction", "",
@@ -112,7 +113,8 @@ void reduce_row(std::span<const float> row, int q, const KeyRange& range, const 
         thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
 
-HeadSummary summarize(const Trace& trace, int block, int head, int t, const ThreadPool& pool) {
+HeadSummary summarize(const Trace& trace, AttentionHead at, int t, const ThreadPool& pool) {
+    const auto [block, head] = at;
     constexpr int kBlock = 64;
     const AttentionRule& rule = trace.rule(block);
     const MaskPlan& mask = rule.mask_of(head);
@@ -165,16 +167,13 @@ std::vector<size_t> order_by(const std::vector<float>& values, bool ascending) {
     return order;
 }
 
-Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
-                                                 const CancelFlag* cancel) {
+Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
+                                             const CancelFlag* cancel) {
     int t = 1;
     for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
-    std::vector<HeadSummary> out(static_cast<size_t>(trace.config().head_count()));
+    PerHead<HeadSummary> out(trace.config());
     const CancelScope scope(pool, cancel);
-    pool.run(static_cast<int>(out.size()), [&](int i) {
-        const AttentionHead h = trace.config().head_at(static_cast<size_t>(i));
-        out[static_cast<size_t>(i)] = summarize(trace, h.block, h.head, t, pool);
-    });
+    for_heads(trace.config(), pool, [&](AttentionHead h) { out[h] = summarize(trace, h, t, pool); });
     return out;
 }
 

@@ -41,10 +41,10 @@ struct HeadSummary {
 /// values that are not defined come last.
 std::vector<size_t> order_by(const std::vector<float>& values, bool ascending);
 
-/// Summaries of all heads, by ModelConfig::head_index. Thumbnails have at most `thumbnail` rows, as many for
+/// Summaries of all heads. Thumbnails have at most `thumbnail` rows, as many for
 /// every head. An error means that `cancel` was set; it is read between heads.
-Result<std::vector<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
-                                                 const CancelFlag* cancel = nullptr);
+Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
+                                             const CancelFlag* cancel = nullptr);
 
 /// Ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al. 2022).
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);

@@ -14,8 +14,7 @@ bool waits(const Change& c) { return c.kind == ChangeKind::freeze && !c.from.emp
 
 Result<std::shared_ptr<const Trace>> run_source(const std::string& text, const Trace& own, ThreadPool& pool,
                                                 const CancelFlag* cancel) {
-    if (own.config().kind == ModelKind::vision)
-        return Error{"A vision model has no text to take a pattern from."};
+    if (own.config().can.read_image) return Error{"A vision model has no text to take a pattern from."};
     TextInput typed;
     typed.text = text;
     TRY(ModelInput input, encode_input(*own.model, typed));

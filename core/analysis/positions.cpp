@@ -13,17 +13,9 @@ namespace {
 
 constexpr int kMaxColumns = 256;
 
-PositionKind kind_of(const ModelConfig& c, const StackWeights& w) {
-    if (c.sinusoidal) return PositionKind::sinusoidal;
-    if (w.position_embedding) return PositionKind::learned;
-    if (c.rope.dims) return PositionKind::rotary;
-    if (c.alibi) return PositionKind::slopes;
-    return w.relative_bias ? PositionKind::buckets : PositionKind::none;
-}
-
 /// [count, width]: the vectors that are added to the tokens.
 Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, int first_row) {
-    if (c.sinusoidal) return sinusoids(c.d_model, 0, count);
+    if (c.positions == PositionScheme::sinusoidal) return sinusoids(c.d_model, 0, count);
     Matrix whole(std::min<Index>(count, table.out - first_row), table.in);
     for (Index p = 0; p < whole.rows(); ++p) table.read(first_row + p, 0, table.in, whole.row(p).data());
     return whole;
@@ -32,8 +24,7 @@ Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, in
 /// Vectors that are added to the tokens, and their dot products (all components counted, also those that are
 /// not shown).
 void read_vectors(const ModelConfig& c, const Linear& table, int count, Positions& out) {
-    const bool picture = c.kind == ModelKind::vision;  // position 0 is the class token's
-    out.first_row = picture ? 0 : c.position_offset;
+    out.first_row = c.can.read_image ? 0 : c.position_offset;  // a picture's position 0 is the class token's
     const Matrix whole = position_vectors(c, table, count, out.first_row);
     const int width = static_cast<int>(whole.cols());
     out.between = whole * whole.transpose();
@@ -44,7 +35,7 @@ void read_vectors(const ModelConfig& c, const Linear& table, int count, Position
         const int component = static_cast<int>(i) * step;
         out.components.push_back(component);
         out.table.col(i) = whole.col(component);
-        if (c.sinusoidal)
+        if (c.positions == PositionScheme::sinusoidal)
             out.waves.push_back(static_cast<float>(
                 2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / static_cast<double>(width))));
     }
@@ -103,26 +94,26 @@ Positions positions_of(const Model& model, const PositionsWanted& wanted) {
     const StackWeights& w = model.weights.stacks[stack];
     const int count = std::max(1, std::min(wanted.count, c.context));
     Positions out;
-    out.kind = kind_of(c, w);
+    out.scheme = c.positions;
     out.causal = c.stacks[stack].causal;
-    switch (out.kind) {
-        case PositionKind::sinusoidal:
-        case PositionKind::learned:
+    switch (out.scheme) {
+        case PositionScheme::sinusoidal:
+        case PositionScheme::learned:
             read_vectors(c, w.position_embedding, count, out);
             break;
-        case PositionKind::rotary:
+        case PositionScheme::rotary:
             read_rotations(c.rope_of(c.stacks[stack], wanted.layer), count, out);
             break;
-        case PositionKind::slopes:
+        case PositionScheme::alibi:
             read_slopes(c.stacks[stack].heads, wanted.head, count, out);
             break;
-        case PositionKind::buckets:
+        case PositionScheme::relative:
             spread_bias(
                 bucket_bias(c.buckets, w.relative_bias, out.causal, c.stacks[stack].heads, count).by_distance,
                 wanted.head, count, out);
             for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
             break;
-        case PositionKind::none:
+        case PositionScheme::none:
             break;
     }
     return out;

@@ -8,12 +8,8 @@
 
 namespace headlight {
 
-/// sinusoidal, learned: a vector is added to each token. rotary: pairs of components of q and k are turned
-/// (RoPE). slopes, buckets: a number is added to each score by distance (ALiBi; T5).
-enum class PositionKind { none, sinusoidal, learned, rotary, slopes, buckets };
-
 struct Positions {
-    PositionKind kind = PositionKind::none;
+    PositionScheme scheme = PositionScheme::none;
     Matrix table;    // vectors: [positions, components]; rotary: cosines of the angles, [positions, pairs];
                      // biases: [heads, distances]
     Matrix between;  // [positions, positions]: dot products; rotary: mean cosine of the difference of angles;
@@ -27,7 +23,7 @@ struct Positions {
     int first_row = 0;            // of the model's table that position 0 reads
 
     /// Whether rows of the table are heads and columns distances.
-    bool by_distance() const { return kind == PositionKind::slopes || kind == PositionKind::buckets; }
+    bool by_distance() const { return scheme == PositionScheme::alibi || scheme == PositionScheme::relative; }
 };
 
 struct PositionsWanted {

@@ -36,9 +36,9 @@ Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) {
 std::vector<int> predicting_positions(const Trace& trace) {
     const ModelConfig& c = trace.config();
     if (!trace.model->has_logits()) return {};
-    if (c.kind == ModelKind::vision) return {0};
+    if (c.can.read_image) return {0};
     const Sequence& s = trace.output();
-    if (c.kind != ModelKind::encoder) return {s.size() - 1};
+    if (!c.can.fill_masks) return {s.size() - 1};
     std::vector<int> out;
     for (int i = 0; i < s.size(); ++i)
         if (s.ids[static_cast<size_t>(i)] == c.mask_id) out.push_back(i);
@@ -96,7 +96,7 @@ std::vector<std::string> token_labels(const Trace& trace, int stack) {
 }
 
 std::string prediction_label(const Model& model, int id) {
-    if (model.config.kind == ModelKind::vision) return model.config.vision.labels[static_cast<size_t>(id)];
+    if (model.config.can.read_image) return model.config.vision.labels[static_cast<size_t>(id)];
     const std::string label = model.tokenizer ? token_label(*model.target_tokenizer(), id) : "";
     return label.empty() ? "#" + std::to_string(id) : label;  // logits may have rows that no token has
 }

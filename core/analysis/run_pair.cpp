@@ -1,4 +1,3 @@
-
 #include "analysis/run_pair.h"
 
 #include <algorithm>
@@ -77,17 +76,14 @@ bool same_tokens(const ModelConfig& c, int a, int b) {
 }
 
 /// How far every head of B that reads the same tokens is from one of A.
-Result<std::vector<float> > distances_from(const Trace& a, int block, int head, const Trace& b, int block_b,
-                                           const BlockPairs& pairs, ThreadPool& pool,
-                                           const CancelFlag* cancel) {
+Result<PerHead<float>> distances_from(const Trace& a, int block, int head, const Trace& b, int block_b,
+                                      const BlockPairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
-    std::vector<float> out(static_cast<size_t>(c.head_count()), kNone);
+    PerHead<float> out(c, kNone);
     const CancelScope scope(pool, cancel);
-    pool.run(static_cast<int>(out.size()), [&](int i) {
-        const AttentionHead there = c.head_at(static_cast<size_t>(i));
+    for_heads(c, pool, [&](AttentionHead there) {
         if (same_tokens(c, block_b, there.block))
-            out[static_cast<size_t>(i)] =
-                head_distance(a, block, head, b, there.block, there.head, pairs, cancel);
+            out[there] = head_distance(a, block, head, b, there.block, there.head, pairs, cancel);
     });
     return out;
 }

@@ -53,8 +53,7 @@ struct HeadPair {
     PairedMap map;                // [queries, keys], weights
     TokenPairs texts;             // tokens of the first stacks, whatever the heads read
     std::vector<float> by_query;  // divergence of A and B, row by row; NaN where one of them has no such row
-    std::vector<float>
-        distances;  // by ModelConfig::head_index, NaN where they cannot be compared; see `each_to_itself`
+    PerHead<float> distances;     // of B's heads, NaN where they cannot be compared; see `each_to_itself`
     bool each_to_itself =
         false;  // distances of each head from the same one of B, not of all heads of B from A's
 };

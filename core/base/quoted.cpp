@@ -1,5 +1,7 @@
 #include "base/quoted.h"
 
+#include <cstdio>
+
 #include "base/utf8.h"
 
 namespace headlight {
@@ -29,5 +31,15 @@ std::string shortened(std::string_view text, size_t max) {
 }
 
 std::string in_quotes(std::string_view text) { return "\"" + shortened(text) + "\""; }
+
+std::string decimals(double value, int digits) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    std::string out(text);
+    if (out[0] == '-' && out.find_first_not_of("-0.") == std::string::npos)
+        out.erase(0, 1);  // less than the digits can say is no negative number
+    if (out[0] == '-') out.replace(0, 1, "−");
+    return out;
+}
 
 }  // namespace headlight

@@ -20,4 +20,7 @@ std::string shortened(std::string_view text, size_t max = 90);
 /// repeats at most 200 characters.
 std::string in_quotes(std::string_view text);
 
+/// A number with so many decimals and U+2212 for minus.
+std::string decimals(double value, int digits);
+
 }  // namespace headlight

@@ -11,7 +11,7 @@ namespace headlight {
 std::span<const FigureKind> figure_kinds() {
     static const FigureKind table[] = {
         {"heads", "every head as a thumbnail, layers down and heads across", heads_figure},
-        {"head", "one head, with token labels and exact colour bar", head_figure},
+        {"head", "one head, with token labels and exact color bar", head_figure},
     };
     return table;
 }
@@ -32,16 +32,6 @@ int label_step(double cell, double apart) {
     for (int decade = 1;; decade *= 10)
         for (const int k : {1, 2, 5})
             if (cell * k * decade >= apart) return k * decade;
-}
-
-std::string decimals(double value, int digits) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    std::string out(text);
-    if (out[0] == '-' && out.find_first_not_of("-0.") == std::string::npos)
-        out.erase(0, 1);  // less than the digits can say is no negative number
-    if (out[0] == '-') out.replace(0, 1, "−");
-    return out;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/head_stats.h"
+#include "base/quoted.h"
 #include "figure/canvas.h"
 #include "figure/style.h"
 #include "trace/trace.h"
@@ -67,8 +68,5 @@ void draw_color_bar(Canvas& canvas, double x, double y, double height, const Fig
 
 /// Draw every how many labels so that they stand `apart`: 1, 2, 5, 10, 20, …
 int label_step(double cell, double apart);
-
-/// A number with so many decimals and U+2212 for minus.
-std::string decimals(double value, int digits);
 
 }  // namespace headlight

@@ -25,7 +25,7 @@ Grid whole_grid(const ModelConfig& c) {
     Grid g{c.blocks(), c.max_heads(), {}, {}, {}};
     for (int block = 0; block < c.blocks(); ++block) {
         for (int head = 0; head < g.across; ++head)
-            g.heads.push_back(c.has_head({block, head}) ? std::optional(c.head_index(block, head))
+            g.heads.push_back(c.has_head({block, head}) ? std::optional(c.head_index({block, head}))
                                                         : std::nullopt);
         g.row_names.push_back(block_name(c, block));
     }
@@ -37,7 +37,7 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     std::istringstream parts(wanted);
     for (std::string part; std::getline(parts, part, ',');) {
         TRY(const AttentionHead named, parse_head(c, part, "--only-heads"));
-        g.heads.push_back(c.head_index(named.block, named.head));
+        g.heads.push_back(c.head_index(named));
         g.names.push_back(head_name(c, named.block, named.head));
     }
     return g;

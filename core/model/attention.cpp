@@ -15,10 +15,9 @@ namespace {
 
 constexpr int kQueryBlock = 64;
 
-/// The keys that a block of one head's queries needs: those it may weigh, or all where its pattern was
-/// frozen.
+/// The keys that a block of one head's queries needs: those it may weigh, or all where weights are given.
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
-    if (rule.change(head) && rule.change(head)->frozen) return {0, rule.mask.keys};
+    if (rule.given_pattern(head)) return {0, rule.mask.keys};
     return rule.mask_of(head).weighed(first, last);
 }
 
@@ -127,21 +126,19 @@ void hardmax(MatrixRef pattern) {
 /// Scores of the queries from `first` and the keys from `first_key` on, with a person's changes, to rows of
 /// the pattern.
 void finish_pattern(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
-    const HeadRule* change = rule.change(head);
-    const MaskPlan& mask = rule.mask_of(head);
-    if (!change) return masked_softmax(mask, first, first_key, scores);
-    if (std::isinf(change->temperature))
+    const float temperature = rule.change(head) ? rule.change(head)->temperature : 1;
+    if (std::isinf(temperature))
         scores.setZero();
-    else if (change->temperature > 0 && change->temperature != 1)
-        scores /= change->temperature;
-    masked_softmax(mask, first, first_key, scores);
-    if (change->temperature == 0) hardmax(scores);
-    const Index frozen =
-        change->frozen ? std::clamp<Index>(change->frozen->rows() - first, 0, scores.rows()) : 0;
-    if (frozen == 0) return;
-    const Index width = std::clamp<Index>(change->frozen->cols() - first_key, 0, scores.cols());
-    scores.topRows(frozen).setZero();
-    scores.topLeftCorner(frozen, width) = change->frozen->block(first, first_key, frozen, width);
+    else if (temperature > 0 && temperature != 1)
+        scores /= temperature;
+    masked_softmax(rule.mask_of(head), first, first_key, scores);
+    if (temperature == 0) hardmax(scores);
+    const Matrix* given = rule.given_pattern(head);
+    const Index rows = given ? std::clamp<Index>(given->rows() - first, 0, scores.rows()) : 0;
+    if (rows == 0) return;
+    const Index width = std::clamp<Index>(given->cols() - first_key, 0, scores.cols());
+    scores.topRows(rows).setZero();
+    scores.topLeftCorner(rows, width) = given->block(first, first_key, rows, width);
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "base/check.h"
 #include "base/matrix.h"
 #include "base/threads.h"
-#include "model/config.h"
 #include "model/mask.h"
+#include "model/model.h"
 
 namespace headlight {
 
@@ -17,7 +18,6 @@ struct PositionBias {
     Matrix by_key;       // [heads, keys]: ALiBi's slope · key position (Press et al. 2022)
     Matrix by_distance;  // [heads, queries + keys − 1]: T5's, entry key − query + queries − 1 (Raffel et al.
                          // 2020)
-
     /// Adds to scores[rows, keys] of one head, for queries from `first` and keys from `first_key` on.
     void add(int head, int first, int first_key, MatrixRef scores) const;
 };
@@ -29,6 +29,13 @@ int bucket_of(const RelativeBuckets& buckets, int apart, bool causal);
 PositionBias alibi_bias(int heads, int keys);
 /// table: [buckets, heads]. Without `causal` keys on both sides have buckets of their own.
 PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n);
+
+/// Patterns that a trace file holds: nothing is computed, whatever the mask says.
+struct RecordedPatterns {
+    std::vector<Matrix> heads;  // [queries, keys] each
+};
+/// Where a block's patterns come from: computed from q and k under the rule, or recorded.
+using PatternSource = std::variant<std::monostate, RecordedPatterns>;
 
 /// What a person changed of one head.
 struct HeadRule {
@@ -43,6 +50,7 @@ struct HeadRule {
     std::shared_ptr<const Matrix>
         frozen;  // [queries, keys], in place of the pattern; rows beyond it are computed
     enum class Z { kept, zero, mean } z = Z::kept;
+    bool rests_on_every_query = false;  // its z depends on later queries too
 };
 
 /// Everything that turns one block's q and k into its patterns.
@@ -52,6 +60,8 @@ struct AttentionRule {
     float scale = 1;
     float cap = 0;                // soft cap: cap · tanh(score / cap); 0: none
     int heads = 1, kv_heads = 1;  // query head h reads key/value head h / (heads / kv_heads)
+
+    PatternSource source;
 
     std::vector<HeadRule> changed;  // per head; empty where nothing was changed
     bool skipped = false;           // the block adds nothing
@@ -65,12 +75,19 @@ struct AttentionRule {
         return change(head) && change(head)->mask ? *change(head)->mask : mask;
     }
     /// From the first to the last key that the row of a query may weigh: what the mask of the head says, all
-    /// where the pattern is frozen.
+    /// where its weights are given.
     KeyRange weighed(int head, int query) const {
-        return freezes(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query);
+        return is_given(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query);
     }
-    bool freezes(int head, int query) const {
-        return change(head) && change(head)->frozen && query < change(head)->frozen->rows();
+    bool is_recorded() const { return std::holds_alternative<RecordedPatterns>(source); }
+    /// The weights of a head's first queries that are not computed: recorded, or frozen by a person; or null.
+    const Matrix* given_pattern(int head) const {
+        if (change(head) && change(head)->frozen) return change(head)->frozen.get();
+        return is_recorded() ? &std::get<RecordedPatterns>(source).heads[static_cast<size_t>(head)] : nullptr;
+    }
+    bool is_given(int head, int query) const {
+        const Matrix* given = given_pattern(head);
+        return given && query < given->rows();
     }
     bool has_bias() const { return bias.by_key.size() || bias.by_distance.size(); }
     int kv_head(int head) const { return head / (heads / kv_heads); }

@@ -1,88 +1,27 @@
 #include "model/change.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <tuple>
 
 #include "base/quoted.h"
+#include "model/attention.h"
+#include "model/change_place.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr ChangeRow kAblations[] = {
-    {ChangeKind::zero, "zero", "its z is 0"},
-    {ChangeKind::mean, "mean", "its z is the mean over the positions"},
-    {ChangeKind::uniform, "uniform", "it attends to all allowed keys alike"},
-    {ChangeKind::hard, "hard", "it attends to its heaviest key alone"},
-    {ChangeKind::keep, "keep", "the other heads of its layer are taken away"}};
-
-constexpr std::pair<Blocks, const char*> kBlocks[] = {
-    {Blocks::encoder, "encoder"}, {Blocks::decoder, "decoder"}, {Blocks::cross, "cross"}, {Blocks::all, "*"}};
-
-bool within(Blocks blocks, const ModelConfig& c, int block) {
-    const AttentionKind kind = c.block(block).kind;
-    switch (blocks) {
-        case Blocks::usual:
-            return kind != AttentionKind::cross;
-        case Blocks::encoder:
-            return kind == AttentionKind::encoder;
-        case Blocks::decoder:
-            return kind == AttentionKind::decoder;
-        case Blocks::cross:
-            return kind == AttentionKind::cross;
-        case Blocks::all:
-            return true;
-    }
-    return false;
-}
+constexpr const char* kNoPlace =
+    "there is no such place behind the @: write a head (@2.0), a layer (@2), a kind (@encoder, @decoder, "
+    "@cross) that the model has, or @*.";
+constexpr const char* kEveryKind =
+    "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, "
+    "freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.";
 
 Error unusable(const std::string& text, const std::string& helps) {
     return Error{"The change " + in_quotes(text) + " cannot be used; " + helps};
-}
-
-/// The number of a layer's attention block, or −1: "3", "encoder.0", "cross.1".
-int find_block(const ModelConfig& c, const std::string& layer) {
-    for (int block = 0; block < c.blocks(); ++block)
-        if (const std::string path = block_path(c, block); path == layer || path == "decoder." + layer)
-            return block;
-    return -1;
-}
-
-/// Where a change is: "3.5", "cross.0.2", "3", "cross.0", "cross", "*"; false where there is no such place.
-bool read_place(const ModelConfig& c, const std::string& text, Change& change) {
-    for (const auto& [blocks, name] : kBlocks) {
-        if (text != name) continue;
-        change.blocks = blocks;
-        for (int block = 0; block < c.blocks(); ++block)
-            if (within(blocks, c, block)) return true;
-        return false;
-    }
-    change.block = find_block(c, text);
-    if (change.block >= 0) return true;
-    const auto head = parse_head(c, text, "");
-    if (!head) return false;
-    std::tie(change.block, change.head) = std::pair{head->block, head->head};
-    return true;
-}
-
-std::string place_name(const ModelConfig& c, const Change& change) {
-    if (change.block >= 0)
-        return "@" +
-               (change.head < 0 ? block_path(c, change.block) : head_path(c, change.block, change.head));
-    for (const auto& [blocks, name] : kBlocks)
-        if (blocks == change.blocks) return std::string("@") + name;
-    return "";
-}
-
-/// Takes "@L.H" off the end; true where there is none or the place exists.
-bool take_place(const ModelConfig& c, std::string& text, Change& change) {
-    const size_t at = text.find('@');
-    if (at == std::string::npos) return true;
-    const bool read = read_place(c, text.substr(at + 1), change);
-    text.erase(at);
-    return read;
 }
 
 std::string short_number(float value) {
@@ -91,49 +30,199 @@ std::string short_number(float value) {
     return text;
 }
 
-template <class Number>
-bool read_number(const std::string& text, Number& value) {
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    return read.ec == std::errc() && read.ptr == text.data() + text.size();
+// ---- What is read behind the colon.
+template <ChangeKind kind>
+Result<Change> parse_ablated(const ModelConfig& c, const std::string&, const std::string& rest) {
+    TRY(const AttentionHead head, parse_head(c, rest, "--ablate"));
+    Change change;
+    change.kind = kind;
+    std::tie(change.block, change.head) = std::pair{head.block, head.head};
+    return change;
 }
 
-/// Of a position in a text, below a million.
-bool read_position(const std::string& text, int& position) {
-    return read_number(text, position) && text[0] != '-' && position < 1'000'000;
+template <ChangeKind kind>
+Result<Change> parse_skip(const ModelConfig& c, const std::string& text, const std::string& rest) {
+    Change change;
+    change.kind = kind;
+    change.block = find_block(c, rest);
+    if (change.block < 0) return unusable(text, "there is no such layer.");
+    return change;
 }
 
-/// "16", or where several may be named "3-5", "16.." and "*" too: the first and how many.
-bool read_span(const std::string& text, bool several, int& first, int& count) {
-    if (read_position(text, first)) return true;
-    if (!several) return false;
-    const bool open = text.size() > 2 && text.compare(text.size() - 2, 2, "..") == 0;
-    if (open || text == "*") {
-        first = 0;
-        count = kToEnd;
-        return text == "*" || read_position(text.substr(0, text.size() - 2), first);
-    }
-    const size_t dash = text.find('-');
-    int last = 0;
-    if (dash == std::string::npos || !read_position(text.substr(0, dash), first) ||
-        !read_position(text.substr(dash + 1), last) || last < first)
-        return false;
-    count = last - first + 1;
-    return true;
+Result<Change> parse_freeze(const ModelConfig& c, const std::string& text, const std::string& rest) {
+    Change change;
+    change.kind = ChangeKind::freeze;
+    const size_t equals = rest.find('=');
+    const auto head = parse_head(c, rest.substr(0, equals), "--change");
+    if (equals == std::string::npos || equals + 1 == rest.size() || !head)
+        return unusable(text, "write freeze:L.H=TEXT with a head that the model has.");
+    change.from = rest.substr(equals + 1);
+    std::tie(change.block, change.head) = std::pair{head->block, head->head};
+    return change;
 }
 
-bool read_pair(const std::string& text, bool several, Change& change) {
-    const size_t arrow = text.find('>');
-    return arrow != std::string::npos &&
-           read_span(text.substr(0, arrow), several, change.query, change.queries) &&
-           read_span(text.substr(arrow + 1), several, change.key, change.keys);
+Result<Change> parse_score(const ModelConfig& c, const std::string& text, const std::string& rest) {
+    Change change;
+    change.kind = ChangeKind::score;
+    const size_t equals = rest.find('=');
+    const bool number = equals != std::string::npos && read_number(rest.substr(equals + 1), change.value) &&
+                        std::abs(change.value) <= kLargestScore;
+    if (!number) return unusable(text, "write score:QUERY>KEY@L.H=NUMBER with a number from -1e30 to 1e30.");
+    std::string cells = rest.substr(0, equals);
+    if (!take_place(c, cells, change)) return unusable(text, kNoPlace);
+    if (!read_cells(cells, false, change)) return unusable(text, "write score:QUERY>KEY@L.H=NUMBER.");
+    return change;
 }
 
-std::string span_name(int first, int count) {
-    if (count == kToEnd) return first == 0 ? "*" : std::to_string(first) + "..";
-    return std::to_string(first) + (count > 1 ? "-" + std::to_string(first + count - 1) : "");
+template <ChangeKind kind>
+Result<Change> parse_painted(const ModelConfig& c, const std::string& text, const std::string& rest) {
+    Change change;
+    change.kind = kind;
+    std::string cells = rest;
+    if (!take_place(c, cells, change)) return unusable(text, kNoPlace);
+    if (!read_cells(cells, true, change))
+        return unusable(text,
+                        "write QUERY>KEY: 16>10, 3-5>9 for several, 16..>0 for 16 and later, *>0 for all.");
+    return change;
 }
+
+Result<Change> parse_tempered(const ModelConfig& c, const std::string& text, const std::string& rest) {
+    Change change;
+    change.kind = ChangeKind::temperature;
+    std::string number = rest;
+    if (!take_place(c, number, change)) return unusable(text, kNoPlace);
+    if (change.blocks == Blocks::all) change.blocks = Blocks::usual;
+    TRY(change.value, parse_temperature(number));
+    return change;
+}
+
+// ---- How it is spelled.
+std::string spell_ablated(const ModelConfig& c, const Change& change) {
+    return head_path(c, change.block, change.head);
+}
+std::string spell_block(const ModelConfig& c, const Change& change) { return block_path(c, change.block); }
+std::string spell_painted(const ModelConfig& c, const Change& change) {
+    return cells_name(change) + place_name(c, change);
+}
+std::string spell_score(const ModelConfig& c, const Change& change) {
+    return cells_name(change) + place_name(c, change) + "=" + short_number(change.value);
+}
+std::string spell_tempered(const ModelConfig& c, const Change& change) {
+    return short_number(change.value) + place_name(c, change);
+}
+std::string spell_freeze(const ModelConfig& c, const Change& change) {
+    return head_path(c, change.block, change.head) + "=" + change.from;
+}
+
+// ---- How people read it.
+std::string where(const ModelConfig& c, const Change& change) {
+    constexpr const char* kPlaces[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};
+    if (change.block < 0) return kPlaces[static_cast<int>(change.blocks)];
+    return " in " + (change.head < 0 ? block_name(c, change.block) : head_name(c, change.block, change.head));
+}
+
+std::string span_label(const std::vector<std::string>& labels, int first, int count) {
+    const std::string number = std::to_string(first);
+    if (count == kToEnd) return first == 0 ? "all" : number + "–";
+    if (count > 1) return number + "–" + std::to_string(first + count - 1);
+    return first >= 0 && first < static_cast<int>(labels.size())
+               ? labels[static_cast<size_t>(first)] + " " + number
+               : "#" + number;
+}
+
+std::string cells_label(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
+    return span_label(tokens.queries, change.query, change.queries) + " → " +
+           span_label(tokens.keys, change.key, change.keys) + where(c, change);
+}
+
+template <ChangeKind kind>
+std::string label_ablated(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    return head_name(c, change.block, change.head) + " " + change_row(kind).name;
+}
+std::string label_keep(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    return "keep only " + head_name(c, change.block, change.head);
+}
+std::string label_tempered(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    return "temperature " + decimals(static_cast<double>(change.value), 2) + where(c, change);
+}
+std::string label_mask(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
+    return "mask " + cells_label(c, change, tokens);
+}
+std::string label_unmask(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
+    return "unmask " + cells_label(c, change, tokens);
+}
+std::string label_score(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
+    return cells_label(c, change, tokens) + " = " + decimals(static_cast<double>(change.value), 2);
+}
+std::string label_freeze(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    const bool long_text = change.from.size() > 24;
+    return "pattern" + where(c, change) + " of “" + change.from.substr(0, 24) + (long_text ? "…”" : "”");
+}
+std::string label_skip_attention(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    return "skip attention " + block_name(c, change.block);
+}
+std::string label_skip_mlp(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    return "skip MLP " + block_name(c, change.block);
+}
+
+// ---- What it does to a head's rule.
+void make_zero(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::zero; }
+void make_mean(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::mean; }
+void make_uniform(const Change&, const MaskPlan&, HeadRule& head) {
+    head.temperature = std::numeric_limits<float>::infinity();
+}
+void make_hard(const Change&, const MaskPlan&, HeadRule& head) { head.temperature = 0; }
+void temper(const Change& change, const MaskPlan&, HeadRule& head) { head.temperature = change.value; }
+void freeze(const Change& change, const MaskPlan&, HeadRule& head) { head.frozen = change.pattern; }
+void edit_score(const Change& change, const MaskPlan& mask, HeadRule& head) {
+    const bool on_grid = change.query >= 0 && change.query < static_cast<int>(mask.visible.size()) &&
+                         change.key >= 0 && change.key < mask.keys;
+    if (on_grid) head.scores.push_back({change.query, change.key, change.value});
+}
+
+using Kind = ChangeKind;
+using Target = ChangeTarget;
+
+// In the order of ChangeKind; those that ablate a head stand first.
+constexpr ChangeRow kChanges[] = {
+    {Kind::zero, Target::head, "zero", nullptr, "its z is 0", true, parse_ablated<Kind::zero>, spell_ablated,
+     label_ablated<Kind::zero>, make_zero, false},
+    {Kind::mean, Target::head, "mean", nullptr, "its z is the mean over the positions", true,
+     parse_ablated<Kind::mean>, spell_ablated, label_ablated<Kind::mean>, make_mean, true},
+    {Kind::uniform, Target::head, "uniform", nullptr, "it attends to all allowed keys alike", true,
+     parse_ablated<Kind::uniform>, spell_ablated, label_ablated<Kind::uniform>, make_uniform, false},
+    {Kind::hard, Target::head, "hard", nullptr, "it attends to its strongest key alone", true,
+     parse_ablated<Kind::hard>, spell_ablated, label_ablated<Kind::hard>, make_hard, false},
+    {Kind::keep, Target::head, "keep", nullptr, "the other heads of its layer are removed", true,
+     parse_ablated<Kind::keep>, spell_ablated, label_keep, make_zero, false},
+    {Kind::temperature, Target::head, "temperature", nullptr, "scores are divided by it before the softmax",
+     false, parse_tempered, spell_tempered, label_tempered, temper, false},
+    {Kind::mask, Target::cells, "mask", "forbid", "these queries do not see these keys", false,
+     parse_painted<Kind::mask>, spell_painted, label_mask, nullptr, false},
+    {Kind::unmask, Target::cells, "unmask", "allow", "these queries see these keys", false,
+     parse_painted<Kind::unmask>, spell_painted, label_unmask, nullptr, false},
+    {Kind::score, Target::head, "score", nullptr, "a score is replaced", false, parse_score, spell_score,
+     label_score, edit_score, false},
+    {Kind::freeze, Target::head, "freeze", nullptr, "its pattern is that of another text", false,
+     parse_freeze, spell_freeze, label_freeze, freeze, false},
+    {Kind::skip_attention, Target::attention, "skip-attention", nullptr, "the block adds nothing", false,
+     parse_skip<Kind::skip_attention>, spell_block, label_skip_attention, nullptr, false},
+    {Kind::skip_mlp, Target::mlp, "skip-mlp", nullptr, "the layer's MLP adds nothing", false,
+     parse_skip<Kind::skip_mlp>, spell_block, label_skip_mlp, nullptr, false},
+};
 
 }  // namespace
+
+std::span<const ChangeRow> change_rows() { return kChanges; }
+const ChangeRow& change_row(ChangeKind kind) { return kChanges[static_cast<size_t>(kind)]; }
+
+std::span<const ChangeRow> ablations() {
+    size_t count = 0;
+    while (kChanges[count].ablates) ++count;
+    return std::span(kChanges).first(count);
+}
+
+bool Change::paints() const { return change_row(kind).target == ChangeTarget::cells; }
 
 bool Change::concerns(const ModelConfig& c, int of_block) const {
     if (block >= 0) return block == of_block;
@@ -146,22 +235,6 @@ bool Change::concerns(const ModelConfig& c, int of_block, int of_head) const {
     return kind == ChangeKind::keep ? head != of_head : head < 0 || head == of_head;
 }
 
-std::span<const ChangeRow> ablations() { return kAblations; }
-
-Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
-    const size_t colon = text.find(':');
-    const std::string how = colon == std::string::npos ? "zero" : text.substr(colon + 1);
-    TRY(const AttentionHead place, parse_head(c, text.substr(0, colon), "--ablate"));
-    Change change;
-    std::tie(change.block, change.head) = std::pair{place.block, place.head};
-    for (const ChangeRow& row : kAblations)
-        if (how == row.name) {
-            change.kind = row.kind;
-            return change;
-        }
-    return unusable(text, "write zero, mean, uniform, hard or keep behind the colon.");
-}
-
 Result<float> parse_temperature(const std::string& text) {
     float value = 0;
     if (read_number(text, value) &&
@@ -171,107 +244,34 @@ Result<float> parse_temperature(const std::string& text) {
                  " cannot be used; write 0 (hard), a number from 1e-6 to 1e30, or inf (uniform)."};
 }
 
-namespace {
-
-constexpr const char* kNoPlace =
-    "there is no such place behind the @: write a head (@2.0), a layer (@2), a kind (@encoder, @decoder, "
-    "@cross) that the model has, or @*.";
-constexpr const char* kEveryKind =
-    "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, "
-    "freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.";
-
-Result<Change> parse_skip(const ModelConfig& c, const std::string& text, ChangeKind kind,
-                          const std::string& layer) {
-    Change change;
-    change.kind = kind;
-    change.block = find_block(c, layer);
-    if (change.block < 0) return unusable(text, "there is no such layer.");
-    return change;
+Result<Change> parse_ablation(const ModelConfig& c, const std::string& text) {
+    const size_t colon = text.find(':');
+    const std::string how = colon == std::string::npos ? "zero" : text.substr(colon + 1);
+    TRY_STATUS(parse_head(c, text.substr(0, colon), "--ablate"));
+    for (const ChangeRow& row : ablations())
+        if (how == row.name) return row.parse(c, text, text.substr(0, colon));
+    return unusable(text, "write zero, mean, uniform, hard or keep behind the colon.");
 }
-
-Result<Change> parse_freeze(const ModelConfig& c, const std::string& text, const std::string& rest) {
-    Change change;
-    change.kind = ChangeKind::freeze;
-    const size_t equals = rest.find('=');
-    const auto place = parse_head(c, rest.substr(0, equals), "--change");
-    if (equals == std::string::npos || equals + 1 == rest.size() || !place)
-        return unusable(text, "write freeze:L.H=TEXT with a head that the model has.");
-    change.from = rest.substr(equals + 1);
-    std::tie(change.block, change.head) = std::pair{place->block, place->head};
-    return change;
-}
-
-Result<Change> parse_score(const ModelConfig& c, const std::string& text, std::string rest) {
-    Change change;
-    change.kind = ChangeKind::score;
-    const size_t equals = rest.find('=');
-    const bool number = equals != std::string::npos && read_number(rest.substr(equals + 1), change.value) &&
-                        std::abs(change.value) <= kLargestScore;
-    if (!number) return unusable(text, "write score:QUERY>KEY@L.H=NUMBER with a number from -1e30 to 1e30.");
-    rest.erase(equals);
-    if (!take_place(c, rest, change)) return unusable(text, kNoPlace);
-    if (!read_pair(rest, false, change)) return unusable(text, "write score:QUERY>KEY@L.H=NUMBER.");
-    return change;
-}
-
-Result<Change> parse_painted(const ModelConfig& c, const std::string& text, ChangeKind kind,
-                             std::string rest) {
-    Change change;
-    change.kind = kind;
-    if (!take_place(c, rest, change)) return unusable(text, kNoPlace);
-    if (!read_pair(rest, true, change))
-        return unusable(text,
-                        "write QUERY>KEY: 16>10, 3-5>9 for several, 16..>0 for 16 and later, *>0 for all.");
-    return change;
-}
-
-}  // namespace
 
 Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
     const size_t colon = text.find(':');
-    const std::string name = text.substr(0, colon);
-    std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+    const std::string name = text.substr(0, colon),
+                      rest = colon == std::string::npos ? "" : text.substr(colon + 1);
     if (name == "ablate") return parse_ablation(c, rest);
-    if (name == "skip-attention") return parse_skip(c, text, ChangeKind::skip_attention, rest);
-    if (name == "skip-mlp") return parse_skip(c, text, ChangeKind::skip_mlp, rest);
-    if (name == "freeze") return parse_freeze(c, text, rest);
-    if (name == "score") return parse_score(c, text, rest);
-    if (name == "mask" || name == "forbid") return parse_painted(c, text, ChangeKind::forbid, rest);
-    if (name == "unmask" || name == "allow") return parse_painted(c, text, ChangeKind::allow, rest);
-    if (name != "temperature") return unusable(text, kEveryKind);
-    Change change;
-    change.kind = ChangeKind::temperature;
-    if (!take_place(c, rest, change)) return unusable(text, kNoPlace);
-    if (change.blocks == Blocks::all) change.blocks = Blocks::usual;
-    TRY(change.value, parse_temperature(rest));
-    return change;
+    for (const ChangeRow& row : kChanges)
+        if (!row.ablates && (name == row.name || (row.alias && name == row.alias)))
+            return row.parse(c, text, rest);
+    return unusable(text, kEveryKind);
 }
 
 std::string change_name(const ModelConfig& c, const Change& change) {
-    const std::string pair =
-        span_name(change.query, change.queries) + ">" + span_name(change.key, change.keys);
-    switch (change.kind) {
-        case ChangeKind::temperature:
-            return "temperature:" + short_number(change.value) + place_name(c, change);
-        case ChangeKind::forbid:
-            return "mask:" + pair + place_name(c, change);
-        case ChangeKind::allow:
-            return "unmask:" + pair + place_name(c, change);
-        case ChangeKind::score:
-            return "score:" + pair + place_name(c, change) + "=" + short_number(change.value);
-        case ChangeKind::freeze:
-            return "freeze:" + head_path(c, change.block, change.head) + "=" + change.from;
-        case ChangeKind::skip_attention:
-            return "skip-attention:" + block_path(c, change.block);
-        case ChangeKind::skip_mlp:
-            return "skip-mlp:" + block_path(c, change.block);
-        default:
-            break;
-    }
-    for (const ChangeRow& row : kAblations)
-        if (row.kind == change.kind)
-            return "ablate:" + head_path(c, change.block, change.head) + ":" + row.name;
-    return "";
+    const ChangeRow& row = change_row(change.kind);
+    const std::string spelled = row.spell(c, change);
+    return row.ablates ? "ablate:" + spelled + ":" + row.name : row.name + (":" + spelled);
+}
+
+std::string change_label(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
+    return change_row(change.kind).label(c, change, tokens);
 }
 
 }  // namespace headlight

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "base/matrix.h"
-#include "model/config.h"
+#include "model/heads.h"
 
 namespace headlight {
 
+struct HeadRule;  // model/attention.h
+struct MaskPlan;
+
+/// In the order of the table of changes (change.cpp).
 enum class ChangeKind {
     zero,
     mean,
@@ -18,13 +22,16 @@ enum class ChangeKind {
     hard,
     keep,
     temperature,
-    forbid,
-    allow,
+    mask,
+    unmask,
     score,
     freeze,
     skip_attention,
     skip_mlp
 };
+
+/// What a kind of change acts on: a head's rule, cells painted onto its mask, or a whole part of a layer.
+enum class ChangeTarget { head, cells, attention, mlp };
 
 /// Which attention blocks a change concerns that names no single one. usual: a temperature every block;
 /// anything else every self-attention block, because its cells are those of one text.
@@ -41,26 +48,47 @@ inline constexpr float kLargestScore = 1e30f, kMinTemperature = 1e-6f;
 struct Change {
     ChangeKind kind = ChangeKind::zero;
     int block = -1, head = -1;
-    int query = -1, key = -1;               // of forbid, allow and score
+    int query = -1, key = -1;               // of mask, unmask and score
     float value = 0;                        // temperature (0: hard, infinite: uniform), or the score
     std::shared_ptr<const Matrix> pattern;  // freeze: [queries, keys]; none: the head is left as it is
     std::string from;                       // freeze: the text whose pattern it is, where it comes from one
-    int queries = 1, keys = 1;  // of forbid and allow: rows and columns of the rectangle that begins at
+    int queries = 1, keys = 1;  // of mask and unmask: rows and columns of the rectangle that begins at
                                 // query, key; kToEnd: all from there on
     Blocks blocks = Blocks::usual;
 
     bool operator==(const Change&) const = default;
     bool concerns(const ModelConfig& config, int of_block) const;
     bool concerns(const ModelConfig& config, int of_block, int of_head) const;
-    bool paints() const { return kind == ChangeKind::forbid || kind == ChangeKind::allow; }
+    bool paints() const;  // cells, onto masks
 };
 
-/// A row of the table of changes to a head.
+/// What people read in place of numbers: the labels of the block's queries and keys.
+struct ChangeTokens {
+    const std::vector<std::string>&queries, &keys;
+};
+
+/// A row of the table of changes: the only place to add one.
 struct ChangeRow {
     ChangeKind kind;
-    const char* name;  // behind the colon of --ablate
-    const char* help;
+    ChangeTarget target;
+    const char* name;   // before the colon of --change; of an ablation behind "ablate:L.H:"
+    const char* alias;  // an older spelling; null: none
+    const char* help;   // what it does, for people
+    bool ablates;       // a head is ablated: --ablate reads it too
+    /// What stands behind the colon; `text` is the whole, for errors.
+    Result<Change> (*parse)(const ModelConfig& config, const std::string& text, const std::string& rest);
+    /// The inverse.
+    std::string (*spell)(const ModelConfig& config, const Change& change);
+    /// For people: "cat 3 → The 0 in 2.0".
+    std::string (*label)(const ModelConfig& config, const Change& change, const ChangeTokens& tokens);
+    /// What it does to the rule of a head that it concerns; null where the target is no head.
+    void (*apply)(const Change& change, const MaskPlan& mask, HeadRule& head);
+    /// Whether every query then rests on all others, also on later ones: trace/reuse keeps no row of it.
+    bool rests_on_every_query;
 };
+std::span<const ChangeRow> change_rows();
+const ChangeRow& change_row(ChangeKind kind);
+/// The rows that ablate a head.
 std::span<const ChangeRow> ablations();
 
 /// "3.5", "3.5:mean", "cross.0.2:hard", "3.5:keep": a head and how it is ablated (zero where nothing is
@@ -80,5 +108,7 @@ Result<Change> parse_change(const ModelConfig& config, const std::string& text);
 
 /// As parse_change reads it; a frozen pattern that comes from no text has no spelling.
 std::string change_name(const ModelConfig& config, const Change& change);
+/// As people read it.
+std::string change_label(const ModelConfig& config, const Change& change, const ChangeTokens& tokens);
 
 }  // namespace headlight

@@ -1,7 +1,5 @@
 #include "model/config.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/quoted.h"
@@ -10,100 +8,11 @@
 
 namespace headlight {
 
-float ModelConfig::score_scale(const StackConfig& stack, int layer) const {
-    const float base = scale > 0 ? scale : 1.0f / std::sqrt(static_cast<float>(stack.d_head));
-    return scale_by_layer ? base / static_cast<float>(layer + 1) : base;
-}
-
-int ModelConfig::layers() const {
-    int count = 0;
-    for (const auto& s : stacks) count += s.layers;
-    return count;
-}
-
-int ModelConfig::blocks() const { return layers() + (decoder().cross ? decoder().layers : 0); }
-
-int ModelConfig::max_heads() const {
-    int max = 0;
-    for (const auto& s : stacks) max = std::max(max, s.heads);
-    return max;
-}
-
-size_t ModelConfig::head_index(int block, int head) const {
-    const int first =
-        std::min(block, stacks.front().layers);  // the blocks behind them have the second stack's heads
-    return static_cast<size_t>(first * stacks.front().heads + (block - first) * stacks.back().heads + head);
-}
-
-AttentionHead ModelConfig::head_at(size_t index) const {
-    const int layers = stacks.front().layers, before = layers * stacks.front().heads,
-              i = static_cast<int>(index);
-    if (i < before) return {i / stacks.front().heads, i % stacks.front().heads};
-    return {layers + (i - before) / stacks.back().heads, (i - before) % stacks.back().heads};
-}
-
-std::vector<int> ModelConfig::blocks_of(int stack, int layer) const {
-    const StackConfig& s = stacks[static_cast<size_t>(stack)];
-    const int self = layer + (stack > 0 ? stacks[0].layers : 0);
-    return s.cross ? std::vector{self, self + s.layers} : std::vector{self};
-}
-
-AttentionBlock ModelConfig::block(int index) const {
-    if (stacks.size() == 1) return {AttentionKind::blocks, 0, index};
-    if (index < stacks[0].layers) return {AttentionKind::encoder, 0, index};
-    index -= stacks[0].layers;
-    if (index < stacks[1].layers) return {AttentionKind::decoder, 1, index};
-    return {AttentionKind::cross, 1, index - stacks[1].layers};
-}
-
-std::string per_stack(const ModelConfig& config, int StackConfig::*number) {
-    const int first = config.stacks.front().*number, last = config.stacks.back().*number;
-    return std::to_string(first) + (first == last ? "" : " / " + std::to_string(last));
-}
-
-namespace {
-std::string block_text(const ModelConfig& config, int block, const char* between) {
-    constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
-    const AttentionBlock s = config.block(block);
-    const std::string layer = std::to_string(s.layer);
-    return s.kind == AttentionKind::blocks ? layer
-                                           : kKinds[static_cast<int>(s.kind)] + std::string(between) + layer;
-}
-}  // namespace
-
-std::string block_name(const ModelConfig& config, int block) { return block_text(config, block, " "); }
-std::string block_path(const ModelConfig& config, int block) { return block_text(config, block, "."); }
-
-Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
-                                 const std::string& option) {
-    const size_t dot = text.rfind('.');
-    const std::string layer = text.substr(0, dot),
-                      number = dot == std::string::npos ? "" : text.substr(dot + 1);
-    int head = 0;
-    const auto read = std::from_chars(number.data(), number.data() + number.size(), head);
-    const bool whole =
-        read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
-    const int last = config.blocks() - 1;
-    for (int block = 0; whole && block <= last; ++block)
-        if (const std::string path = block_path(config, block);
-            (path == layer || path == "decoder." + layer) && head < config.heads(block))
-            return AttentionHead{block, head};
-    return Error{"There is no head " + in_quotes(text) + ": heads go from " + head_path(config, 0, 0) +
-                 " to " + head_path(config, last, config.heads(last) - 1) + "; correct " + option + "."};
-}
-
-std::string head_name(const ModelConfig& config, int block, int head) {
-    return block_name(config, block) + "." + std::to_string(head);
-}
-std::string head_path(const ModelConfig& config, int block, int head) {
-    return block_path(config, block) + "." + std::to_string(head);
-}
-
 namespace {
 
 /// What a decoder begins with is read as any token is, so it must be one.
 Status check_first_ids(const ModelConfig& c, const std::string& name) {
-    if (c.kind != ModelKind::encoder_decoder) return success();
+    if (!c.can.write_target) return success();
     for (const auto& [key, id] : {std::pair("decoder_start_token_id", c.start_id),
                                   {"forced_bos_token_id", c.generation.forced_bos_token_id}})
         if (id >= c.decoder().vocab)
@@ -173,7 +82,7 @@ Status parse_generation_config(const Json& root, const std::string& name, Genera
 }
 
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision) {
-    if (!root.is_object()) return Error{name + " describes no pictures; download it again."};
+    if (!root.is_object()) return Error{name + " does not describe images; download it again."};
     const auto triple = [&](const char* key, std::array<float, 3>& out, bool divisor) -> Status {
         const Json* list = json_find(root, or_null(key));
         if (!list) return success();
@@ -192,7 +101,7 @@ Status parse_preprocessor(const Json& root, const std::string& name, VisionConfi
     TRY(const int64_t filter, json_integer(root, or_null("resample"), 2, 0, 5, name));
     if (filter != 2 && filter != 3)
         return Error{name + ": \"resample\" is " + std::to_string(filter) +
-                     "; Headlight resizes pictures bilinearly (2) and bicubically (3), so use a model that "
+                     "; Headlight resizes images bilinearly (2) and bicubically (3), so use a model that "
                      "was trained so."};
     vision.resampling = filter == 3 ? Resampling::bicubic : Resampling::bilinear;
     TRY(const bool rescales, json_boolean(root, or_null("do_rescale"), true, name));
@@ -221,7 +130,7 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
         TRY_STATUS(check_first_ids(config, display_path(writing)));
     }
     const auto pictures = folder / "preprocessor_config.json";
-    if (config.kind == ModelKind::vision && std::filesystem::exists(pictures, ignored)) {
+    if (config.can.read_image && std::filesystem::exists(pictures, ignored)) {
         TRY(const Json description, read_json(pictures));
         TRY_STATUS(parse_preprocessor(description, display_path(pictures), config.vision));
     }

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/quoted.h"
+#include "model/activation.h"
 
 namespace headlight {
 
@@ -34,16 +35,16 @@ float ConfigReader::number(Keys keys, double fallback) {
     const JsonKey key = present(keys);
     const auto value = static_cast<float>(keep(json_number(root_, key, fallback, file_), fallback));
     if (!std::isfinite(value))
-        fail(file_ + ": \"" + key.name +
-             "\" is more than a float32 holds; correct the file or download it again.");
+        fail(file_ + ": " + in_quotes(key.name) +
+             " is more than a float32 holds; correct the file or download it again.");
     return value;
 }
 
 double ConfigReader::positive(const Json& object, JsonKey key, double fallback) {
     const double value = keep(json_number(object, key, fallback, file_), fallback);
     if (const auto stored = static_cast<float>(value); stored > 0 && std::isfinite(stored)) return value;
-    fail(file_ + ": \"" + key.name +
-         "\" must be larger than 0 and within float32; correct the file or download it again.");
+    fail(file_ + ": " + in_quotes(key.name) +
+         " must be larger than 0 and within float32; correct the file or download it again.");
     return fallback;
 }
 
@@ -60,19 +61,13 @@ std::string ConfigReader::text(Keys keys, const std::string& fallback) {
 }
 
 Activation ConfigReader::activation_named(const std::string& label) {
-    constexpr std::pair<const char*, Activation> names[] = {{"gelu", Activation::gelu},
-                                                            {"gelu_new", Activation::gelu_tanh},
-                                                            {"gelu_pytorch_tanh", Activation::gelu_tanh},
-                                                            {"gelu_fast", Activation::gelu_tanh},
-                                                            {"relu", Activation::relu},
-                                                            {"silu", Activation::silu},
-                                                            {"swish", Activation::silu},
-                                                            {"quick_gelu", Activation::quick_gelu}};
     std::string known;
-    for (const auto& [name, activation] : names) {
-        if (label == name) return activation;
-        known += (known.empty() ? "" : ", ") + std::string(name);
-    }
+    for (const ActivationRow& row : activations())
+        for (const char* spelling : row.spellings) {
+            if (!spelling) break;
+            if (label == spelling) return row.activation;
+            known += (known.empty() ? "" : ", ") + std::string(spelling);
+        }
     fail(file_ + ": the activation " + in_quotes(label) + " is not one that Headlight computes; it knows " +
          known + ".");
     return Activation::gelu;
@@ -99,7 +94,7 @@ void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
     s.kv_heads = integer({key}, is_null(key.name) ? s.heads : fallback, 1, 1 << 12);
     if (s.heads % s.kv_heads != 0)
         fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " +
-             std::to_string(s.kv_heads) + " key/value heads evenly; correct " + key.name + ".");
+             std::to_string(s.kv_heads) + " key/value heads evenly; correct " + in_quotes(key.name) + ".");
 }
 
 Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
@@ -186,127 +181,10 @@ Result<ModelConfig> ConfigReader::finish(ModelConfig c) const {
     if (!error_.empty()) return Error{error_};
     if (c.rope.scaling == RopeScaling::dynamic)
         c.context = static_cast<int>(std::min(c.context * c.rope.factor, double{1 << 24}));
+    if (c.rope.dims) c.positions = PositionScheme::rotary;
+    if (c.buckets.count) c.positions = PositionScheme::relative;
+    c.can = Capabilities::of(c.kind);
     return c;
-}
-
-Norm Binder::norm(const std::string& name, int64_t width, bool bias) {
-    const bool old = !store_.has(name + ".weight") && store_.has(name + ".gamma");
-    Norm n;
-    n.weight = vector(name + (old ? ".gamma" : ".weight"), {width});
-    if (bias) n.bias = vector(name + (old ? ".beta" : ".bias"), {width});
-    if (c_.norm_weight_offset != 0 && n.weight) {
-        float* moved = store_.make(width);
-        for (int64_t i = 0; i < width; ++i) moved[i] = n.weight[i] + c_.norm_weight_offset;
-        n.weight = moved;
-    }
-    return n;
-}
-
-const float* Binder::vector(const std::string& name, std::vector<int64_t> shape) {
-    if (!error_.empty()) return nullptr;
-    const auto found = store_.tensor(name, shape);
-    if (found) return *found;
-    error_ = found.error().message;
-    return nullptr;
-}
-
-Linear Binder::linear(const std::string& name, int64_t in, int64_t out, bool bias) {
-    Linear w = table(name, out, in);
-    if (bias) w.bias = vector(name + ".bias", {out});
-    return w;
-}
-
-Linear Binder::conv1d(const std::string& name, int64_t in, int64_t out) {
-    if (!error_.empty()) return {};
-    auto found = store_.matrix(name + ".weight", in, out, WeightLayout::in_out);
-    if (!found) {
-        error_ = found.error().message;
-        return {};
-    }
-    found->bias = vector(name + ".bias", {out});
-    return *found;
-}
-
-Linear Binder::table(const std::string& name, int64_t rows, int64_t width) {
-    if (!error_.empty()) return {};
-    const auto found = store_.matrix(name + ".weight", width, rows);
-    if (found) return *found;
-    error_ = found.error().message;
-    return {};
-}
-
-int64_t Binder::inner() const { return int64_t{c_.stacks[0].heads} * c_.stacks[0].d_head; }
-
-void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
-    if (!qkv) return;
-    const int64_t inner = this->inner(), d = c_.stacks[0].d_head;
-    HEADLIGHT_CHECK(qkv.out == 3 * inner);
-    Linear* const parts[] = {&into.q, &into.k, &into.v};
-    for (int64_t p = 0; p < 3; ++p) {
-        Linear& part = *parts[p];
-        if (!by_head) {
-            part = qkv.columns(p * inner, inner);
-            continue;
-        }
-        part = qkv.columns(p * d, inner);
-        part.group = d;
-        part.group_stride = 3 * d * qkv.stride;
-        if (!qkv.bias) continue;
-        float* bias = store_.make(inner);
-        for (int64_t i = 0; i < inner; ++i) bias[i] = qkv.bias[i / d * 3 * d + p * d + i % d];
-        part.bias = bias;
-    }
-}
-
-void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q,
-                       const char* k, const char* v, const char* o) {
-    const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
-    into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
-    into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
-    into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);
-    into.o = linear(at + o, inner, c_.d_model, c_.output_bias);
-}
-
-void Binder::mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
-                 const std::string& gate) {
-    if (!gate.empty()) into.mlp_gate = linear(gate, c_.d_model, stack.d_mlp, c_.mlp_bias);
-    into.mlp_in = linear(in, c_.d_model, stack.d_mlp, c_.mlp_bias);
-    into.mlp_out = linear(out, stack.d_mlp, c_.d_model, c_.mlp_bias);
-}
-
-Linear Binder::unembedding(const Linear& embedding, const std::string& name, int64_t width,
-                           const std::string& bias) {
-    Linear w = embedding;
-    if (!c_.tied_unembedding) {
-        if (!store_.has(name + ".weight")) return {};
-        w = table(name, c_.vocab, width);
-    }
-    if (!bias.empty()) w.bias = vector(bias, {c_.vocab});
-    return w;
-}
-
-Result<ModelWeights> Binder::finish(ModelWeights weights) const {
-    if (!error_.empty()) return Error{error_};
-    return weights;
-}
-
-Result<ModelWeights> Binder::finish(StackWeights stack, const Linear& unembedding) const {
-    ModelWeights w;
-    w.unembedding = unembedding;
-    w.stacks.push_back(std::move(stack));
-    return finish(std::move(w));
-}
-
-Result<ModelWeights> Binder::finish(StackWeights stack, const MlmHeadNames& names, bool has_head) {
-    ModelWeights w;
-    if (has_head) {
-        w.head_dense = linear(names.dense, c_.d_model, c_.d_embed, c_.head_dense_bias);
-        w.head_norm = norm(names.norm, c_.d_embed, c_.norm_bias);
-        w.unembedding =
-            unembedding(stack.token_embedding, names.decoder, c_.d_embed, c_.head_bias ? names.bias : "");
-    }
-    w.stacks.push_back(std::move(stack));
-    return finish(std::move(w));
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "model/binder.h"
 #include "model/config_reader.h"
 
 namespace headlight {

@@ -6,49 +6,12 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "model/sinusoids.h"
+#include "model/activation.h"
+#include "model/pass.h"
 
 namespace headlight {
 
 namespace {
-
-/// Calls rows(first, count) for blocks of rows, on all threads.
-void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<void(Index, Index)>& rows) {
-    pool.run(static_cast<int>((n + block - 1) / block),
-             [&](int i) { rows(i * block, std::min(block, n - i * block)); });
-}
-
-/// The nonlinearity, in place. GELU: Hendrycks and Gimpel 2016, exact and in its tanh form. SiLU: Elfwing et
-/// al. 2018.
-void apply_activation(Activation activation, Eigen::Ref<Eigen::ArrayXf> x) {
-    switch (activation) {
-        case Activation::gelu_tanh: {
-            const float root = std::sqrt(2.0f / static_cast<float>(EIGEN_PI));
-            // tanh(u) = 1 − 2 / (exp(2u) + 1), so 0.5 (1 + tanh u) = 1 − 1 / (exp(2u) + 1)
-            x = x - x / ((2.0f * root * (x + 0.044715f * x.cube())).exp() + 1.0f);
-            return;
-        }
-        case Activation::gelu:
-            x = x.unaryExpr(
-                [](float v) { return 0.5f * v * (1.0f + std::erf(v * static_cast<float>(M_SQRT1_2))); });
-            return;
-        case Activation::relu:
-            x = x.max(0.0f);
-            return;
-        case Activation::silu:
-            x = x / ((-x).exp() + 1.0f);
-            return;
-        case Activation::quick_gelu:
-            x = x / ((-1.702f * x).exp() + 1.0f);
-            return;
-    }
-}
-
-Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w) {
-    Matrix y(x.rows(), w.out);
-    apply_linear(pool, x, w, y);
-    return y;
-}
 
 /// `rows` under the first `n_past` rows of an earlier pass.
 Matrix append_rows(const Matrix* past, Index n_past, Matrix rows) {
@@ -58,24 +21,6 @@ Matrix append_rows(const Matrix* past, Index n_past, Matrix rows) {
     all.bottomRows(rows.rows()) = rows;
     return all;
 }
-
-/// One pass over one stack.
-struct Pass {
-    const Model& model;
-    const StackConfig& stack;
-    const StackWeights& weights;
-    ThreadPool& pool;
-    const Sequence& input;
-    const Matrix* source = nullptr;  // what cross-attention reads: the encoder's final norm
-    bool source_past = false;        // … which is the one of the earlier pass
-    const StackActivations* past = nullptr;
-    Index n_past = 0;                   // rows taken from it
-    int layers_past = 0;                // layers taken from it whole
-    std::span<const LayerRules> rules;  // of each layer
-
-    const ModelConfig& config() const { return model.config; }
-    Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
-};
 
 /// Throws where a number is NaN or infinite. Asked stage by stage, so that the first one is named; layer −1:
 /// before all layers.
@@ -88,60 +33,6 @@ void check_finite(const Pass& p, int layer, const char* what, const ConstMatrixR
                    "change, or fetch the model again."});
 }
 
-/// [n − n_past, width]: rows of an embedding table.
-Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Index)>& row) {
-    Matrix x(count, table.in);
-    for (Index i = 0; i < count; ++i) {
-        const int64_t at = row(i);
-        HEADLIGHT_CHECK(at >= 0 && at < table.out);
-        table.read(at, 0, table.in, x.row(i).data());
-    }
-    return x;
-}
-
-/// Row of the position table for each token from `n_past` on.
-std::vector<int64_t> position_rows(const Pass& p) {
-    const ModelConfig& c = p.config();
-    std::vector<int64_t> rows;
-    int64_t next = c.position_offset;
-    for (const int id : p.input.ids) rows.push_back(id == c.position_pad ? c.position_pad : next++);
-    return rows;
-}
-
-/// [n, d_model]: patches through their projection behind the class token, plus positions.
-Matrix embed_picture(const Pass& p) {
-    Matrix x(p.input.size(), p.config().d_model);
-    x.row(0) = Eigen::Map<const Eigen::RowVectorXf>(p.model.weights.class_token, x.cols());
-    apply_linear(p.pool, p.input.picture->patches, p.model.weights.patch, x.bottomRows(x.rows() - 1));
-    return x + look_up(p.weights.position_embedding, x.rows(), [](Index i) { return i; });
-}
-
-/// [n − n_past, d_model]: what enters layer 0.
-Matrix embed(const Pass& p) {
-    if (p.input.picture) return embed_picture(p);
-    const ModelConfig& c = p.config();
-    const StackWeights& w = p.weights;
-    const Index count = p.input.size() - p.n_past;
-    Matrix x = look_up(w.token_embedding, count,
-                       [&](Index i) { return p.input.ids[static_cast<size_t>(p.n_past + i)]; });
-    x *= c.embed_scale;
-    const bool project_first = w.embed_project && c.d_model_positions;
-    if (project_first) x = project(p.pool, x, w.embed_project);
-    if (c.sinusoidal) x += sinusoids(x.cols(), p.n_past, count);
-    if (w.position_embedding) {
-        const auto rows = position_rows(p);
-        x += look_up(w.position_embedding, count,
-                     [&](Index i) { return rows[static_cast<size_t>(p.n_past + i)]; });
-    }
-    if (w.type_embedding)
-        x += look_up(w.type_embedding, count, [&](Index i) {
-            return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.n_past + i)];
-        });
-    if (w.embed_norm) x = p.norm(w.embed_norm, x);
-    if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
-    return x;
-}
-
 /// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it
 /// where there is one.
 Matrix feed_forward_rows(const Pass& p, const LayerWeights& w, ConstMatrixRef x) {
@@ -149,15 +40,16 @@ Matrix feed_forward_rows(const Pass& p, const LayerWeights& w, ConstMatrixRef x)
         16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
     Matrix padded(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
+    const auto activate = activation_row(p.config().activation).apply;
     apply_linear(p.pool, x, w.mlp_in, hidden);
     if (w.mlp_gate) gate = project(p.pool, x, w.mlp_gate);
     for_row_blocks(p.pool, hidden.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
             if (!w.mlp_gate) {
-                apply_activation(p.config().activation, hidden.row(i).transpose().array());
+                activate(hidden.row(i).transpose().array());
                 continue;
             }
-            apply_activation(p.config().activation, gate.row(i).transpose().array());
+            activate(gate.row(i).transpose().array());
             hidden.row(i).array() *= gate.row(i).array();
         }
     });
@@ -203,7 +95,6 @@ Matrix finish_attention(const Pass& p, const AttentionWeights& w, const Attentio
 Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, const Rope& rope,
                    const RopeTable& rope_tables, const AttentionActivations* past, AttentionActivations& a,
                    int layer) {
-    const ModelConfig& c = p.config();
     a.q = append_rows(past ? &past->q : nullptr, p.n_past,
                       project_heads(p, x, w.q, w.q_norm, a.rule->heads, rope, rope_tables));
     a.k = append_rows(past ? &past->k : nullptr, p.n_past,
@@ -321,32 +212,7 @@ Activations run_stacks(const Model& model, const CheckedSequences& inputs,
 
 }  // namespace
 
-Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
-    return project(pool, z, w.o);
-}
-
-Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
-    Matrix out = project_out(w, z, pool);
-    return w.post_norm ? apply_norm(c, w.post_norm, out, pool) : out;
-}
-
-Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
-    HEADLIGHT_CHECK(norm);
-    Matrix y(x.rows(), x.cols());
-    const bool centre = config.norm == NormKind::layer_norm;
-    const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, x.cols());
-    for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
-        for (Index i = first; i < first + count; ++i) {
-            const float mean = centre ? x.row(i).mean() : 0.0f;
-            const auto centred = (x.row(i).array() - mean).matrix();
-            const float deviation =
-                std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
-            y.row(i) = centred.cwiseProduct(weight) / deviation;
-            if (norm.bias) y.row(i) += Eigen::Map<const Eigen::RowVectorXf>(norm.bias, x.cols());
-        }
-    });
-    return y;
-}
+LayerRules LayerActivations::rules() const { return {self.rule, cross.rule, no_mlp}; }
 
 Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
                             std::span<const std::vector<LayerRules>> rules, ThreadPool& pool,
@@ -356,24 +222,6 @@ Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
         const CancelScope scope(pool, cancel);
         return run_stacks(model, inputs, rules, pool, reuse);
     });
-}
-
-Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) {
-    const ModelConfig& c = model.config;
-    const ModelWeights& w = model.weights;
-    HEADLIGHT_CHECK(w.unembedding);
-    Matrix x = normalized * c.logit_scale;
-    if (w.head_dense) x = project(pool, x, w.head_dense);
-    if (c.mlm_head)
-        for (Index i = 0; i < x.rows(); ++i)
-            apply_activation(c.head_activation, x.row(i).transpose().array());
-    if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
-    Matrix logits = project(pool, x, w.unembedding);
-    if (c.logit_cap > 0) logits = (logits.array() / c.logit_cap).tanh() * c.logit_cap;
-    if (!all_finite(logits))
-        throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or "
-                                    "infinity: fetch the model again."});
-    return logits;
 }
 
 }  // namespace headlight

@@ -12,33 +12,6 @@
 
 namespace headlight {
 
-/// What a view can ask of one attention block. Everything grows linearly with n; patterns are computed from q
-/// and k, z and what the block adds from patterns and v.
-struct AttentionActivations {
-    std::shared_ptr<const AttentionRule> rule;
-    Matrix q;     // [n, heads · d_head], by query, after norm and rotation
-    Matrix k, v;  // [keys, kv_heads · d_head], by key
-};
-
-struct LayerActivations {
-    Matrix resid_pre;  // [n, d_model]
-    AttentionActivations self, cross;
-    bool no_mlp = false;  // its MLP was left out
-
-    LayerRules rules() const { return {self.rule, cross.rule, no_mlp}; }
-};
-
-struct StackActivations {
-    std::vector<std::shared_ptr<const LayerActivations>>
-        layers;          // shared with passes that differ only behind them
-    Matrix resid_final;  // [n, d_model], resid_post of the last layer
-    Matrix normalized;   // [n, d_model], after the final norm; the same where there is none
-};
-
-struct Activations {
-    std::vector<std::shared_ptr<const StackActivations>> stacks;
-};
-
 /// What a person put in the place of the model's own computation.
 struct Intervention {
     Mask mask;

@@ -3,7 +3,6 @@
 
 #include "io/gguf.h"
 #include "model/config.h"
-#include "model/weights.h"
 
 namespace headlight {
 

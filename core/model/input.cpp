@@ -60,7 +60,7 @@ Result<Sequence> read_source(const Model& model, const TextInput& given, bool sp
     TRY_STATUS(check_encoding(model, e, model.config.stacks[0]));
     input.offsets = std::move(e.offsets);
     const bool typed_at_all = !given.text.empty() || !given.pair.empty();
-    if (!typed_at_all && model.config.kind != ModelKind::decoder)
+    if (!typed_at_all && !model.config.can.continue_text)
         return Sequence{};  // separators alone are no sentence
     Sequence s{std::move(e.ids), std::move(e.tokens), {}, nullptr};
     if (model.config.token_types > 1) s.types = std::move(e.types);
@@ -90,16 +90,16 @@ Result<Sequence> read_target(const Model& model, const TextInput& given) {
 Result<ModelInput> encode_input(const Model& model, const TextInput& given, bool special) {
     ModelInput input;
     const ModelConfig& c = model.config;
-    if (c.kind == ModelKind::vision) {
+    if (c.can.read_image) {
         if (!given.image)
             return Error{model.name +
-                         " reads pictures, not text; give it one with --image, or drop one on the window."};
+                         " reads images, not text; give it one with --image, or drop one on the window."};
         input.sequences.push_back(of_picture(model, *given.image));
         input.tokens_in_all = input.sequences[0].ids.size();
         return input;
     }
-    if (given.image) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
-    if (c.kind != ModelKind::encoder_decoder && (!given.target.empty() || !given.target_ids.empty()))
+    if (given.image) return Error{model.name + " reads text, not images; open a ViT model for an image."};
+    if (!c.can.write_target && (!given.target.empty() || !given.target_ids.empty()))
         return Error{model.name +
                      " has no decoder beside an encoder, so it reads no target; leave --target out."};
     TRY(Sequence source, read_source(model, given, special, input));

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/quoted.h"
+#include "model/config.h"
 #include "model/families.h"
 #include "model/gguf_model.h"
 #include "model/library.h"
@@ -38,7 +39,7 @@ Status check_memory(const WeightStore& store, const ModelConfig& config, const f
     if (free <= 0 || needed <= free) return success();
     return Error{display_path(path) + " needs " + short_bytes(needed) + " of memory, but only " +
                  short_bytes(free) +
-                 " are free; close other programs, or use a smaller or more strongly quantised model."};
+                 " are free; close other programs, or use a smaller or more strongly quantized model."};
 }
 
 /// A sentence-transformers folder names its transformer in modules.json; a cache folder holds snapshots.
@@ -81,7 +82,7 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
     TRY(model.config, headlight::read_config(folder));
     TRY_STATUS(steps.begin("mapping the weights"));
     TRY(model.store, WeightStore::open(folder));
-    if (model.config.kind == ModelKind::vision) return success();
+    if (model.config.can.read_image) return success();
     TRY_STATUS(steps.begin("reading the tokenizer"));
     auto files = open_tokenizer_files(folder);
     if (!files) {

@@ -1,18 +1,266 @@
-// An open model: config, weights and tokenizer, immutable once open and shared between threads.
+// The whole design on one page: what a model is (config), what it has learned (weights), what one pass leaves
+// behind (activations), and the model that owns the first two. Shapes stand beside every tensor; n: tokens.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/matrix.h"
 #include "base/threads.h"
-#include "model/config.h"
-#include "model/picture.h"
+#include "io/image.h"
+#include "model/linear.h"
+#include "model/rope.h"
 #include "model/weights.h"
 #include "tokenizer/tokenizer.h"
 
 namespace headlight {
 
+struct AttentionRule;  // model/attention.h
+struct LayerRules;
+
+// ---- What a model is
+// ----------------------------------------------------------------------------------------
+enum class ModelKind { decoder, encoder, encoder_decoder, vision };
+enum class NormKind { layer_norm, rms_norm };
+/// pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it.
+enum class NormPlace { before, after };
+enum class Activation { gelu, gelu_tanh, relu, silu, quick_gelu };  // model/activation.h
+/// How a model knows where a token stands: a vector added to each token (learned, sinusoidal), q and k turned
+/// (rotary), or a number added to each score (alibi, relative: T5's buckets).
+enum class PositionScheme { none, learned, sinusoidal, rotary, alibi, relative };  // model/position_scheme.h
+
+/// What a model can do, from its kind. Whether it predicts depends on its weights: Model::has_logits.
+struct Capabilities {
+    bool operator==(const Capabilities&) const = default;
+    bool continue_text = false;  // decoders write on
+    bool fill_masks = false;     // encoders predict at their mask tokens,
+    bool read_pair = false;      // and read two sentences
+    bool write_target = false;   // encoder–decoders read one text and write another
+    bool read_image = false;     // vision models read patches in place of tokens
+    static Capabilities of(ModelKind kind);
+};
+
+/// Layers that follow one another over one sequence. Layers and heads are numbered from 0.
+struct StackConfig {
+    bool operator==(const StackConfig&) const = default;
+    std::string name = "blocks";  // what trace files call it: blocks, encoder, decoder
+    int layers = 0, d_mlp = 0;
+    int heads = 1, kv_heads = 1, d_head = 1;  // of each attention block, cross too; fewer kv_heads are shared
+    int vocab = 0;                            // ids it reads; 0: no ids (patches)
+    bool skip_first_attn_norm = false;  // layer 0 attends to what the embeddings' norm left (ModernBERT)
+    int layer_groups = 0;      // ALBERT: so many kinds of layers share the weights; 0: each has its own
+    bool causal = true;        // the model's own mask: a query sees no later key
+    bool cross = false;        // each layer also reads the stack before it
+    std::vector<int> windows;  // per layer, if any: a query sees the keys nearer than this; 0: all
+
+    int window(int layer) const { return windows.empty() ? 0 : windows[static_cast<size_t>(layer)]; }
+};
+
+/// What one attention block reads: its own stack (blocks, encoder, decoder), or the encoder (cross).
+enum class AttentionKind { blocks, encoder, decoder, cross };
+
+/// One attention block of a model. They are numbered 0, 1, … through encoder, decoder and cross.
+struct AttentionBlock {
+    AttentionKind kind = AttentionKind::blocks;
+    int stack = 0, layer = 0;
+    int key_stack() const { return kind == AttentionKind::cross ? stack - 1 : stack; }
+};
+
+/// One head: its attention block and its number there, from 0.
+struct AttentionHead {
+    int block = 0, head = 0;
+    auto operator<=>(const AttentionHead&) const = default;
+};
+
+/// How T5 sorts distances into buckets (Raffel et al. 2020).
+struct RelativeBuckets {
+    bool operator==(const RelativeBuckets&) const = default;
+    int count = 0, max_distance = 128;
+};
+
+/// How a picture becomes patches (Dosovitskiy et al. 2021).
+struct VisionConfig {
+    bool operator==(const VisionConfig&) const = default;
+    int image = 0, patch = 0, channels = 3;
+    std::array<float, 3> mean{0.5f, 0.5f, 0.5f}, deviation{0.5f, 0.5f, 0.5f};  // of values 0 … 1
+    float rescale = 1.0f / 255;
+    Resampling resampling = Resampling::bilinear;
+    std::vector<std::string> labels;
+    int patches() const { return patch ? (image / patch) * (image / patch) : 0; }
+};
+
+/// What generation obeys, as generation_config.json says it.
+struct GenerationConfig {
+    bool operator==(const GenerationConfig&) const = default;
+    std::vector<int> eos_token_ids;    // tokens that end a text
+    std::vector<int> suppress_tokens;  // tokens that are never written
+    int forced_bos_token_id = -1;      // what a decoder must write behind its start token; −1: anything
+};
+
+/// Numbers read from config.json. Widths in floats, counts from 1.
+struct ModelConfig {
+    bool operator==(const ModelConfig&) const = default;
+    std::string family;       // the row of families.h, "gpt2"
+    std::string family_name;  // for people, "GPT-2"
+    ModelKind kind = ModelKind::decoder;
+    Capabilities can = Capabilities::of(ModelKind::decoder);  // of the kind
+    std::vector<StackConfig> stacks{StackConfig{}};
+    int d_model = 0, d_embed = 0;
+    int vocab = 0, context = 0;  // columns of the logits; the most tokens of one sequence
+
+    NormKind norm = NormKind::layer_norm;
+    NormPlace norm_place = NormPlace::before;
+    float norm_eps = 1e-5f;
+    bool final_norm = true, embed_norm = false;
+    bool post_norm = false;        // one more norm on what a block adds (Gemma 2)
+    float norm_weight_offset = 0;  // added to a norm's stored weight (Gemma: 1)
+    bool parallel = false;         // attention and MLP read the same residual
+    bool shared_norm = false;      // … through one norm (Phi)
+
+    Activation activation = Activation::gelu_tanh;
+    bool gated = false;  // MLP: act(gate x) · (in x)
+    bool attention_bias = true, output_bias = true, mlp_bias = true, norm_bias = true;
+    bool qk_norm = false;  // q and k are normalised per head before they meet
+
+    float embed_scale = 1;
+    bool embed_project = false;      // a projection follows the embeddings even where the widths agree
+    bool d_model_positions = false;  // positions are d_model wide and added after that projection (OPT)
+    bool shared_embedding = true;    // encoder and decoder read one table
+    PositionScheme positions = PositionScheme::none;
+    int position_offset = 0;  // learned: position p reads row p + offset of the table
+    int position_pad = -1;    // RoBERTa: a padding id counts no position
+    int token_types = 0;
+    Rope rope, local_rope;  // local_rope: layers with a window, where they differ
+    RelativeBuckets buckets;
+    float scale = 0;                     // what q·k is multiplied by; 0: 1/sqrt(d_head)
+    bool scale_by_layer = false;         // and divided by layer + 1
+    float score_cap = 0, logit_cap = 0;  // x → cap · tanh(x / cap); 0: none
+    float logit_scale = 1;
+
+    bool mlm_head = false;                          // dense, activation and norm before the unembedding
+    bool head_dense_bias = true, head_bias = true;  // of the MLM head: its dense layer's, its unembedding's
+    bool logits_bias = false;                       // the unembedding's elsewhere
+    Activation head_activation = Activation::gelu;
+    bool tied_unembedding = true;
+    int start_id = 0, end_id = -1;  // what a decoder starts from and ends with
+    int mask_id = -1, pad_id = -1;  // [MASK]; what fills a batch
+    GenerationConfig generation;
+    VisionConfig vision;
+    bool decodes_matrices = false;  // 16-bit matrices stored [in, out] are decoded when the model opens
+
+    /// What q·k is multiplied by in a layer.
+    float score_scale(const StackConfig& stack, int layer) const;
+    const StackConfig& decoder() const { return stacks.back(); }
+    bool projects_embedding() const { return embed_project || d_embed != d_model; }
+    bool project_positions() const { return d_model_positions && projects_embedding(); }
+    int layers() const;
+    /// Attention blocks in all, and the i-th of them.
+    int blocks() const;
+    AttentionBlock block(int index) const;
+    /// Query heads, key/value heads and the width of a head in the i-th block; the most of any block.
+    int heads(int block) const { return stack_of(block).heads; }
+    int kv_heads(int block) const { return stack_of(block).kv_heads; }
+    int d_head(int block) const { return stack_of(block).d_head; }
+    int max_heads() const;
+    /// Heads of all blocks, numbered through block by block (PerHead, model/heads.h).
+    int head_count() const { return static_cast<int>(head_index({blocks(), 0})); }
+    size_t head_index(AttentionHead head) const;
+    AttentionHead head_at(size_t index) const;
+    bool has_head(AttentionHead h) const {
+        return h.block >= 0 && h.block < blocks() && h.head >= 0 && h.head < heads(h.block);
+    }
+    /// The blocks of one layer in the order in which the residual stream meets them: self, then cross.
+    std::vector<int> blocks_of(int stack, int layer) const;
+    /// The rotary embedding of a layer.
+    const Rope& rope_of(const StackConfig& stack, int layer) const {
+        return stack.window(layer) && local_rope.dims ? local_rope : rope;
+    }
+
+private:
+    const StackConfig& stack_of(int block) const {
+        return block < stacks.front().layers ? stacks.front() : stacks.back();
+    }
+};
+
+// ---- What it has learned: pointers into the store
+// ------------------------------------------------------------
+/// Absent (weight null) means that nothing is normalised there.
+struct Norm {
+    const float* weight = nullptr;  // [d]
+    const float* bias = nullptr;    // [d], or null
+    explicit operator bool() const { return weight != nullptr; }
+};
+
+struct AttentionWeights {
+    Norm norm;            // [d_model]; pre-norm: what enters the block; post-norm: what leaves it
+    Norm q_norm, k_norm;  // [d_head], per head
+    Norm post_norm;       // [d_model], on what the block adds
+    Linear q;             // d_model → heads · d_head
+    Linear k, v;          // d_model → kv_heads · d_head
+    Linear o;             // heads · d_head → d_model
+};
+
+struct LayerWeights {
+    AttentionWeights self, cross;
+    Norm mlp_norm, mlp_post_norm;  // [d_model]
+    Linear mlp_gate, mlp_in;       // d_model → d_mlp
+    Linear mlp_out;                // d_mlp → d_model
+};
+
+struct StackWeights {
+    Linear token_embedding;     // [vocab, d_embed]
+    Linear position_embedding;  // [rows, d_embed or d_model]
+    Linear type_embedding;      // [token types, d_embed]
+    Norm embed_norm;            // [d_embed]
+    Linear embed_project;       // d_embed → d_model
+    std::vector<LayerWeights> layers;
+    Norm final_norm;                       // [d_model]
+    const float* relative_bias = nullptr;  // [buckets, heads]
+};
+
+struct ModelWeights {
+    std::vector<StackWeights> stacks;
+    Linear head_dense;                   // d_model → width of the unembedding
+    Norm head_norm;                      // [width of the unembedding]
+    Linear unembedding;                  // d_model or d_embed → vocab; absent: no logits
+    Linear patch;                        // channels · patch · patch → d_model
+    const float* class_token = nullptr;  // [d_model]
+};
+
+// ---- What one pass leaves behind: everything that grows linearly with n
+// ---------------------------------------
+/// Patterns (n²) are computed from q and k when someone asks, z and what the block adds from patterns and v.
+struct AttentionActivations {
+    std::shared_ptr<const AttentionRule> rule;
+    Matrix q;     // [n, heads · d_head], by query, after norm and rotation
+    Matrix k, v;  // [keys, kv_heads · d_head], by key
+};
+
+struct LayerActivations {
+    Matrix resid_pre;  // [n, d_model]
+    AttentionActivations self, cross;
+    bool no_mlp = false;  // its MLP was left out
+
+    LayerRules rules() const;
+};
+
+struct StackActivations {
+    std::vector<std::shared_ptr<const LayerActivations>>
+        layers;          // shared with passes that differ behind them
+    Matrix resid_final;  // [n, d_model], resid_post of the last layer
+    Matrix normalized;   // [n, d_model], after the final norm; the same where there is none
+};
+
+struct Activations {
+    std::vector<std::shared_ptr<const StackActivations>> stacks;
+};
+
+// ---- The model: immutable once open, shared between threads
+// ---------------------------------------------------
 /// What opening does at the moment; read by the window while it waits.
 struct OpeningProgress {
     std::atomic<const char*> step{"reading the configuration"};
@@ -25,6 +273,7 @@ struct Model {
     WeightStore store;  // owns what `weights` points to
     ModelWeights weights;
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
+    Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian's, for the target
 
     /// Opens a Hugging Face folder (or a sentence-transformers folder, or a snapshot of the cache) or a GGUF
     /// file. A missing or broken tokenizer is not an error yet: ids still work without one. `cancel` is read
@@ -33,22 +282,16 @@ struct Model {
                                                      const CancelFlag* cancel = nullptr,
                                                      OpeningProgress* progress = nullptr);
 
-    Result<std::shared_ptr<const Tokenizer>> separate_target =
-        Error{""};  // Marian has one of its own for the target
-
     /// The tokenizer of the decoder's side; only where `tokenizer` was opened.
     const std::shared_ptr<const Tokenizer>& target_tokenizer() const {
         return separate_target ? *separate_target : *tokenizer;
     }
-
     /// Whether it has a head that gives logits; base models and sentence encoders have none.
     bool has_logits() const { return static_cast<bool>(weights.unembedding); }
 };
 
-/// The tokenizer of a model folder, of a folder with tokenizer files alone, or of a GGUF file.
-Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const std::filesystem::path& path);
-
-/// The configuration alone; a folder needs no more than its config.json.
+/// The configuration alone, and the tokenizer alone: of a folder that may hold no more, or of a GGUF file.
 Result<ModelConfig> open_config(const std::filesystem::path& path);
+Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const std::filesystem::path& path);
 
 }  // namespace headlight

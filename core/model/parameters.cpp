@@ -49,13 +49,13 @@ void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const
 void add_stack(Rows& rows, const ModelConfig& c, const StackConfig& s) {
     const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
     const int kinds = s.layer_groups ? s.layer_groups : s.layers;
-    if (c.learned_positions)
+    if (c.positions == PositionScheme::learned)
         rows.table(of + "position embedding", c.context + c.position_offset,
                    c.project_positions() ? c.d_model : c.d_embed);
     if (c.embed_norm) rows.norm(of + "embedding norm", c.d_embed, c.norm_bias, 1);
     add_attention(rows, c, s, of + "attention ", kinds, s.skip_first_attn_norm ? kinds - 1 : kinds);
     if (s.cross) add_attention(rows, c, s, of + "cross-attention ", kinds, kinds);
-    if (c.buckets.count) rows.table(of + "distance bias", c.buckets.count, s.heads);
+    if (c.positions == PositionScheme::relative) rows.table(of + "distance bias", c.buckets.count, s.heads);
     if (!c.shared_norm) rows.norm(of + "MLP norm", c.d_model, c.norm_bias, kinds);
     if (c.post_norm) rows.norm(of + "branch norms", 2 * c.d_model, c.norm_bias, kinds);
     rows.matrix(of + "MLP in", c.d_model, s.d_mlp, c.mlp_bias, kinds, c.gated ? 2 : 1);
@@ -79,7 +79,7 @@ void add_head(Rows& rows, const ModelConfig& c) {
 
 std::vector<ParameterRow> parameter_table(const ModelConfig& c) {
     Rows rows;
-    if (c.kind == ModelKind::vision) {
+    if (c.can.read_image) {
         rows.matrix("patch embedding", int64_t{c.vision.channels} * c.vision.patch * c.vision.patch,
                     c.d_model, true, 1);
         rows.norm("class token", c.d_model, false, 1);

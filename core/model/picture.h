@@ -3,7 +3,7 @@
 
 #include "base/matrix.h"
 #include "io/image.h"
-#include "model/config.h"
+#include "model/model.h"
 
 namespace headlight {
 

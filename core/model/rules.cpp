@@ -26,13 +26,13 @@ public:
             if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal))
                 sentences_[i] = kPadding;
         const float* table = model.weights.stacks[stack].relative_bias;
-        if (config_.alibi) bias_ = alibi_bias(stack_.heads, queries_);
+        if (config_.positions == PositionScheme::alibi) bias_ = alibi_bias(stack_.heads, queries_);
         if (table) bias_ = bucket_bias(config_.buckets, table, stack_.causal, stack_.heads, queries_);
     }
 
     LayerRules of_layer(int layer) {
         const auto leaves_out = [&](const Change& c) {
-            return c.kind == ChangeKind::skip_mlp && c.block == first_block_ + layer;
+            return change_row(c.kind).target == ChangeTarget::mlp && c.block == first_block_ + layer;
         };
         return {self(layer), stack_.cross ? cross(layer) : nullptr,
                 std::any_of(intervention_.changes.begin(), intervention_.changes.end(), leaves_out)};
@@ -81,38 +81,13 @@ private:
         masks_;  // by window and what was painted
 };
 
-bool on_grid(const MaskPlan& mask, const Change& c) {
-    return c.query >= 0 && c.query < static_cast<int>(mask.visible.size()) && c.key >= 0 && c.key < mask.keys;
-}
-
+/// What a person changed of one head, in the order in which they changed it.
 void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
-    switch (change.kind) {
-        case ChangeKind::keep:
-            [[fallthrough]];  // of another head
-        case ChangeKind::zero:
-            head.z = HeadRule::Z::zero;
-            break;
-        case ChangeKind::mean:
-            head.z = HeadRule::Z::mean;
-            break;
-        case ChangeKind::uniform:
-            head.temperature = std::numeric_limits<float>::infinity();
-            break;
-        case ChangeKind::hard:
-            head.temperature = 0;
-            break;
-        case ChangeKind::temperature:
-            head.temperature = change.value;
-            break;
-        case ChangeKind::freeze:
-            head.frozen = change.pattern;
-            break;
-        case ChangeKind::score:
-            if (on_grid(mask, change)) head.scores.push_back({change.query, change.key, change.value});
-            break;
-        default:
-            break;  // painted cells and skipped parts are seen to elsewhere
-    }
+    const ChangeRow& row = change_row(change.kind);
+    if (!row.apply) return;  // painted cells and skipped parts are seen to elsewhere
+    const HeadRule::Z before = head.z;
+    row.apply(change, mask, head);
+    if (head.z != before) head.rests_on_every_query = row.rests_on_every_query;
 }
 
 /// The mask of one head with the rectangles that were painted over it, in their order; none where there are
@@ -130,7 +105,7 @@ std::shared_ptr<const MaskPlan> AttentionRuleBuilder::painted(const MaskPlan& ma
     for (const size_t i : rectangles) {
         if (stopped(cancel_)) break;
         const Change& c = intervention_.changes[i];
-        made->set({c.query, c.key, c.queries, c.keys}, c.kind == ChangeKind::allow);
+        made->set({c.query, c.key, c.queries, c.keys}, c.kind == ChangeKind::unmask);
     }
     return plan = std::move(made);
 }
@@ -139,11 +114,10 @@ std::shared_ptr<const MaskPlan> AttentionRuleBuilder::painted(const MaskPlan& ma
 AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& rule, int block, int window) {
     const auto& changes = intervention_.changes;
     const auto skips = [&](const Change& c) {
-        return c.kind == ChangeKind::skip_attention && c.block == block;
+        return change_row(c.kind).target == ChangeTarget::attention && c.block == block;
     };
     const auto concerned = [&](const Change& c) {
-        return c.kind != ChangeKind::skip_attention && c.kind != ChangeKind::skip_mlp &&
-               c.concerns(config_, block);
+        return (change_row(c.kind).apply || c.paints()) && c.concerns(config_, block);
     };
     const bool skipped = std::any_of(changes.begin(), changes.end(), skips),
                heads = std::any_of(changes.begin(), changes.end(), concerned);

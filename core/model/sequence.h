@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "model/picture.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-// A model's tensors: asked for by name and expected shape, bound once to the places the forward pass reads.
+// The tensors of a model's files: asked for by name and expected shape.
 #pragma once
 
 #include <functional>
@@ -10,48 +10,6 @@
 #include "model/linear.h"
 
 namespace headlight {
-
-/// Absent (weight null) means that nothing is normalised there.
-struct Norm {
-    const float* weight = nullptr;  // [d]
-    const float* bias = nullptr;    // [d], or null
-    explicit operator bool() const { return weight != nullptr; }
-};
-
-struct AttentionWeights {
-    Norm norm;            // pre-norm: what enters the block; post-norm: what leaves it. [d_model]
-    Norm q_norm, k_norm;  // per head, [d_head]
-    Norm post_norm;       // on what the block adds, [d_model]
-    Linear q, k, v;       // d_model → heads · d_head, or kv_heads · d_head
-    Linear o;             // heads · d_head → d_model
-};
-
-/// Pointers into the store, one struct per layer.
-struct LayerWeights {
-    AttentionWeights self, cross;
-    Norm mlp_norm, mlp_post_norm;      // [d_model]
-    Linear mlp_gate, mlp_in, mlp_out;  // d_model → d_mlp → d_model
-};
-
-struct StackWeights {
-    Linear token_embedding;     // [vocab, d_embed]
-    Linear position_embedding;  // [rows, d_embed or d_model]
-    Linear type_embedding;      // [token types, d_embed]
-    Norm embed_norm;
-    Linear embed_project;  // d_embed → d_model
-    std::vector<LayerWeights> layers;
-    Norm final_norm;                       // [d_model]
-    const float* relative_bias = nullptr;  // [buckets, heads]
-};
-
-struct ModelWeights {
-    std::vector<StackWeights> stacks;
-    Linear head_dense;  // d_model → width of the unembedding
-    Norm head_norm;
-    Linear unembedding;                  // → vocab
-    Linear patch;                        // channels · patch · patch → d_model
-    const float* class_token = nullptr;  // [d_model]
-};
 
 /// The shards that the text of an index file names, each once and in order. A name that leaves the folder is
 /// refused: an index may come from anywhere.

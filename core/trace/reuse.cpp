@@ -45,20 +45,20 @@ struct HeadPair {
           changed_now(n.change(h) ? *n.change(h) : HeadRule{}) {}
 
     bool same_row(int query) const {
-        const bool frozen = now.freezes(head, query);
-        if (frozen != before.freezes(head, query)) return false;
+        const bool frozen = now.is_given(head, query);
+        if (frozen != before.is_given(head, query)) return false;
         if (frozen)
-            return changed_before.frozen == changed_now.frozen ||
-                   same_frozen(*changed_before.frozen, *changed_now.frozen, query);
+            return before.given_pattern(head) == now.given_pattern(head) ||
+                   same_frozen(*before.given_pattern(head), *now.given_pattern(head), query);
         const bool scored = !changed_before.scores.empty() || !changed_now.scores.empty();
         return before.mask_of(head).same_row(now.mask_of(head), query) &&
                (!scored || edited(changed_before, query) == edited(changed_now, query));
     }
     /// One past the last key that the row weighs in either pass.
     int last_key(int query) const {
-        if (!now.freezes(head, query))
+        if (!now.is_given(head, query))
             return std::max(before.weighed(head, query).end, now.weighed(head, query).end);
-        const auto row = changed_now.frozen->row(query);
+        const auto row = now.given_pattern(head)->row(query);
         Index end = row.size();
         while (end > 0 && row[end - 1] == 0) --end;
         return static_cast<int>(end);
@@ -72,7 +72,7 @@ void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
         return all_differ(rests);
     const auto queries =
         static_cast<int>(std::max(pair.before.mask.visible.size(), pair.now.mask.visible.size()));
-    const int min = pair.changed_now.z == HeadRule::Z::mean ? queries : 0;
+    const int min = pair.changed_now.rests_on_every_query ? queries : 0;
     for (int q = 0; q < static_cast<int>(rests.size()); ++q) {
         int& rest = rests[static_cast<size_t>(q)];
         rest = pair.same_row(q) ? std::max({rest, min, own_keys ? pair.last_key(q) : 0}) : kDiffers;

@@ -167,7 +167,7 @@ Matrix masked_pattern_rows(const Trace& trace, int block, int head, int first, i
 std::vector<int> fully_masked_rows(const Trace& trace, int block, int head) {
     std::vector<int> out;
     for (int q = 0; q < trace.query_count(block); ++q)
-        if (trace.rule(block).mask_of(head).fully_masked(q) && !trace.rule(block).freezes(head, q))
+        if (trace.rule(block).mask_of(head).fully_masked(q) && !trace.rule(block).is_given(head, q))
             out.push_back(q);
     return out;
 }

@@ -27,7 +27,7 @@ struct Trace {
     /// False for traces from files: patterns are there, and what needs a matrix of the model is not.
     bool has_weights() const { return !model->weights.stacks.empty(); }
     /// Whether q·k gives the scores of a block: not where only patterns were recorded.
-    bool has_scores(int block) const { return has_weights() || rule(block).changed.empty(); }
+    bool has_scores(int block) const { return !rule(block).is_recorded(); }
     /// The sequences whose tokens are a block's queries and keys.
     const Sequence& queries(int block) const;
     const Sequence& keys(int block) const;

@@ -106,7 +106,7 @@ private:
         const Trace& t = t_;
         ThreadPool& pool = pool_;
         const int64_t classes = t.config().vocab;
-        if (t.config().kind == ModelKind::vision) {
+        if (t.config().can.read_image) {
             out_.push_back({{"logits",
                              "F32",
                              {classes},

@@ -49,9 +49,9 @@ void run(fuzz::ModelFiles files, std::span<const uint8_t> header) {
     const auto model = Model::open(fuzz::write_model(files, scratch / "model"));
     if (!model) return fuzz::check_message(model.error());
     const ModelConfig& c = (*model)->config;
-    InputOptions options = typed(header[1], header[2], c.kind == ModelKind::vision,
-                                 c.kind == ModelKind::encoder, c.kind == ModelKind::encoder_decoder);
-    if (c.kind == ModelKind::vision) options.image = fuzz::write_picture(files, scratch).string();
+    InputOptions options =
+        typed(header[1], header[2], c.can.read_image, c.can.fill_masks, c.can.write_target);
+    if (c.can.read_image) options.image = fuzz::write_picture(files, scratch).string();
     auto request = read_request(options, *model, pool);
     if (!request) return fuzz::check_message(request.error());
     const auto trace = run_trace(*model, std::move(*request), pool);

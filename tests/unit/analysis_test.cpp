@@ -1,4 +1,3 @@
-
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -351,9 +350,10 @@ TEST_CASE(
     CHECK(swept->sweep->change().size() == static_cast<size_t>(swept->sweep->heads()));
     CHECK(swept->other_error.empty());
     ThreadPool pool(1);
-    CHECK(swept->sweep->change() == *head_effects(*swept->sentence->trace,
-                                                  swept->sentence->trace->output().size() - 1,
-                                                  swept->sweep->token(), pool));
+    CHECK(swept->sweep->change().values() == head_effects(*swept->sentence->trace,
+                                                          swept->sentence->trace->output().size() - 1,
+                                                          swept->sweep->token(), pool)
+                                                 ->values());
     r.text = "The cat sat on the mat and the dog sat on the log";
     worker.ask(r);
     r.sweep.reset();

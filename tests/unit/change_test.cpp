@@ -228,7 +228,7 @@ TEST_CASE(
                other = head_distances(*before, *after, {}, pool);
     REQUIRE((same_run && other));
     for (const float d : *same_run) CHECK(d == 0);
-    const size_t changed_head = model->config.head_index(1, 0);
+    const size_t changed_head = model->config.head_index({1, 0});
     for (size_t i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
     CHECK((*other)[changed_head] > 0);
     const auto alike = prediction_divergence(*before, *before, paired_with_itself(10), pool),
@@ -251,7 +251,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     CHECK(same(pair->map.a, masked_pattern(*plain, 1, 2)));
     CHECK(same(pair->map.b, masked_pattern(*plain, 0, 3)));
     CHECK(!pair->each_to_itself);
-    CHECK(pair->distances[model->config.head_index(1, 2)] == doctest::Approx(0).epsilon(1e-6));
+    CHECK(pair->distances[{1, 2}] == doctest::Approx(0).epsilon(1e-6));
     double mean = 0;
     for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
     CHECK(pair->distances[3] == doctest::Approx(mean));
@@ -262,7 +262,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     for (const float d : none->distances) CHECK(d == 0);
     CHECK(none->map.largest.empty());
     CHECK(same(some->map.b, masked_pattern(*plain, 1, 2)));
-    CHECK(some->distances[model->config.head_index(1, 2)] > 0);
+    CHECK(some->distances[{1, 2}] > 0);
     const auto moved = answer(Runs{*hard, plain.get()}, MovedWanted{}, pool, nullptr);
     REQUIRE(moved);
     CHECK(moved->distances == some->distances);

@@ -111,14 +111,14 @@ TEST_CASE(
     CHECK(c.blocks() == 8);
     CHECK(c.head_count() == 2 * 2 + 2 * 3 * 4);
     CHECK(c.max_heads() == 4);
-    CHECK(c.head_index(0, 1) == 1);
-    CHECK(c.head_index(1, 1) == 3);
-    CHECK(c.head_index(2, 0) == 4);   // decoder 0
-    CHECK(c.head_index(5, 2) == 18);  // cross 0
+    CHECK(c.head_index({0, 1}) == 1);
+    CHECK(c.head_index({1, 1}) == 3);
+    CHECK(c.head_index({2, 0}) == 4);   // decoder 0
+    CHECK(c.head_index({5, 2}) == 18);  // cross 0
     size_t next = 0;
     for (int block = 0; block < c.blocks(); ++block)
         for (int head = 0; head < c.heads(block); ++head, ++next) {
-            CHECK(c.head_index(block, head) == next);
+            CHECK(c.head_index({block, head}) == next);
             CHECK(c.head_at(next) == AttentionHead{block, head});
         }
     CHECK(static_cast<int>(next) == c.head_count());

@@ -198,7 +198,7 @@ TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the
 
 TEST_CASE("positions: the sinusoidal table by its formula; dot products depend on the distance alone") {
     const Positions p = positions_of(*translator(), {0, 0, 0, 32});
-    CHECK(p.kind == PositionKind::sinusoidal);
+    CHECK(p.scheme == PositionScheme::sinusoidal);
     CHECK(p.table(1, 0) == doctest::Approx(std::sin(1.0)));
     CHECK(p.table(1, 128) == doctest::Approx(std::cos(1.0)));
     CHECK(p.table(7, 3) == doctest::Approx(std::sin(7 / std::pow(10000.0, 6.0 / 256))));
@@ -211,19 +211,19 @@ TEST_CASE("positions: rotations, slopes and buckets as their papers give them") 
     const auto llama = reference_model("llama"), bloom = reference_model("bloom"), t5 = reference_model("t5"),
                gpt2 = reference_model("gpt2");
     const Positions turns = positions_of(*llama, {0, 0, 0, 16});
-    CHECK(turns.kind == PositionKind::rotary);
+    CHECK(turns.scheme == PositionScheme::rotary);
     CHECK(turns.table(5, 0) == doctest::Approx(std::cos(5.0)));  // the first pair turns by one a position
     CHECK(turns.between(3, 3) == doctest::Approx(1));
     CHECK(turns.between(2, 9) == doctest::Approx(turns.table.row(7).mean()));
     const Positions slopes = positions_of(*bloom, {0, 0, 1, 16});
-    CHECK(slopes.kind == PositionKind::slopes);
+    CHECK(slopes.scheme == PositionScheme::alibi);
     REQUIRE(slopes.slopes.size() == 4);
     CHECK(slopes.slopes[0] == doctest::Approx(0.25));  // 2^(−8/4)
     CHECK(slopes.slopes[3] == doctest::Approx(1.0 / 256));
     CHECK(slopes.between(9, 4) == doctest::Approx(-5 * 0.0625));
     CHECK(std::isnan(slopes.between(4, 9)));
     const Positions both_ways = positions_of(*t5, {0, 0, 1, 16}), back = positions_of(*t5, {1, 0, 1, 16});
-    CHECK(both_ways.kind == PositionKind::buckets);
+    CHECK(both_ways.scheme == PositionScheme::relative);
     CHECK(both_ways.distances.front() == -15);
     CHECK(both_ways.distances.back() == 15);
     CHECK(both_ways.buckets[15] == 0);                                 // distance 0
@@ -231,7 +231,7 @@ TEST_CASE("positions: rotations, slopes and buckets as their papers give them") 
     CHECK(both_ways.buckets[16] == t5->config.buckets.count / 2 + 1);  // one ahead: the other half
     CHECK(back.distances.back() == 0);
     CHECK(both_ways.between(3, 3) == both_ways.table(1, 15));
-    CHECK(positions_of(*gpt2, {0, 0, 0, 8}).kind == PositionKind::learned);
+    CHECK(positions_of(*gpt2, {0, 0, 0, 8}).scheme == PositionScheme::learned);
     CHECK(positions_of(*gpt2, {0, 0, 0, 8}).between(2, 2) ==
           doctest::Approx(positions_of(*gpt2, {0, 0, 0, 8}).table.row(2).squaredNorm()).epsilon(1e-4));
 }

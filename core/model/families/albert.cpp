@@ -22,7 +22,8 @@ Result<ModelConfig> read_albert(const Json& root, const std::string& file) {
     c.norm_place = NormPlace::after;
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.mlm_head = c.embed_project = true;
+    c.embed_norm = c.mlm_head = c.embed_project = true;
+    c.positions = PositionScheme::learned;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu_new");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (r.integer({"inner_group_num"}, 1, 1, 1000) != 1)

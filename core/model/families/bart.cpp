@@ -39,7 +39,7 @@ ModelConfig read_bart_common(ConfigReader& r) {
 Result<ModelConfig> read_marian(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c = read_bart_common(r);
-    c.sinusoidal = true;
+    c.positions = PositionScheme::sinusoidal;
     c.stacks[0].vocab = r.vocabulary(58101);
     c.shared_embedding = r.boolean({"share_encoder_decoder_embeddings"}, true);
     c.stacks[1].vocab = c.vocab = r.vocabulary(c.stacks[0].vocab, {or_null("decoder_vocab_size")});
@@ -51,7 +51,8 @@ Result<ModelConfig> read_marian(const Json& root, const std::string& file) {
 Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c = read_bart_common(r);
-    c.learned_positions = c.embed_norm = true;
+    c.positions = PositionScheme::learned;
+    c.embed_norm = true;
     c.position_offset = kBartOffset;
     c.stacks[0].vocab = c.stacks[1].vocab = c.vocab = r.vocabulary(50265);
     c.start_id = r.integer({"decoder_start_token_id"}, 2, 0, 1 << 23);
@@ -64,7 +65,7 @@ StackWeights bind_bart_stack(Binder& b, const StackConfig& stack, const std::str
     const std::string in = stack.name + ".";
     StackWeights s;
     s.token_embedding = b.table(shared.empty() ? in + "embed_tokens" : shared, stack.vocab, c.d_model);
-    if (!c.sinusoidal)
+    if (c.positions == PositionScheme::learned)
         s.position_embedding = b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
     if (c.embed_norm) s.embed_norm = b.norm(in + "layernorm_embedding");
     for (int l = 0; l < stack.layers; ++l) {

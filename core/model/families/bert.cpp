@@ -1,8 +1,5 @@
-
 // BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past
-
 // the padding id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
-
 #include "base/quoted.h"
 #include "model/families.h"
 
@@ -24,7 +21,8 @@ ModelConfig read_bert_common(ConfigReader& r) {
     c.norm_place = NormPlace::after;
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.mlm_head = true;
+    c.embed_norm = c.mlm_head = true;
+    c.positions = PositionScheme::learned;
     c.activation = c.head_activation = r.activation({"hidden_act"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     const std::string kind = r.text({"position_embedding_type"}, "absolute");

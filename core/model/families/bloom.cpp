@@ -17,7 +17,8 @@ Result<ModelConfig> read_bloom(const Json& root, const std::string& file) {
     s.d_mlp = 4 * c.d_model;
     s.vocab = c.vocab = r.vocabulary(250880);
     c.context = kNoLimit;
-    c.alibi = c.embed_norm = true;
+    c.positions = PositionScheme::alibi;
+    c.embed_norm = true;
     c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (r.boolean({"apply_residual_connection_post_layernorm"}, false))

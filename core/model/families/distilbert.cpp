@@ -19,7 +19,8 @@ Result<ModelConfig> read_distilbert(const Json& root, const std::string& file) {
     c.norm_place = NormPlace::after;
     c.norm_eps = 1e-12f;
     c.final_norm = false;
-    c.embed_norm = c.learned_positions = c.mlm_head = true;
+    c.embed_norm = c.mlm_head = true;
+    c.positions = PositionScheme::learned;
     c.activation = c.head_activation = r.activation({"activation"}, "gelu");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     return r.finish(c);

@@ -15,7 +15,8 @@ Result<ModelConfig> read_gpt2(const Json& root, const std::string& file) {
     s.d_mlp = r.mlp_width({or_null("n_inner")}, 4 * int64_t{c.d_model});
     s.vocab = c.vocab = r.vocabulary(50257);
     c.context = r.context({"n_positions"}, 1024);
-    c.learned_positions = c.decodes_matrices = true;
+    c.positions = PositionScheme::learned;
+    c.decodes_matrices = true;
     c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);
     c.activation = r.activation({"activation_function"}, "gelu_new");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);

@@ -18,7 +18,8 @@ Result<ModelConfig> read_opt(const Json& root, const std::string& file) {
     s.d_mlp = r.mlp_width({"ffn_dim"}, 3072);
     s.vocab = c.vocab = r.vocabulary(50272);
     c.context = r.context({"max_position_embeddings"}, 2048);
-    c.learned_positions = c.d_model_positions = true;
+    c.positions = PositionScheme::learned;
+    c.d_model_positions = true;
     c.position_offset = kOffset;
     const bool before = r.boolean({"do_layer_norm_before"}, true);
     c.norm_place = before ? NormPlace::before : NormPlace::after;

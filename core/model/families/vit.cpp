@@ -20,7 +20,7 @@ Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     c.context = c.vision.patches() + 1;
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
     c.attention_bias = r.boolean({"qkv_bias"}, true);
-    c.learned_positions = true;
+    c.positions = PositionScheme::learned;
     c.activation = r.activation({"hidden_act"}, "gelu");
     c.logits_bias = true;
     c.tied_unembedding = false;

@@ -1,0 +1,211 @@
+// Drawings become files: PNG, SVG, PDF, and pixels.
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "figure/cairo_owned.h"
+#include "figure/canvas.h"
+#include "io/mapped_file.h"
+#include "io/output_file.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr double kPointsPerPixel = 0.75;
+constexpr double kMaxPixels = 2e8;  // 800 MB while it is drawn
+
+cairo_status_t write_bytes(void* out, const unsigned char* data, unsigned length) {
+    static_cast<OutputFile*>(out)->write(data, length);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+cairo_status_t append_bytes(void* text, const unsigned char* data, unsigned int size) {
+    static_cast<std::string*>(text)->append(reinterpret_cast<const char*>(data), size);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+/// Where a name of an SVG ends that begins at `at`.
+size_t name_end(std::string_view svg, size_t at) {
+    while (at < svg.size() &&
+           (std::isalnum(static_cast<unsigned char>(svg[at])) || svg[at] == '-' || svg[at] == '_'))
+        ++at;
+    return at;
+}
+
+/// Cairo numbers the parts of a file through the whole life of a process; here they are numbered from 0, so
+/// that the same picture is the same file whatever was drawn before or beside it.
+std::string with_own_numbers(std::string_view svg) {
+    constexpr std::string_view kId = "id=\"";
+    std::map<std::string_view, std::string> names;
+    for (size_t at = svg.find(kId); at != std::string_view::npos; at = svg.find(kId, at + 1)) {
+        const size_t begin = at + kId.size();
+        names.emplace(svg.substr(begin, name_end(svg, begin) - begin), "i" + std::to_string(names.size()));
+    }
+    std::string out;
+    for (size_t at = 0; at < svg.size();) {
+        const bool id = svg.substr(at, kId.size()) == kId, reference = svg[at] == '#';
+        out += svg[at];
+        if (!id && !reference) {
+            ++at;
+            continue;
+        }
+        if (id) out.append(kId.substr(1));
+        const size_t begin = at + (id ? kId.size() : 1), end = name_end(svg, begin);
+        const auto name = names.find(svg.substr(begin, end - begin));
+        out += name == names.end() ? std::string(svg.substr(begin, end - begin)) : name->second;
+        at = end;
+    }
+    return out;
+}
+
+/// Draws on a surface whose unit is `scale` CSS pixels and finishes it; an error names what cannot be drawn.
+Status draw_on(cairo_surface_t* surface, const Drawing& drawing, double scale, const std::string& name) {
+    {
+        const Owned<cairo_t> cairo(cairo_create(surface));
+        cairo_scale(cairo.get(), scale, scale);
+        Canvas canvas(cairo.get());
+        drawing.draw(canvas);
+    }
+    const auto status = cairo_surface_status(surface);
+    if (status != CAIRO_STATUS_SUCCESS)
+        return Error{name + " could not be drawn (" + cairo_status_to_string(status) +
+                     "); choose a smaller size."};
+    return success();
+}
+
+/// Pixels as PNG has them: not multiplied by how much they cover; without that channel where all are whole.
+PngPixels pixels_of(cairo_surface_t* surface, double dpi, std::optional<bool> with_alpha = std::nullopt) {
+    cairo_surface_flush(surface);
+    const int width = cairo_image_surface_get_width(surface),
+              height = cairo_image_surface_get_height(surface),
+              stride = cairo_image_surface_get_stride(surface);
+    const unsigned char* data = cairo_image_surface_get_data(surface);
+    const auto row = [&](int y) { return reinterpret_cast<const uint32_t*>(data + y * stride); };
+    PngPixels out{static_cast<uint32_t>(width), static_cast<uint32_t>(height), false, {}, dpi};
+    if (with_alpha) out.alpha = *with_alpha;
+    for (int y = 0; !with_alpha && y < height && !out.alpha; ++y)
+        out.alpha = std::any_of(row(y), row(y) + width, [](uint32_t pixel) { return pixel >> 24 != 255; });
+    out.bytes.resize(static_cast<size_t>(width) * static_cast<size_t>(height) * (out.alpha ? 4 : 3));
+    uint8_t* at = out.bytes.data();
+    for (int y = 0; y < height; ++y)
+        for (const uint32_t* pixel = row(y); pixel < row(y) + width; ++pixel) {
+            const uint32_t alpha = *pixel >> 24;
+            for (const int shift : {16, 8, 0}) {
+                const uint32_t value = *pixel >> shift & 255;
+                *at++ =
+                    static_cast<uint8_t>(alpha == 0     ? 0
+                                         : alpha == 255 ? value
+                                                        : std::min(255u, (value * 255 + alpha / 2) / alpha));
+            }
+            if (out.alpha) *at++ = static_cast<uint8_t>(alpha);
+        }
+    return out;
+}
+
+Result<PngPixels> draw_at_size(const Drawing& drawing, const std::string& name,
+                               std::optional<bool> alpha = std::nullopt) {
+    const double zoom = drawing.page.dpi / 96;
+    const Owned<cairo_surface_t> surface(cairo_image_surface_create(
+        CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(drawing.page.width * zoom)),
+        static_cast<int>(std::lround(drawing.page.height * zoom))));
+    TRY_STATUS(draw_on(surface.get(), drawing, zoom, name));
+    return pixels_of(surface.get(), drawing.page.dpi, alpha);
+}
+
+Status write_png(OutputFile& out, const Drawing& drawing, const std::string& name) {
+    TRY(const PngPixels pixels, draw_at_size(drawing, name));
+    return encode_png(pixels, [&out](const void* data, size_t size) { out.write(data, size); });
+}
+
+/// Pictures that would not fit into memory, or into the formats.
+Status check_size(const Drawing& drawing) {
+    const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom,
+                 height = drawing.page.height * zoom;
+    if (width <= 30000 && height <= 30000 && width * height <= kMaxPixels) return success();
+    return Error{"A figure of " + std::to_string(static_cast<long>(width)) + " × " +
+                 std::to_string(static_cast<long>(height)) +
+                 " pixels is too large; lower --dpi or the size."};
+}
+
+Status write_pdf(OutputFile& out, const Drawing& drawing, const std::string& name) {
+    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
+        write_bytes, &out, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
+                                   "2000-01-01T00:00:00Z");  // the same bytes on every run
+    TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, name));
+    cairo_surface_finish(surface.get());
+    return success();
+}
+
+Status write_svg(OutputFile& out, const Drawing& drawing, const std::string&) {
+    TRY(const std::string text, svg_text(drawing));
+    out.write(text);
+    return success();
+}
+
+/// A row of the table of picture formats.
+struct PictureFormat {
+    const char* ending;
+    Status (*write)(OutputFile& out, const Drawing& drawing, const std::string& name);
+};
+constexpr PictureFormat kFormats[] = {{".png", write_png}, {".svg", write_svg}, {".pdf", write_pdf}};
+
+}  // namespace
+
+Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha) {
+    TRY_STATUS(check_size(drawing));
+    return draw_at_size(drawing, "The figure", alpha);
+}
+
+Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height) {
+    const double zoom = std::min(most_width / std::max(drawing.page.width, 1.0),
+                                 most_height / std::max(drawing.page.height, 1.0));
+    RgbImage out{std::max(1, static_cast<int>(drawing.page.width * zoom)),
+                 std::max(1, static_cast<int>(drawing.page.height * zoom)),
+                 {}};
+    const Owned<cairo_surface_t> surface(
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, out.width, out.height));
+    {
+        const Owned<cairo_t> cairo(cairo_create(surface.get()));
+        cairo_set_source_rgb(cairo.get(), 1, 1, 1);
+        cairo_paint(cairo.get());
+    }
+    TRY_STATUS(draw_on(surface.get(), drawing, zoom, "The figure"));
+    cairo_surface_flush(surface.get());
+    const unsigned char* data = cairo_image_surface_get_data(surface.get());
+    for (int y = 0; y < out.height; ++y)
+        for (int x = 0; x < out.width; ++x) {
+            const uint32_t pixel = reinterpret_cast<const uint32_t*>(
+                data + y * cairo_image_surface_get_stride(surface.get()))[x];
+            for (const int shift : {16, 8, 0}) out.rgb.push_back(static_cast<uint8_t>(pixel >> shift));
+        }
+    return out;
+}
+
+Result<std::string> svg_text(const Drawing& drawing) {
+    std::string svg;
+    const Owned<cairo_surface_t> surface(cairo_svg_surface_create_for_stream(
+        append_bytes, &svg, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
+    TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, "The figure"));
+    cairo_surface_finish(surface.get());
+    return with_own_numbers(svg);
+}
+
+Status write_page(const std::filesystem::path& path, const Drawing& drawing) {
+    const auto format = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                     [&](const PictureFormat& f) { return path.extension() == f.ending; });
+    if (format == std::end(kFormats))
+        return Error{display_path(path) + " is not a figure format; end the name in .png, .svg or .pdf."};
+    TRY_STATUS(check_size(drawing));
+    TRY(const auto out, OutputFile::create(path));
+    TRY_STATUS(format->write(*out, drawing, display_path(path)));
+    return out->commit();
+}
+
+}  // namespace headlight

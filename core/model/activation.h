@@ -1,0 +1,22 @@
+// The table of activations: the nonlinearities of MLPs. GELU: Hendrycks and Gimpel 2016, exact and in its
+// tanh form. SiLU: Elfwing et al. 2018.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "model/model.h"
+
+namespace headlight {
+
+struct ActivationRow {
+    Activation activation;
+    const char* name;                             // for people
+    std::array<const char*, 3> spellings;         // in config.json; null: no more
+    void (*apply)(Eigen::Ref<Eigen::ArrayXf> x);  // in place
+};
+
+std::span<const ActivationRow> activations();
+const ActivationRow& activation_row(Activation activation);
+
+}  // namespace headlight

@@ -1,0 +1,62 @@
+// What the families' files bind their tensors with. It keeps the first error, so that a family reads as a
+// list of what it has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+
+namespace headlight {
+
+/// Where a masked-language head keeps its tensors.
+struct MlmHeadNames {
+    std::string dense, norm, decoder, bias;
+};
+
+/// Asks a store for tensors.
+class Binder {
+public:
+    Binder(WeightStore& store, const ModelConfig& config) : store_(store), c_(config) {}
+
+    /// name.weight and, with `bias`, name.bias ("gamma" and "beta" in old files).
+    Norm norm(const std::string& name, int64_t width, bool bias);
+    Norm norm(const std::string& name) { return norm(name, c_.d_model, c_.norm_bias); }
+    Linear linear(const std::string& name, int64_t in, int64_t out, bool bias);
+    /// GPT-2's Conv1D: [in, out].
+    Linear conv1d(const std::string& name, int64_t in, int64_t out);
+    /// An embedding table, name.weight[rows, width].
+    Linear table(const std::string& name, int64_t rows, int64_t width);
+    const float* vector(const std::string& name, std::vector<int64_t> shape);
+    /// Width of all heads of the only stack together.
+    int64_t inner() const;
+    /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`, where each head has
+    /// a key/value head of its own) in turn for each head.
+    void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
+    /// q, k, v and o of a stack's block by their names under `at`; `fused` is the one matrix that holds q, k
+    /// and v in some files.
+    void attention(AttentionWeights& into, const StackConfig& stack, const std::string& at, const char* q,
+                   const char* k, const char* v, const char* o, const char* fused = "");
+    /// Norm, mlp_in and the rest, by names under `at`.
+    void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
+             const std::string& gate = "");
+    /// The unembedding: the embedding where tied, else `name`; absent where a base model has none.
+    Linear unembedding(const Linear& embedding, const std::string& name, int64_t width,
+                       const std::string& bias = "");
+
+    bool has(const std::string& name) const { return store_.has(name); }
+    WeightStore& store() { return store_; }
+    const ModelConfig& config() const { return c_; }
+    Result<ModelWeights> finish(ModelWeights weights) const;
+    /// A single stack with its unembedding.
+    Result<ModelWeights> finish(StackWeights stack, const Linear& unembedding) const;
+    /// A single stack with a masked-language head, or without one where the file holds a base model.
+    Result<ModelWeights> finish(StackWeights stack, const MlmHeadNames& names, bool has_head);
+
+private:
+    WeightStore& store_;
+    const ModelConfig& c_;
+    std::string error_;
+};
+
+}  // namespace headlight

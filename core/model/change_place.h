@@ -1,0 +1,33 @@
+// Where a change acts, as the command line spells it: heads, layers, kinds of attention, cells.
+#pragma once
+
+#include <charconv>
+#include <string>
+
+#include "model/change.h"
+
+namespace headlight {
+
+/// Whether a block is one of those that a change without a block of its own concerns.
+bool within(Blocks blocks, const ModelConfig& config, int block);
+
+/// The number of a layer's attention block, or −1: "3", "encoder.0", "cross.1".
+int find_block(const ModelConfig& config, const std::string& layer);
+
+/// Takes "@2.0", "@cross.0", "@encoder" or "@*" off the end; true where there is none or the place exists.
+bool take_place(const ModelConfig& config, std::string& text, Change& change);
+/// The same place, spelled; "" for the usual blocks.
+std::string place_name(const ModelConfig& config, const Change& change);
+
+/// "16>10"; where several rows and columns may be named "3-5>9", "16..>0" and "*>0" too.
+bool read_cells(const std::string& text, bool several, Change& change);
+std::string cells_name(const Change& change);
+
+/// The whole text is one number.
+template <class Number>
+bool read_number(const std::string& text, Number& value) {
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    return read.ec == std::errc() && read.ptr == text.data() + text.size();
+}
+
+}  // namespace headlight

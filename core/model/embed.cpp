@@ -1,0 +1,126 @@
+// What enters layer 0 and what leaves the last one: embeddings, positions, the unembedding; and the norms and
+// projections on the way.
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "model/activation.h"
+#include "model/pass.h"
+#include "model/sinusoids.h"
+
+namespace headlight {
+
+void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<void(Index, Index)>& rows) {
+    pool.run(static_cast<int>((n + block - 1) / block),
+             [&](int i) { rows(i * block, std::min(block, n - i * block)); });
+}
+
+Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w) {
+    Matrix y(x.rows(), w.out);
+    apply_linear(pool, x, w, y);
+    return y;
+}
+
+namespace {
+
+/// [n − n_past, width]: rows of an embedding table.
+Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Index)>& row) {
+    Matrix x(count, table.in);
+    for (Index i = 0; i < count; ++i) {
+        const int64_t at = row(i);
+        HEADLIGHT_CHECK(at >= 0 && at < table.out);
+        table.read(at, 0, table.in, x.row(i).data());
+    }
+    return x;
+}
+
+/// Row of the position table for each token from `n_past` on.
+std::vector<int64_t> position_rows(const Pass& p) {
+    const ModelConfig& c = p.config();
+    std::vector<int64_t> rows;
+    int64_t next = c.position_offset;
+    for (const int id : p.input.ids) rows.push_back(id == c.position_pad ? c.position_pad : next++);
+    return rows;
+}
+
+/// [n, d_model]: patches through their projection behind the class token, plus positions.
+Matrix embed_picture(const Pass& p) {
+    Matrix x(p.input.size(), p.config().d_model);
+    x.row(0) = Eigen::Map<const Eigen::RowVectorXf>(p.model.weights.class_token, x.cols());
+    apply_linear(p.pool, p.input.picture->patches, p.model.weights.patch, x.bottomRows(x.rows() - 1));
+    return x + look_up(p.weights.position_embedding, x.rows(), [](Index i) { return i; });
+}
+
+}  // namespace
+
+Matrix embed(const Pass& p) {
+    if (p.input.picture) return embed_picture(p);
+    const ModelConfig& c = p.config();
+    const StackWeights& w = p.weights;
+    const Index count = p.input.size() - p.n_past;
+    Matrix x = look_up(w.token_embedding, count,
+                       [&](Index i) { return p.input.ids[static_cast<size_t>(p.n_past + i)]; });
+    x *= c.embed_scale;
+    const bool project_first = w.embed_project && c.d_model_positions;
+    if (project_first) x = project(p.pool, x, w.embed_project);
+    if (c.positions == PositionScheme::sinusoidal) x += sinusoids(x.cols(), p.n_past, count);
+    if (w.position_embedding) {
+        const auto rows = position_rows(p);
+        x += look_up(w.position_embedding, count,
+                     [&](Index i) { return rows[static_cast<size_t>(p.n_past + i)]; });
+    }
+    if (w.type_embedding)
+        x += look_up(w.type_embedding, count, [&](Index i) {
+            return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.n_past + i)];
+        });
+    if (w.embed_norm) x = p.norm(w.embed_norm, x);
+    if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
+    return x;
+}
+
+Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
+    return project(pool, z, w.o);
+}
+
+Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {
+    Matrix out = project_out(w, z, pool);
+    return w.post_norm ? apply_norm(c, w.post_norm, out, pool) : out;
+}
+
+Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
+    HEADLIGHT_CHECK(norm);
+    Matrix y(x.rows(), x.cols());
+    const bool centre = config.norm == NormKind::layer_norm;
+    const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, x.cols());
+    for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
+        for (Index i = first; i < first + count; ++i) {
+            const float mean = centre ? x.row(i).mean() : 0.0f;
+            const auto centred = (x.row(i).array() - mean).matrix();
+            const float deviation =
+                std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
+            y.row(i) = centred.cwiseProduct(weight) / deviation;
+            if (norm.bias) y.row(i) += Eigen::Map<const Eigen::RowVectorXf>(norm.bias, x.cols());
+        }
+    });
+    return y;
+}
+
+Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) {
+    const ModelConfig& c = model.config;
+    const ModelWeights& w = model.weights;
+    HEADLIGHT_CHECK(w.unembedding);
+    Matrix x = normalized * c.logit_scale;
+    if (w.head_dense) x = project(pool, x, w.head_dense);
+    if (c.mlm_head)
+        for (Index i = 0; i < x.rows(); ++i)
+            activation_row(c.head_activation).apply(x.row(i).transpose().array());
+    if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
+    Matrix logits = project(pool, x, w.unembedding);
+    if (c.logit_cap > 0) logits = (logits.array() / c.logit_cap).tanh() * c.logit_cap;
+    if (!all_finite(logits))
+        throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or "
+                                    "infinity: fetch the model again."});
+    return logits;
+}
+
+}  // namespace headlight

@@ -1,0 +1,80 @@
+// Heads of a model: values by head, and how people and options call blocks and heads.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "model/model.h"
+
+namespace headlight {
+
+/// One value for each head of a model, in the order of ModelConfig::head_index. Empty where nothing is known.
+template <class T>
+class PerHead {
+public:
+    PerHead() = default;
+    explicit PerHead(const ModelConfig& config, T value = {})
+        : layers_(config.stacks.front().layers),
+          heads_{config.stacks.front().heads, config.stacks.back().heads},
+          values_(static_cast<size_t>(config.head_count()), value) {}
+
+    decltype(auto) operator[](AttentionHead head) { return values_[index(head)]; }
+    decltype(auto) operator[](AttentionHead head) const { return values_[index(head)]; }
+    decltype(auto) operator[](size_t number) { return values_[number]; }
+    decltype(auto) operator[](size_t number) const { return values_[number]; }
+
+    size_t size() const { return values_.size(); }
+    bool empty() const { return values_.empty(); }
+    auto begin() { return values_.begin(); }
+    auto end() { return values_.end(); }
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+
+    /// All of them, for what asks no names.
+    const std::vector<T>& values() const { return values_; }
+    operator const std::vector<T>&() const { return values_; }
+
+private:
+    size_t index(AttentionHead h) const {
+        const int first = std::min(h.block, layers_);
+        const auto at = static_cast<size_t>(first * heads_[0] + (h.block - first) * heads_[1] + h.head);
+        HEADLIGHT_CHECK(h.head >= 0 && at < values_.size());
+        return at;
+    }
+
+    int layers_ = 0, heads_[2] = {};  // of the first stack; of the first and of the last stack's blocks
+    std::vector<T> values_;
+};
+
+/// Calls each(head) for every head of a model, on all threads.
+template <class Each>
+void for_heads(const ModelConfig& config, ThreadPool& pool, const Each& each) {
+    pool.run(config.head_count(), [&](int i) { each(config.head_at(static_cast<size_t>(i))); });
+}
+
+/// "4", or "2 / 4" where encoder and decoder differ: a number of each stack, as people read it.
+std::string per_stack(const ModelConfig& config, int StackConfig::*number);
+
+/// "0", or "encoder 0", "decoder 0", "cross 0": how people call an attention block.
+std::string block_name(const ModelConfig& config, int block);
+/// The same as options and tables spell it: "0", "encoder.0", "cross.0".
+std::string block_path(const ModelConfig& config, int block);
+/// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option`
+/// is what the error asks to correct.
+Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
+                                 const std::string& option);
+
+/// "0.3", "cross 0.3": how people call a head.
+std::string head_name(const ModelConfig& config, AttentionHead head);
+inline std::string head_name(const ModelConfig& config, int block, int head) {
+    return head_name(config, AttentionHead{block, head});
+}
+/// "0.3", "cross.0.3": how options and tables spell it.
+std::string head_path(const ModelConfig& config, AttentionHead head);
+inline std::string head_path(const ModelConfig& config, int block, int head) {
+    return head_path(config, AttentionHead{block, head});
+}
+
+}  // namespace headlight

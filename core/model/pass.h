@@ -1,0 +1,38 @@
+// One pass over one stack: what the files of the forward pass share.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "model/forward.h"
+
+namespace headlight {
+
+/// One pass over one stack.
+struct Pass {
+    const Model& model;
+    const StackConfig& stack;
+    const StackWeights& weights;
+    ThreadPool& pool;
+    const Sequence& input;
+    const Matrix* source = nullptr;  // what cross-attention reads: the encoder's final norm
+    bool source_past = false;        // … which is the one of the earlier pass
+    const StackActivations* past = nullptr;
+    Index n_past = 0;                        // rows taken from it
+    int layers_past = 0;                     // layers taken from it whole
+    std::span<const LayerRules> rules = {};  // of each layer
+
+    const ModelConfig& config() const { return model.config; }
+    Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
+};
+
+/// Calls rows(first, count) for blocks of rows, on all threads.
+void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<void(Index, Index)>& rows);
+
+/// [rows, w.out]: x W + b.
+Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w);
+
+/// [n − n_past, d_model]: what enters layer 0, for the new rows.
+Matrix embed(const Pass& pass);
+
+}  // namespace headlight

@@ -1,0 +1,34 @@
+#include "model/position_scheme.h"
+
+namespace headlight {
+
+namespace {
+
+std::string size_text(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
+
+// In the order of PositionScheme.
+constexpr PositionSchemeRow kSchemes[] = {
+    {PositionScheme::none, "none", "", [](const ModelConfig&, const StackConfig&) { return std::string(); }},
+    {PositionScheme::learned, "learned", "+ learned positions",
+     [](const ModelConfig& c, const StackConfig&) {
+         return size_text(c.context + c.position_offset, c.project_positions() ? c.d_model : c.d_embed);
+     }},
+    {PositionScheme::sinusoidal, "sinusoidal", "+ sinusoidal positions",
+     [](const ModelConfig& c, const StackConfig&) { return size_text(c.context, c.d_model); }},
+    {PositionScheme::rotary, "rotary", "rotary positions turn q and k",
+     [](const ModelConfig& c, const StackConfig& s) {
+         return std::to_string(c.rope.dims) + " of " + std::to_string(s.d_head) + " dimensions";
+     }},
+    {PositionScheme::alibi, "ALiBi", "ALiBi: scores fall with distance",
+     [](const ModelConfig&, const StackConfig& s) { return std::to_string(s.heads) + " slopes"; }},
+    {PositionScheme::relative, "relative", "bias by distance in every score",
+     [](const ModelConfig& c, const StackConfig& s) { return size_text(c.buckets.count, s.heads); }},
+};
+
+}  // namespace
+
+const PositionSchemeRow& position_scheme(PositionScheme scheme) {
+    return kSchemes[static_cast<size_t>(scheme)];
+}
+
+}  // namespace headlight
