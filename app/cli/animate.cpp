@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)>>;
+using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)> >;
 
 /// The same head in every layer of its kind.
 Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& trace) {
@@ -30,7 +30,7 @@ Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace,
     if (!trace->has_weights())
         return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
     if (trace->config().can.read_image)
-        return Error{"A picture has no tokens that come one by one; try --animate layers."};
+        return Error{"An image has no tokens that come one by one; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;
         TRY(const auto added, generated_ids(trace->model, trace->request, {{}, o.generate, {}}, pool));
@@ -68,7 +68,7 @@ Drawing on_page(const Drawing& drawing, const Page& page, bool transparent) {
 Status render_animation(RenderOptions o) {
     if (o.all_heads) return Error{"--animate shows one head; leave --all-heads out."};
     if (!o.numbered && std::filesystem::path(o.output).extension() != ".png")
-        return Error{"An animation is a .png; end the name so, or add --numbered for one picture a frame."};
+        return Error{"An animation is a .png; end the name so, or add --numbered for one figure per frame."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
     TRY_STATUS(choose_place(o, *trace));

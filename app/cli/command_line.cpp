@@ -47,7 +47,7 @@ std::span<const Verb> verbs() {
          "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7\n"
          "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4",
          declare_generate},
-        {"compare", "two runs, or one before and after changes: how far apart each head's patterns are",
+        {"compare", "two runs, or one before and after interventions: how far apart each head's patterns are",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
          "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
          "--change 'mask:16>10' --json\n"
@@ -91,7 +91,7 @@ int fail(const std::string& message, int status) {
 }
 
 /// The verb that was chosen, or the window.
-Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size,
+Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, int& exit_status,
                 const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
     for (const auto& [sub, run] : runs)
         if (app.got_subcommand(sub)) return run();
@@ -99,7 +99,7 @@ Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size,
         TRY(const auto pixels, parse_size(size));
         std::tie(window.width, window.height) = pixels;
     }
-    return run_window(window);
+    return run_window(window, exit_status);
 }
 
 }  // namespace
@@ -118,6 +118,8 @@ Result<int> parse_and_run(int argc, char** argv) {
     std::string size;
     add_window_options(app, window);
     app.add_option("--size", size, "window size in pixels, 1600x1000");
+    bool list = false;
+    app.add_flag("--commands", list, "list the commands of the window, with their keys");
     std::vector<std::pair<CLI::App*, std::function<Status()>>> runs;
     for (const Verb& verb : verbs()) {
         CLI::App* sub = app.add_subcommand(verb.name, verb.help);
@@ -130,10 +132,11 @@ Result<int> parse_and_run(int argc, char** argv) {
     } catch (const CLI::Success& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        return fail(shortened(e.what(), 250) + " (headlight --help lists what can be asked)", 2);
+        return fail(shortened(e.what(), 250) + " (see `headlight --help`)", 2);
     }
-    TRY_STATUS(dispatch(app, window, size, runs));
-    return 0;
+    int exit_status = 1;
+    const Status done = list ? print(command_list()) : dispatch(app, window, size, exit_status, runs);
+    return done ? 0 : fail(done.error().message, exit_status);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "analysis/head_stats.h"
 #include "cli/options.h"
+#include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
 #include "trace/trace_file.h"
@@ -107,7 +108,7 @@ std::function<Status()> declare_compare(CLI::App& app) {
     app.add_option("--align", o->align,
                    "which tokens of two sentences stand for each other: equal ones (token), or those with "
                    "the same number (position)")
-        ->check(CLI::IsMember({"token", "position"}))
+        ->check(one_of({"token", "position"}))
         ->capture_default_str();
     app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
     return [o] { return run(*o); };

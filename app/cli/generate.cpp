@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/options.h"
+#include "cli/validators.h"
 #include "cli/verbs.h"
 
 namespace headlight {
@@ -74,24 +75,25 @@ std::function<Status()> declare_generate(CLI::App& app) {
     SamplingParams& d = o->wanted.sampling;
     add_input_options(app, o->input);
     app.add_option("--tokens", o->wanted.length, "the most tokens to add")
-        ->check(CLI::Range(1, kMaxWritten))
+        ->check(within(1, kMaxWritten))
         ->capture_default_str();
-    auto* temperature = app.add_option("--temperature", d.temperature, "0: always the most probable token")
-                            ->check(CLI::Range(0.0, 100.0))
+    auto* temperature = app.add_option("--temperature", d.temperature, "0: greedy; above 0: sampling")
+                            ->check(within(0.0, 100.0))
                             ->capture_default_str();
-    app.add_option("--top-k", d.top_k, "draw among the k most probable (0: all)")
-        ->check(CLI::Range(0, 1 << 24))
+    app.add_option("--top-k", d.top_k, "sample from the k most probable tokens (0: all)")
+        ->check(within(0, 1 << 24))
         ->capture_default_str();
-    app.add_option("--top-p", d.top_p, "draw among the most probable that make up p")
-        ->check(CLI::Range(0.0, 1.0))
+    app.add_option("--top-p", d.top_p, "sample from the most probable tokens that make up p")
+        ->check(within(0.0, 1.0))
         ->capture_default_str();
-    app.add_option("--seed", d.seed, "seed of the draws")->capture_default_str();
-    auto* beams = app.add_option("--beams", d.beams, "keep so many drafts and take the best (beam search)")
-                      ->check(CLI::Range(1, kMaxBeams))
+    app.add_option("--seed", d.seed, "seed of the sampling")->capture_default_str();
+    auto* beams = app.add_option("--beams", d.beams, "beam search with so many beams")
+                      ->check(within(1, kMaxBeams))
                       ->capture_default_str()
                       ->excludes(temperature);
-    app.add_option("--length-penalty", d.length_penalty, "a draft's log-probability is divided by length^X")
-        ->check(CLI::Range(-10.0, 10.0))
+    app.add_option("--length-penalty", d.length_penalty,
+                   "a hypothesis's log-probability is divided by length^X")
+        ->check(within(-10.0, 10.0))
         ->capture_default_str()
         ->needs(beams);
     auto* ids = app.add_flag("--ids-out", o->ids_out, "print the new ids instead of the whole text");

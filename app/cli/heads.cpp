@@ -5,6 +5,7 @@
 #include "analysis/effects.h"
 #include "analysis/head_stats.h"
 #include "cli/options.h"
+#include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
 
@@ -100,7 +101,7 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
     TRY(const auto model, open_model(input));
     if (model->config.stacks[0].vocab == 0)
         return Error{model->name +
-                     " reads pictures, so it has no random tokens to repeat; leave --random-repeat out and "
+                     " reads images, so it has no random tokens to repeat; leave --random-repeat out and "
                      "give it --image."};
     input.typed.ids = repeated_random_ids(model->config.stacks[0].vocab, o.random_repeat, o.seed);
     TRY(ForwardRequest request, read_request(input, model, pool));
@@ -135,11 +136,11 @@ std::function<Status()> declare_heads(CLI::App& app) {
     help += ", effect";
     app.add_option("--effect-on", o->effect_on,
                    "ablate each head in turn and give the change of this token's probability, as 'effect'");
-    app.add_option("--sort", o->sort, help)->check(CLI::IsMember(keys));
+    app.add_option("--sort", o->sort, help)->check(one_of(keys));
     app.add_flag("--json", o->json, "JSON instead of CSV");
     app.add_option("--random-repeat", o->random_repeat,
                    "measure on this many random tokens, repeated once, instead of a text")
-        ->check(CLI::Range(2, 1 << 20));
+        ->check(within(2, 1 << 20));
     app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
     return [o] { return run(*o); };
 }

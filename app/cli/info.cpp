@@ -86,7 +86,7 @@ std::string heads_text(const ModelConfig& c) {
 
 std::string reads_text(const ModelConfig& c) {
     if (c.can.read_image)
-        return "pictures of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
+        return "images of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
                " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
     return "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens";
 }
@@ -111,7 +111,7 @@ std::string as_text(const ModelConfig& c, const std::string& path) {
                       grouped(row.each * row.count).c_str());
         out += line;
     }
-    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "in all", "", "", "",
+    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "total", "", "", "",
                   grouped(parameter_count(c)).c_str());
     return out + line;
 }

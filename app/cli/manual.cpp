@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/options.h"
+#include "cli/validators.h"
 #include "cli/verbs.h"
 
 namespace headlight {
@@ -154,9 +155,7 @@ std::function<Status()> declare_man(CLI::App& app) {
 
 std::function<Status()> declare_completions(CLI::App& app) {
     auto shell = std::make_shared<std::string>();
-    app.add_option("shell", *shell, "bash, zsh or fish")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    app.add_option("shell", *shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
     return [&app, shell]() -> Status {
         const CLI::App& root = *app.get_parent();
         return print(*shell == "bash"  ? bash_completions(root)

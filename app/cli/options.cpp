@@ -10,6 +10,7 @@
 #include "analysis/patch.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "cli/validators.h"
 #include "io/mapped_file.h"
 #include "model/library.h"
 #include "model/parameters.h"
@@ -74,7 +75,7 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     auto* target_ids = add_id_list(app, "--target-ids", o.typed.target_ids,
                                    "token ids instead of a target, its start token included");
     add_id_list(app, "--token-types", o.typed.types, "token types of the ids, as 0,0,1")->needs(ids);
-    app.add_option("--image", o.image, "the picture that a vision model reads (PNG, JPEG)");
+    app.add_option("--image", o.image, "the image that a vision model reads (PNG, JPEG)");
     text->excludes(file);
     text->excludes(ids);
     file->excludes(ids);
@@ -84,11 +85,11 @@ void add_input_options(CLI::App& app, InputOptions& o) {
         masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
     app.add_option("--ablate", o.ablate,
-                   "heads whose output is taken away: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other "
-                   "heads of its layer go); cross.0.2 where a model has several kinds");
+                   "heads to ablate: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other "
+                   "heads of its layer are removed); cross.0.2 where a model has several kinds");
     app.add_option("--temperature-attn", o.temperature,
-                   "divides every score before the softmax, cross-attention's too; 0: each query looks at "
-                   "its heaviest key alone; inf: at all alike")
+                   "divides every score before the softmax, cross-attention's too; 0: each query attends to "
+                   "its strongest key alone; inf: to all alike")
         ->check(check_temperature, "NUMBER");
     app.add_option("--change", o.changes,
                    "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, "
@@ -96,7 +97,7 @@ void add_input_options(CLI::App& app, InputOptions& o) {
                    "skip-mlp:3 (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, @cross, "
                    "@*; rows and columns: 16, 3-5, 16.. (and later), *");
     app.add_option("--threads", o.threads, "threads to compute with")
-        ->check(CLI::Range(1, 256))
+        ->check(within(1, 256))
         ->capture_default_str();
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
@@ -171,8 +172,17 @@ Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig&
 /// The last row or column that a span must find: its first, where it goes on as a text is written.
 int last_named(int first, int count) { return count == kToEnd ? first : first + count - 1; }
 
+/// What helps where a change names a place behind the text.
+std::string help_of_place(const ModelConfig& c, bool row, int first, int last) {
+    const bool can_be_written = row && c.stacks.back().causal && last < c.context;
+    return can_be_written ? "correct --change, or name rows that are still to be written as " +
+                                in_quotes(std::to_string(first) + "..") + " (that one and later ones)."
+                          : "correct --change.";
+}
+
 /// Places that a change names must be in the text, or within what a text can become.
-Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs, int context) {
+Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs,
+                    const ModelConfig& c) {
     int longest = 0;
     bool fits = intervention.mask.file_rows() == 0;
     for (const Sequence& s : inputs) {
@@ -180,17 +190,18 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
         fits = fits || s.size() == intervention.mask.file_rows();
     }
     if (!fits)
-        return Error{"The mask file has " + std::to_string(intervention.mask.file_rows()) +
-                     " rows and the text " + std::to_string(longest) +
-                     " tokens; give it a row and a column for each token."};
-    for (const Change& c : intervention.changes)
-        for (const auto& [first, count] : {std::pair{c.query, c.queries}, std::pair{c.key, c.keys}}) {
-            const int max = count == kToEnd ? std::max(longest, context) : longest;
+        return Error{"The mask " + intervention.mask.name() + " has " +
+                     std::to_string(intervention.mask.file_rows()) + " rows, but the text has " +
+                     std::to_string(longest) + " tokens; give it a row and a column for each token."};
+    for (const Change& change : intervention.changes)
+        for (const bool row : {true, false}) {
+            const int first = row ? change.query : change.key, count = row ? change.queries : change.keys;
+            const int max = count == kToEnd ? std::max(longest, c.context) : longest;
             const int last = last_named(first, count);
             if (last < max) continue;
             return Error{"A change names position " + std::to_string(last) + ", but " +
                          (count == kToEnd ? "a text" : "the text") + " has positions 0 … " +
-                         std::to_string(max - 1) + "; correct --change."};
+                         std::to_string(max - 1) + "; " + help_of_place(c, row, first, last)};
         }
     return success();
 }
@@ -217,7 +228,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
     if (input.tokens_in_all > kept && !o.quiet)
         std::cerr << "headlight: the text has " << input.tokens_in_all << " tokens; "
                   << printable(model->name) << " reads the first " << kept << ".\n";
-    TRY_STATUS(check_places(request.intervention, input.sequences, model->config.context));
+    TRY_STATUS(check_places(request.intervention, input.sequences, model->config));
     request.inputs = std::move(input.sequences);
     if (needs_patching(request.intervention)) {
         TRY(const auto own, run_trace(model, {request.inputs, {}}, pool));

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/progress.h"
+#include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/output_file.h"
 #include "session/presets.h"
@@ -100,13 +101,13 @@ Status render(RenderOptions& o) {
         const auto lines = lines_of(text);
         if (lines.size() > 1 && is_standard_stream(o.output))
             return Error{
-                "Several pictures cannot go to standard output; name a file with -o, or give one sentence."};
+                "Several figures cannot go to standard output; name a file with -o, or give one sentence."};
         if (lines.size() > 1) return render_lines(o, lines);
         o.input.typed.text = lines.empty() ? "" : lines[0];
         o.input.text_file.clear();
     }
     if (o.all_heads && is_standard_stream(o.output))
-        return Error{"The pictures of all heads cannot go to standard output; name a file with -o."};
+        return Error{"The figures of all heads cannot go to standard output; name a file with -o."};
     if (!o.animate.empty()) return render_animation(o);
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
@@ -127,12 +128,15 @@ void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) 
     auto* option = app.add_option_function<std::string>(
         "--" + name, [&o, name](const std::string& text) { o.fields[name] = text; }, field.help);
     if (const auto names = field_names(field); !names.empty())
-        option->check(CLI::IsMember(names));
+        option->check(one_of(names));
     else if (field.high > 0)
-        option->check(CLI::Range(field.low, field.high));
+        option->check(within(field.low, field.high));
     else if (name == "colormap")
-        option->check(
-            CLI::IsMember(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
+        option
+            ->transform([](const std::string& text) {
+                return text == "grey" ? std::string(find_colormap(text)) : text;
+            })
+            ->check(one_of(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
 }
 
 }  // namespace
@@ -158,28 +162,29 @@ std::function<Status()> declare_render(CLI::App& app) {
     auto* animate =
         app.add_option("--animate", o->animate,
                        "an animated .png: layers, one after another, or tokens, as the text grows")
-            ->check(CLI::IsMember({"layers", "tokens"}));
+            ->check(one_of({"layers", "tokens"}));
     app.add_option("--generate", o->generate, "with --animate tokens: first let the model add so many tokens")
-        ->check(CLI::Range(0, 4096))
+        ->check(within(0, 4096))
         ->needs(animate);
     app.add_option("--delay", o->delay, "with --animate: milliseconds a frame")
-        ->check(CLI::Range(20.0, 60000.0))
+        ->check(within(20.0, 60000.0))
         ->capture_default_str();
     app.add_flag("--numbered", o->numbered,
-                 "with --animate: one picture a frame in place of an animated one: NAME-1.png, NAME-2.png …")
+                 "with --animate: one figure per frame instead of an animation: NAME-1.png, NAME-2.png …")
         ->needs(animate);
-    app.add_flag("--all-heads", o->all_heads, "one picture of each head: NAME-2.0.png, NAME-2.1.png …");
-    app.add_option("--format", o->format, "kind of picture or numbers where -o is '-' or has no ending")
-        ->check(CLI::IsMember({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
+    app.add_flag("--all-heads", o->all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
+    app.add_option("--format", o->format, "format of the figure or numbers where -o is '-' or has no ending")
+        ->check(one_of({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
     app.add_option("-o,--output", o->output,
                    "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the "
                    "numbers of the view; '-': standard output. With --text-file of several lines, one file "
                    "for each: NAME-1.png, NAME-2.png …")
         ->required();
     app.add_option("--view", o->view, "what to draw (difference: as compare)")
-        ->transform(
-            [](const std::string& name) { return name == "difference" ? std::string("compare") : name; })
-        ->check(CLI::IsMember(names))
+        ->transform([](const std::string& name) {
+            return name == "difference" ? std::string("compare") : key_of_view(name);
+        })
+        ->check(one_of(names))
         ->capture_default_str();
     app.add_option(
            "--layer", o->layer,
@@ -191,10 +196,11 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--with", o->with, "--view compare: the other head, 3.2");
     app.add_option("--text-b", o->text_b, "--view compare: the other sentence");
     app.add_option("--model-b", o->model_b, "--view compare: the other model");
-    app.add_option("--show", o->show,
-                   "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with changes "
-                   "and nothing else to compare, before and after")
-        ->check(CLI::IsMember({"pattern", "delta", "next"}))
+    app.add_option(
+           "--show", o->show,
+           "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with interventions "
+           "and nothing else to compare, before and after")
+        ->check(one_of({"pattern", "delta", "next"}))
         ->capture_default_str();
     app.add_flag("--mean", o->layer_mean, "--view alignment: the mean of the layer's heads");
     app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");

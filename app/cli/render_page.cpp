@@ -1,6 +1,4 @@
-
 // From what render is asked for to a drawing.
-
 #include <algorithm>
 
 #include "analysis/generate.h"
@@ -31,7 +29,6 @@ Result<std::optional<std::pair<int, int> > > parse_cell(const std::string& text,
 }
 
 /// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
-
 /// compared with.
 Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
                            ThreadPool& pool) {
@@ -101,7 +98,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.of<AlignState>().lines = o.as_lines;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
-    TRY(WorkAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
+    TRY(RunAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
     TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }

@@ -153,7 +153,7 @@ std::string points(float change) {
 std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& pool) {
     const auto positions = predicting_positions(trace);
     if (positions.empty()) return "";
-    std::string out = "<h2>What it predicts</h2>\n";
+    std::string out = "<h2>Predictions</h2>\n";
     if (!own) {
         out += "<table><thead><tr><th>token</th><th></th><th>probability</th></tr></thead><tbody>\n";
         for (const Prediction& p : predictions(trace, positions[0], kPredictions, pool))
@@ -162,7 +162,7 @@ std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& 
         return out + "</tbody></table>\n";
     }
     out +=
-        "<p class=\"note\">Before the changes (grey) and "
+        "<p class=\"note\">Before the interventions (gray) and "
         "after.</p><table><thead><tr><th>token</th><th></th><th>before</th><th>after</th><th>points</th></"
         "tr></thead><tbody>\n";
     for (const ProbabilityChange& p :

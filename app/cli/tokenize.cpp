@@ -12,10 +12,11 @@ namespace {
 
 Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string& line, size_t number) {
     const std::string name = "Line " + std::to_string(number) + " of standard input";
-    TRY(const Json request, parse_json(line, name));
-    if (!request.is_object() || !request.contains("text"))
-        return Error{name + " is no object with a \"text\"; write {\"text\": \"…\"}."};
-    TRY(const std::string text, json_string(request, "text", "", name));
+    const auto parsed = parse_json(line, name);
+    if (!parsed || !parsed->is_object() || !parsed->contains("text") || !(*parsed)["text"].is_string())
+        return Error{name + " is not a JSON object with a \"text\"; write {\"text\": \"…\"}."};
+    const Json& request = *parsed;
+    const std::string text = request["text"].get<std::string>();
     TRY(const bool special, json_boolean(request, "special", true, name));
     TRY(const std::string pair, json_string(request, or_null("pair"), "", name));
     TRY(const Encoding e,

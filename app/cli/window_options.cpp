@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/quoted.h"
+#include "cli/validators.h"
 #include "cli/verbs.h"
 #include "views/views.h"
 #include "window/window.h"
@@ -27,32 +28,33 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--target", o.second, "what the decoder of an encoder-decoder model reads")
         ->excludes(pair);
     app.add_option("--screenshot", o.screenshot, "draw one settled frame of the window to this PNG and exit");
-    app.add_option("--theme", o.theme, "colours of the window")->check(CLI::IsMember({"dark", "light"}));
+    app.add_option("--theme", o.theme, "colors of the window")->check(one_of({"dark", "light"}));
     app.add_option(
         "--head", o.head,
         "head to show, as layer.head: 2.0 (layers of encoder, decoder and cross-attention count on)");
     app.add_option("--lock", o.lock, "cell to lock, as query,key: 16,10");
-    std::vector<std::string> names;
-    for (const View& view : views()) {
-        names.push_back(view.key);
-        names.push_back(view.name);
-    }
-    app.add_option("--view", o.view, "view to show")->check(CLI::IsMember(names, CLI::ignore_case));
-    app.add_option("--scale", o.scale, "pixels per point; by default the display's")
-        ->check(CLI::Range(0.5, 8.0));
-    app.add_option("--threads", o.threads, "threads to compute with")->check(CLI::Range(1, 256));
+    std::vector<std::string> keys;
+    for (const View& view : views()) keys.push_back(view.key);
+    app.add_option("--view", o.view, "view to show, by its key or its name in the window")
+        ->transform(key_of_view)
+        ->check(one_of(keys));
+    app.add_option("--do", o.commands,
+                   "commands to carry out at the start, with ; between them: \"view lines; head 2.0; lock "
+                   "16,10; mask 16>10\" (--commands lists them)");
+    app.add_option("--scale", o.scale, "pixels per point; by default the display's")->check(within(0.5, 8.0));
+    app.add_option("--threads", o.threads, "threads to compute with")->check(within(1, 256));
     app.add_flag("--hints", o.hints, "show the hints of the first start")->group("For documents and tests");
     app.add_option("--settings", o.settings, "a settings file to start from, in place of what is remembered")
         ->check(CLI::ExistingFile)
         ->group("For documents and tests");
     app.add_option("--open-menu", o.open_menu, "open a menu at the start")
-        ->check(CLI::IsMember({"models", "settings", "keys", "save"}))
+        ->check(one_of({"models", "settings", "keys", "save", "palette"}))
         ->group("For documents and tests");
     app.add_option("--report", o.report, "write what the window shows to this JSON file after each change")
         ->group("For documents and tests");
     app.add_option("--frames", o.frames,
                    "draw this many frames, print what they and the start took as JSON, and exit")
-        ->check(CLI::Range(1, 100000))
+        ->check(within(1, 100000))
         ->group("For documents and tests");
     app.add_option("--shader-dir", o.shader_dir,
                    "read the shaders from this folder, again whenever they change")

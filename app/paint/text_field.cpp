@@ -88,6 +88,7 @@ bool TextField::apply(const TextEdit& edit) {
 void TextField::insert(std::string_view what, EditKind kind, History& history) {
     std::string clean = cleaned(what.substr(0, kMaxBytes));
     const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - (last() - first()));
+    shortened_ = shortened_ || what.size() > kMaxBytes || clean.size() > room;
     if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));
     edit(first(), last(), clean, kind, history);
 }

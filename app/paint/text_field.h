@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/texture.h"
@@ -41,6 +42,8 @@ public:
     /// system's clipboard.
     void handle(Input& input, History& history, const std::function<std::string()>& clipboard,
                 const std::function<void(const std::string&)>& copy);
+    /// Whether a part of what was pasted had no room since this was asked last.
+    bool take_shortened() { return std::exchange(shortened_, false); }
 
     /// Mouse in pixels from the left end of the visible text.
     void press(float x, bool extend);
@@ -74,6 +77,7 @@ private:
     int number_;                // among the texts of the history
     std::string text_, shown_;  // shown_: what the program put there
     size_t caret_ = 0, anchor_ = 0;
+    bool shortened_ = false;
     float scroll_ = 0, scale_ = 1;
     float caret_place_ = 0;  // where the caret was drawn last, from the left end
     std::shared_ptr<PangoLayout> layout_;
@@ -94,6 +98,11 @@ struct Fields {
         for (TextField* field : {&sentence, &second, &other})
             if (field->focused) return field;
         return nullptr;
+    }
+    bool take_shortened() {
+        bool any = false;
+        for (TextField* field : {&sentence, &second, &other}) any |= field->take_shortened();
+        return any;
     }
     TextField& numbered(int number) { return number == 0 ? sentence : number == 1 ? second : other; }
     void focus(TextField& one) {

@@ -8,11 +8,23 @@ namespace headlight {
 
 namespace {
 
-size_t bytes_of(const Edit& edit) {
-    if (const auto* text = std::get_if<TextEdit>(&edit)) return text->removed.size() + text->inserted.size();
-    const auto& change = std::get<InterventionEdit>(edit);
-    return (change.before.changes.size() + change.after.changes.size()) * sizeof(Change);
+size_t bytes_of(const TextEdit& e) { return e.removed.size() + e.inserted.size(); }
+size_t bytes_of(const InterventionEdit& e) {
+    return (e.before.changes.size() + e.after.changes.size()) * sizeof(Change);
 }
+size_t bytes_of(const ComparisonEdit& e) {
+    return sizeof e +
+           (e.before.alignment.by_hand.size() + e.after.alignment.by_hand.size()) * 2 * sizeof(int);
+}
+size_t bytes_of(const HeadLabelEdit& e) { return sizeof e + e.before.size() + e.after.size(); }
+size_t bytes_of(const Edit& edit) {
+    return std::visit([](const auto& e) { return bytes_of(e); }, edit);
+}
+
+TextEdit backwards(const TextEdit& e) { return {e.text, e.at, e.inserted, e.removed}; }
+InterventionEdit backwards(const InterventionEdit& e) { return {e.after, e.before}; }
+ComparisonEdit backwards(const ComparisonEdit& e) { return {e.after, e.before}; }
+HeadLabelEdit backwards(const HeadLabelEdit& e) { return {e.model, e.head, e.after, e.before}; }
 
 bool ends_in_blank(const std::string& text) { return !text.empty() && text.back() == ' '; }
 bool begins_with_blank(const std::string& text) {
@@ -22,10 +34,7 @@ bool begins_with_blank(const std::string& text) {
 }  // namespace
 
 Edit reversed(const Edit& edit) {
-    if (const auto* text = std::get_if<TextEdit>(&edit))
-        return TextEdit{text->text, text->at, text->inserted, text->removed};
-    const auto& change = std::get<InterventionEdit>(edit);
-    return InterventionEdit{change.after, change.before};
+    return std::visit([](const auto& e) { return Edit(backwards(e)); }, edit);
 }
 
 /// Lets the newest step grow by an edit beside it; false where it begins a step of its own.
@@ -77,6 +86,20 @@ void History::note(InterventionEdit edit, bool same_step) {
     last->after = std::move(edit.after);
 }
 
+/// A step that nothing joins.
+void History::begin(Edit edit) {
+    future_.clear();
+    add({std::move(edit), EditKind::replaced, 0});
+}
+
+void History::note(ComparisonEdit edit) {
+    if (edit.before != edit.after) begin(std::move(edit));
+}
+
+void History::note(HeadLabelEdit edit) {
+    if (edit.before != edit.after) begin(std::move(edit));
+}
+
 std::optional<Edit> History::undo() {
     if (past_.empty()) return std::nullopt;
     open_ = false;
@@ -96,9 +119,12 @@ std::optional<Edit> History::redo() {
     return edit;
 }
 
-void History::forget_interventions() {
-    for (auto* steps : {&past_, &future_})
-        std::erase_if(*steps, [](const Step& s) { return std::holds_alternative<InterventionEdit>(s.edit); });
+void History::forget_model() {
+    const auto of_model = [](const Step& s) {
+        return std::holds_alternative<InterventionEdit>(s.edit) ||
+               std::holds_alternative<ComparisonEdit>(s.edit);
+    };
+    for (auto* steps : {&past_, &future_}) std::erase_if(*steps, of_model);
     open_ = false;
     bytes_ = 0;
     for (const Step& step : past_) bytes_ += bytes_of(step.edit);

@@ -1,5 +1,5 @@
-// One history of what a person did, in the order of time: edits of texts and interventions, each a
-// difference, not a copy.
+// One history of what a person did, in the order of time: edits of texts, interventions, comparisons and
+// labels of heads, each a difference, not a copy.
 #pragma once
 
 #include <deque>
@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "model/forward.h"
+#include "session/comparison.h"
 
 namespace headlight {
 
@@ -24,7 +25,18 @@ struct InterventionEdit {
     bool operator==(const InterventionEdit&) const = default;
 };
 
-using Edit = std::variant<TextEdit, InterventionEdit>;
+struct ComparisonEdit {
+    Comparison before, after;
+    bool operator==(const ComparisonEdit&) const = default;
+};
+
+/// A head's label by hand; "": none.
+struct HeadLabelEdit {
+    std::string model, head, before, after;
+    bool operator==(const HeadLabelEdit&) const = default;
+};
+
+using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, HeadLabelEdit>;
 
 /// The edit that takes another one back.
 Edit reversed(const Edit& edit);
@@ -46,14 +58,16 @@ public:
     /// Notes a change of the intervention; `same_step` where it belongs to the one before it (a drag that
     /// goes on).
     void note(InterventionEdit edit, bool same_step = false);
+    void note(ComparisonEdit edit);
+    void note(HeadLabelEdit edit);
 
     /// What takes the newest step back, or does the last one that was taken back again; nothing where there
     /// is none.
     std::optional<Edit> undo();
     std::optional<Edit> redo();
 
-    /// Forgets the interventions: another model is open.
-    void forget_interventions();
+    /// Forgets interventions and comparisons: another model is open, which they need not fit.
+    void forget_model();
     void clear() { *this = {}; }
     size_t steps() const { return past_.size(); }
 
@@ -65,6 +79,7 @@ private:
     };
     bool join(const TextEdit& edit, EditKind kind, double now);
     void add(Step step);
+    void begin(Edit edit);
 
     std::deque<Step> past_, future_;  // newest last
     bool open_ = false;               // the newest step may still grow

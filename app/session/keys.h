@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 namespace headlight {
 
@@ -11,5 +12,17 @@ namespace headlight {
 /// writes that of its place on no key (Cyrillic letters, AZERTY's digits), it means its place; else (Dvorak's
 /// ' at the place of Q) nothing: −1.
 int meant_key(int place, std::string_view name, std::string_view all);
+
+/// A key with what is held while it is pressed.
+struct KeyChord {
+    int key = -1;  // as GLFW numbers them; both Enter keys are one
+    bool control = false, shift = false;
+    bool operator==(const KeyChord&) const = default;
+    /// Whether a text that has the keyboard keeps it for itself: it types, moves a caret or selects.
+    bool edits_text() const;
+};
+
+/// "Ctrl+Shift+K, F1, ←" as chords; names that no key has are left out.
+std::vector<KeyChord> chords_of(std::string_view keys);
 
 }  // namespace headlight

@@ -26,6 +26,39 @@ void Document::intervene(Intervention next) {
     intervention = std::move(next);
 }
 
+void Document::compare(Comparison next) {
+    if (next.model != comparison.model) ++next.attempt;
+    history.note(ComparisonEdit{comparison, next});
+    comparison = std::move(next);
+}
+
+void Document::label(const std::string& model, const std::string& head, const std::string& text) {
+    std::string& label = head_labels[model][head];
+    history.note(HeadLabelEdit{model, head, label, text});
+    put_label(model, head, text);
+}
+
+void Document::put_label(const std::string& model, const std::string& head, const std::string& text) {
+    if (text.empty())
+        head_labels[model].erase(head);
+    else
+        head_labels[model][head] = text;
+    label_edits.push_back({model, head, text});
+}
+
+void choose_model(Session& session, const std::string& path, uint64_t attempt) {
+    session.document.model_path = path;
+    session.document.model_attempt = attempt;
+}
+
+void choose_model(Session& session, const std::string& path) {
+    Document& d = session.document;
+    d.changes_wait = path == d.model_path && d.intervention != Intervention{};  // opened again: they stay
+    choose_model(session, path, ++d.attempts);
+    session.selection.hovered.cell.reset();
+    session.selection.locked.reset();
+}
+
 void visit_preferences(Session& session, FieldVisitor& v) {
     Preferences& p = session.preferences;
     v.list("recent_models", p.recent_models, kMaxRecent);

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/align.h"
 #include "analysis/generate.h"
 #include "figure/colormap.h"
 #include "figure/figure.h"
@@ -23,18 +22,8 @@ namespace headlight {
 /// their patterns, or what ablating them does to a predicted token.
 constexpr int kRankByCell = -1, kRankByMoved = -2, kRankBySweep = -3;
 
-/// What is compared: two heads, one head before and after the changes, the same head for two sentences or in
-/// two models.
-enum class Compared { heads, changes, sentences, models };
-
-/// B, which is put beside the run and head that are shown.
-struct Comparison {
-    Compared what = Compared::heads;
-    std::pair<int, int> head{0, 1};  // block, head
-    std::string text, model;
-    uint64_t attempt = 0;  // as Document::model_attempt, of B's model
-    Alignment alignment;   // of two sentences
-};
+/// What lies over the window; one at a time.
+enum class Sheet { models, compared_models, settings, save, label, help, palette };
 
 /// How the model writes on, and how much of that is read.
 struct GenerationState {
@@ -72,21 +61,24 @@ struct Document {
     HeadLabels head_labels;              // by hand; in a file of their own
     std::vector<LabelEdit> label_edits;  // not written yet
     std::string workspace;               // the file that was opened or saved last
-    std::string workspace_wanted;        // a file that shall be opened
+    std::string unknown_fields;          // what it holds that this version does not know, as JSON
     std::string left_workspace;  // what a window left that did not end as it should; offered until it is
                                  // opened or not wanted
-    bool left_unwanted = false;
-
     /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it
     /// does is one step.
     void intervene(Intervention next);
+    /// The same for what is compared, and for a head's label ("" takes it away); `head` as labels name it.
+    void compare(Comparison next);
+    void label(const std::string& model, const std::string& head, const std::string& text);
+    /// What undo and redo do with a label.
+    void put_label(const std::string& model, const std::string& head, const std::string& text);
 };
 
 /// What the mouse is over; every view lights it in the next frame.
 struct Hovered {
-    std::optional<std::pair<int, int>> cell, head;  // query, key; block, head
-    std::optional<int> block, key;                  // in a map of layers; in lines
-    std::optional<int> token;                       // a predicted one
+    std::optional<std::pair<int, int> > cell, head;  // query, key; block, head
+    std::optional<int> block, key;                   // in a map of layers; in lines
+    std::optional<int> token;                        // a predicted one
     bool operator==(const Hovered&) const = default;
 };
 
@@ -97,12 +89,12 @@ struct Selection {
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
-    std::optional<std::pair<int, int>> locked;  // query, key
+    std::optional<std::pair<int, int> > locked;  // query, key
     Hovered hovered;
     bool hover_fresh = false;  // something in this frame said what is hovered
 
     /// focused = hovered, else locked
-    std::optional<std::pair<int, int>> focused() const { return hovered.cell ? hovered.cell : locked; }
+    std::optional<std::pair<int, int> > focused() const { return hovered.cell ? hovered.cell : locked; }
 };
 
 /// How a person likes it shown.
@@ -125,11 +117,14 @@ struct Session {
     Document document;
     Selection selection;
     Preferences preferences;
-    StateBag views;                                   // what belongs to one view alone
-    std::span<const StateVisit> visits;               // how the states of views are remembered
-    std::string notice;                               // one sentence under the tokens
-    bool model_menu = false, choosing_other = false;  // … open for B of a comparison
-    bool settings_menu = false, help = false, save_menu = false, labelling = false;
+    StateBag views;                      // what belongs to one view alone
+    std::span<const StateVisit> visits;  // how the states of views are remembered
+    std::string notice;                  // one sentence under the tokens
+    std::optional<Sheet> sheet;
+
+    bool shows(Sheet one) const { return sheet == one; }
+    /// Opens a sheet, or closes it where it is open.
+    void toggle(Sheet one) { sheet = shows(one) ? std::nullopt : std::optional(one); }
 
     template <class T>
     T& of() {
@@ -146,6 +141,11 @@ void visit_preferences(Session& session, FieldVisitor& visitor);
 
 /// Visits what is looked at, and how: what a workspace file holds.
 void visit_workspace(Session& session, FieldVisitor& visitor);
+
+/// Opens a model by path.
+void choose_model(Session& session, const std::string& path);
+/// Goes back to the one that is open.
+void choose_model(Session& session, const std::string& path, uint64_t attempt);
 
 /// Moves the chosen block and head to the nearest that the model has.
 void fit_head(Selection& selection, const ModelConfig& config);

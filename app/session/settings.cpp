@@ -25,7 +25,8 @@ Session read_settings(const Json& root, const std::string& name, std::span<const
     visit_preferences(s, reader);
     visit_workspace(s, reader);
     s.document.changes_wait = true;
-    if (!is_colormap(s.preferences.colormap)) s.preferences.colormap = "beam";
+    const std::string_view known = find_colormap(s.preferences.colormap);
+    s.preferences.colormap = known.empty() ? "beam" : std::string(known);
     s.selection.choose_head = !root.contains("layer");
     return s;
 }

@@ -27,6 +27,15 @@ void make_absolute(std::string& model) {
     if (!model.empty() && fs::exists(model, ignored))
         model = fs::absolute(model, ignored).lexically_normal().string();
 }
+
+/// What a later version wrote beside the fields that are known, as JSON; "" where that is nothing.
+std::string unknown_fields(Json root, std::span<const StateVisit> visits) {
+    for (const std::string& key : workspace_fields(visits)) root.erase(key);
+    root.erase("format");
+    root.erase("version");
+    return root.empty() ? "" : root.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 bool is_workspace(const fs::path& path) {
@@ -38,12 +47,13 @@ bool is_workspace(const fs::path& path) {
 Result<Session> parse_workspace(std::string_view text, const std::string& name, Session session) {
     TRY(const Json root, parse_json(text, name));
     const Error foreign{name +
-                        " is no Headlight workspace; choose a .headlight.json file that Headlight saved."};
+                        " is not a Headlight workspace; choose a .headlight.json file that Headlight saved."};
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
-    if (version > kVersion) return Error{name + " was saved by a later Headlight; open it with that one."};
+    if (version > kVersion)
+        return Error{name + " was saved by a newer version of Headlight; open it with that one."};
     Document& d = session.document;
     d.mask = "own";
     d.changes.clear();
@@ -52,10 +62,12 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     FieldReader reader(root, name);
     visit_workspace(session, reader);
     TRY_STATUS(reader.status());
-    if (!is_colormap(session.preferences.colormap)) session.preferences.colormap = "beam";
+    const std::string_view known = find_colormap(session.preferences.colormap);
+    session.preferences.colormap = known.empty() ? "beam" : std::string(known);
     session.selection.choose_head = !root.contains("layer");
     session.selection.hovered.cell.reset();
     d.changes_wait = true;
+    d.unknown_fields = unknown_fields(root, session.visits);
     return session;
 }
 
@@ -72,6 +84,8 @@ Result<Json> workspace_document(Session session) {
     make_absolute(session.document.model_path);
     make_absolute(session.document.comparison.model);
     Json root = Json::object();
+    if (const std::string& unknown = session.document.unknown_fields; !unknown.empty())
+        root = Json::parse(unknown);
     FieldWriter writer(root);
     visit_workspace(session, writer);
     TRY_STATUS(writer.status());

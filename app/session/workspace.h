@@ -8,7 +8,8 @@ namespace headlight {
 /// Whether a path is named like a workspace: it ends in ".headlight.json".
 bool is_workspace(const std::filesystem::path& path);
 
-/// Reads a workspace over a session; what the file does not name stays. A model that is named relative to the
+/// Reads a workspace over a session; what the file does not name stays, and
+/// what this version does not know is kept for the next save. A model that is named relative to the
 /// file is found there. Its changes wait until the model is open.
 Result<Session> open_workspace(const std::filesystem::path& path, Session session);
 

@@ -1,6 +1,4 @@
-
 // Source × target: which words each written word looks at, soft and hard, while the translation grows.
-
 #include "views/align.h"
 
 #include <algorithm>
@@ -303,8 +301,8 @@ void point_at_words(Scene& s, const WordAlignment& a, int row, int column) {
 }
 
 void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
-    s.session.selection.locked = std::pair{a.first_token(true, row), a.first_token(false, column)};
-    s.fields.leave();
+    s.lock(std::pair{a.first_token(true, row), a.first_token(false, column)});
+    s.leave_text();
 }
 
 std::vector<Question> ask_alignment(const Scene& s) {

@@ -1,5 +1,6 @@
 // Beside the alignment: what else the model could have said, where a word reads, and each word's strongest
 // source.
+
 #include <algorithm>
 #include <cmath>
 
@@ -78,7 +79,7 @@ int least_certain(const Generation& writing) {
 float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
                    size_t max) {
     Ui& ui = s.ui;
-    y = draw_heading(ui, column, y, "Where " + a.rows[static_cast<size_t>(cell.first)] + " reads", "weight");
+    y = draw_heading(ui, column, y, a.rows[static_cast<size_t>(cell.first)] + " attends to", "weight");
     std::vector<int> order;
     for (int c = 0; c < static_cast<int>(a.columns.size()); ++c) order.push_back(c);
     std::stable_sort(order.begin(), order.end(),
@@ -160,7 +161,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     y = draw_sources(s, column, y, a, cell, low ? 3 : 4);
     draw_pairs(s, column, draw_rule(ui, area, y), a, cell, save.y - ui.px(8));
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

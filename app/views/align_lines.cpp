@@ -1,6 +1,4 @@
-
 // Attention during translation as lines between the two sentences.
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,4 @@
-
 // All heads, filling the window: thumbnails by layer or in order, a table, a map of like heads.
-
 #include "views/all_heads.h"
 
 #include <algorithm>
@@ -80,7 +78,7 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
     const std::string value =
         number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
     const float words =
-        ui.text.width(kCaption, choice.column().ascending ? "Keep at most" : "Keep at least") +
+        ui.text.width(kCaption, choice.column().ascending ? "Filter: at most" : "Filter: at least") +
         ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + ui.px(44);
     const float bars = std::min(ui.px(300), right - x - words);
     if (bars < ui.px(90)) {
@@ -89,7 +87,7 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
         return;
     }
     x += ui.text.draw(x, y, kCaption, ui.colors->t3,
-                      choice.column().ascending ? "Keep at most" : "Keep at least") +
+                      choice.column().ascending ? "Filter: at most" : "Filter: at least") +
          ui.px(12);
     draw_histogram(s, {x, y - ui.px(17), bars, ui.px(30)}, choice);
     x += bars + ui.px(12);
@@ -134,8 +132,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
     const bool save_fits = save.x - x > ui.px(260);
     draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
-    if (save_fits && !ui.on_page() && ui.button("save", save, "Save picture…"))
-        open_save_menu(s.session, false);
+    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…")) s.send("save picture");
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
 
@@ -210,11 +207,10 @@ HeadChoice choose_heads(const Scene& s) {
 }
 
 void open_head(Scene& s, int block, int head) {
-    s.session.selection.block = block;
-    s.session.selection.head = head;
+    s.select(block, head);
     s.session.selection.choose_head = false;
-    s.fields.leave();
-    open_view(s.session, "head");
+    s.leave_text();
+    s.send("view head");
 }
 
 std::vector<Question> ask_all_heads(const Scene& s) {

@@ -1,8 +1,5 @@
-
 // The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens
-
 // its view.
-
 #include "views/architecture.h"
 
 #include <algorithm>
@@ -76,7 +73,7 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
         if (b.block >= 0) s.session.selection.block = b.block;
-        open_view(s.session, b.view);
+        s.send(std::string("view ") + b.view);
     }
     return h.hovered;
 }
@@ -188,7 +185,7 @@ void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<Par
         ui.text.draw(area.x + ui.px(206), y, kCaption, ui.colors->t2, "shape");
     ui.text.draw_right(each, y, kCaption, ui.colors->t2, "each");
     ui.text.draw_right(times, y, kCaption, ui.colors->t2, "times");
-    ui.text.draw_right(total, y, kCaption, ui.colors->t2, "in all");
+    ui.text.draw_right(total, y, kCaption, ui.colors->t2, "total");
     ui.fill({area.x, y + ui.px(16), area.w, ui.line()}, ui.colors->l2);
     y += ui.px(34);
     const float row_h =
@@ -211,7 +208,7 @@ void draw_table(Scene& s, Rect area, const ModelConfig& c, const std::vector<Par
     }
     ui.fill({area.x, y - row_h / 2 + ui.px(6), area.w, ui.line()}, ui.colors->l2);
     y += ui.px(16);
-    ui.text.draw(area.x, y, kBody, ui.colors->t2, "in all");
+    ui.text.draw(area.x, y, kBody, ui.colors->t2, "total");
     std::string exact = std::to_string(parameter_count(c));
     for (int at = static_cast<int>(exact.size()) - 3; at > 0; at -= 3)
         exact.insert(static_cast<size_t>(at), ",");
@@ -228,7 +225,7 @@ const ModelConfig& gpt3() {
 /// What stands beside the diagram, and of which layer and head.
 void choose_maps(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    if (const int c = ui.choice(x, y, "Beside", "model/beside", {"attention", "parameters"},
+    if (const int c = ui.choice(x, y, "Side panel", "model/beside", {"attention", "parameters"},
                                 s.of<ArchitectureState>().maps ? 0 : 1);
         c >= 0)
         s.of<ArchitectureState>().maps = c == 0;
@@ -258,9 +255,9 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
                       c.family_name + " · d_model " + std::to_string(c.d_model) + " · " +
                           short_count(parameter_count(c)) + " parameters") +
          ui.px(32);
-    if (const int choice =
-            ui.choice(x, y, "Count", "model/config", {s.model()->name, "GPT-3 175B, from its config alone"},
-                      s.of<ArchitectureState>().config);
+    if (const int choice = ui.choice(x, y, "Architecture", "model/config",
+                                     {s.model()->name, "GPT-3 175B, from its config alone"},
+                                     s.of<ArchitectureState>().config);
         choice >= 0)
         s.of<ArchitectureState>().config = choice;
     if (offers_maps(s)) choose_maps(s, x, y);

@@ -94,7 +94,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     mlp.view = index + 1 == static_cast<int>(c.stacks.size()) ? "lens" : nullptr;
     mlp.in_layer = mlp.adds = true;
     mlp.help =
-        "Each token by itself: wider, a nonlinearity, back. Opens Next, which shows what MLPs add to a "
+        "Each token by itself: wider, a nonlinearity, back. Opens Prediction, which shows what MLPs add to a "
         "prediction.";
     add(mlp, of + "MLP norm");
     if (c.final_norm) {
@@ -110,7 +110,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
                  (c.tied_unembedding ? " · the token embedding again" : "");
     head.rows = {"unembedding", "head", "output projection"};
     head.view = "lens";
-    head.help = "A score for every token: the logits. Opens Next.";
+    head.help = "A score for every token: the logits. Opens Prediction.";
     out.push_back(head);
     return out;
 }

@@ -1,6 +1,4 @@
-
 // The three kinds of attention of one layer, side by side, beside the diagram that they are numbered in.
-
 #include <algorithm>
 #include <cmath>
 
@@ -100,7 +98,7 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
     }
     if (hit.clicked) {
         s.session.selection.block = p.block;
-        open_view(s.session, "head");
+        s.send("view head");
     }
     const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,
                                              ui.colors->t2, explained_kind(kind));

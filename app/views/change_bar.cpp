@@ -1,6 +1,4 @@
-
 // The row of masks, brush, temperature and ablations: everything that can be changed, in every view.
-
 #include <algorithm>
 #include <cmath>
 
@@ -37,12 +35,19 @@ private:
     float x_, y_;
 };
 
+std::string label_of_mask(const Scene& s, const std::string& name) {
+    const Mask& now = s.session.document.intervention.mask;
+    return name == now.name() ? now.label() : Mask::parse(name)->label();
+}
+
 void choose_mask(Scene& s, Flow& flow) {
     std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
     auto current = std::find(names.begin(), names.end(), s.session.document.intervention.mask.name());
     if (current == names.end())
         current = names.insert(names.end(), s.session.document.intervention.mask.name());
-    const int chosen = flow.choose("Mask", "mask", names, static_cast<int>(current - names.begin()));
+    std::vector<std::string> labels;
+    for (const std::string& name : names) labels.push_back(label_of_mask(s, name));
+    const int chosen = flow.choose("Mask", "mask", labels, static_cast<int>(current - names.begin()));
     if (chosen < 0) return;
     if (auto mask = Mask::parse(names[static_cast<size_t>(chosen)])) {
         Intervention next = s.session.document.intervention;
@@ -94,11 +99,11 @@ void choose_ablation(Scene& s, Flow& flow) {
                                   {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
                                    ChangeKind::keep, ChangeKind::freeze},
                                   s.session.selection.block, s.session.selection.head);
-    std::vector<std::string> items{"as it is"};
+    std::vector<std::string> items{"unchanged"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
         if (set && set->kind == row.kind) current = static_cast<int>(items.size());
-        items.push_back(row.kind == ChangeKind::keep ? "only this one" : row.name);
+        items.push_back(row.kind == ChangeKind::keep ? "keep only this head" : row.name);
     }
     if (set && set->kind == ChangeKind::freeze) {
         current = static_cast<int>(items.size());
@@ -125,8 +130,8 @@ void choose_skips(Scene& s, Flow& flow) {
     const bool cross = s.model()->config.block(block).kind ==
                        AttentionKind::cross;  // the MLP belongs to self-attention's layer
     const std::string label = "Layer " + block_name(s.model()->config, block);
-    std::vector<std::string> items{"as it is", "no attention"};
-    if (!cross) items.insert(items.end(), {"no MLP", "neither"});
+    std::vector<std::string> items{"unchanged", "skip attention"};
+    if (!cross) items.insert(items.end(), {"skip MLP", "skip both"});
     const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
     Intervention next = s.session.document.intervention;
@@ -153,11 +158,11 @@ float draw_change_bar(Scene& s, Rect area) {
     Flow flow(ui, area);
     if (!s.model()->config.can.read_image) choose_mask(s, flow);
     if (const int c =
-            flow.choose("Brush", "brush", {"off", "block", "allow", "block rectangle", "allow rectangle"},
+            flow.choose("Brush", "brush", {"off", "mask", "unmask", "mask rectangle", "unmask rectangle"},
                         static_cast<int>(s.of<Painting>().brush));
         c >= 0) {
         s.of<Painting>().brush = static_cast<Brush>(c);
-        if (c > 0) open_view(s.session, "head");
+        if (c > 0) s.send("view head");
     }
     if (const int c =
             flow.choose("on", "scope", {"all heads", "this head"}, s.of<Painting>().all_heads ? 0 : 1);

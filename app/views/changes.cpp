@@ -1,6 +1,4 @@
-
 // What is changed: chips that take changes away again, the brush, and what can be done to one cell and head.
-
 #include "views/changes.h"
 
 #include <algorithm>
@@ -40,17 +38,17 @@ float draw_changes(Scene& s, Rect area) {
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
         ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3,
                      ui.text.fitted(kCaption,
-                                    "Nothing is changed. Paint cells with a brush, or choose above; each "
-                                    "change stands here and can be taken away.",
+                                    "No interventions. Paint cells with a brush, or choose above; each "
+                                    "intervention is listed here and can be removed.",
                                     right - area.x - ui.px(24)));
         ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
         return ui.px(40);
     }
     const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + ui.px(48);
     float x = area.x + ui.px(24);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Changes") + ui.px(10);
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + ui.px(10);
     Intervention next = now;
-    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask " + now.mask.name()))
+    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask: " + now.mask.label()))
         next.mask = Mask();
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
@@ -65,37 +63,12 @@ float draw_changes(Scene& s, Rect area) {
              ui.px(12);
     if (ui.link("change/all", right, y, "Remove all")) next = {};
     if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - ui.px(20), y, "Undo")) {
-        undo(s.session, s.fields);
+        s.send("undo");
         return ui.px(40);
     }
     ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
     s.session.document.intervene(std::move(next));
     return ui.px(40);
-}
-
-namespace {
-
-void apply(const std::optional<Edit>& edit, Session& session, Fields& fields) {
-    if (!edit) return;
-    if (const auto* text = std::get_if<TextEdit>(&*edit))
-        fields.numbered(text->text).apply(*text);
-    else
-        session.document.intervention = std::get<InterventionEdit>(*edit).after;
-}
-
-}  // namespace
-
-void undo(Session& session, Fields& fields) { apply(session.document.history.undo(), session, fields); }
-void redo(Session& session, Fields& fields) { apply(session.document.history.redo(), session, fields); }
-
-void toggle_change(Session& session, const Change& change) {
-    Intervention next = session.document.intervention;
-    const auto it = std::find(next.changes.begin(), next.changes.end(), change);
-    if (it == next.changes.end())
-        next.changes.push_back(change);
-    else
-        next.changes.erase(it);
-    session.document.intervene(std::move(next));
 }
 
 void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
@@ -212,7 +185,7 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     s.session.document.intervene(std::move(next));
     s.session.document.same_step = false;
     if (h.pressed) s.of<Painting>().scored = cell;
-    s.session.selection.locked = cell;  // so that it stays the shown one
+    s.lock(cell);  // so that it stays the shown one
 }
 
 }  // namespace
@@ -229,14 +202,14 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
                forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
     if (ui.button("change/forbid", {column.x, y, w, ui.px(size::button)},
-                  forbidden ? "Allow this cell" : "Mask this cell")) {
-        toggle_change(s.session, forbid);
-        s.session.selection.locked = cell;  // the inspector goes on showing it
+                  forbidden ? "Unmask this cell" : "Mask this cell")) {
+        toggle_change(s.session.document, forbid);
+        s.lock(cell);  // the inspector goes on showing it
     }
     if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
-                  ablated ? "Bring it back" : "Ablate head")) {
-        toggle_change(s.session, ablate);
-        s.session.selection.locked = cell;
+                  ablated ? "Restore head" : "Ablate head")) {
+        toggle_change(s.session.document, ablate);
+        s.lock(cell);
     }
     if (column.h < ui.px(620)) return y - ui.px(12);
     draw_score_edit(s, {column.x, y - ui.px(8 + size::button), column.w, ui.px(size::button)}, cell);

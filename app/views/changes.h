@@ -1,8 +1,7 @@
-
 // Masks and changes: how views show and make them.
-
 #pragma once
 
+#include "session/commands.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -23,18 +22,10 @@ float draw_change_bar(Scene& scene, Rect area);
 /// Chips of the masks and changes in force, in every view; returns how much room they take.
 float draw_changes(Scene& scene, Rect area);
 
-/// "red 16 → ball 10", "1.2 mean": a change as people read it.
+/// "mask red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
 
-/// Takes the last thing back that the person did, to a text or to the model, or does it again.
-void undo(Session& session, Fields& fields);
-void redo(Session& session, Fields& fields);
-
-/// Puts a change in force, or takes it away again.
-void toggle_change(Session& session, const Change& change);
-
 /// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken
-
 /// away.
 void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
                      const std::optional<Change>& change);
@@ -59,7 +50,6 @@ void draw_effects_inspector(Scene& scene, Rect area);
 float draw_effects(Scene& scene, Rect column, float y, float bottom);
 
 /// How far a sweep is, with a way to begin and to end it; true when it has ended and its numbers can be
-
 /// drawn.
 bool draw_sweep_state(Scene& scene, Rect area);
 

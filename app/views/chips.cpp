@@ -84,7 +84,7 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
                "“" + sequence.tokens[at] + "”, id " + std::to_string(sequence.ids[at]) + ", position " +
                    std::to_string(i) + type);
     if (h.hovered && s.answer->picture) s.point_at(cell_of_token(s, row, i));
-    if (h.clicked && s.answer->picture) s.session.selection.locked = s.session.selection.hovered.cell;
+    if (h.clicked && s.answer->picture) s.lock(s.session.selection.hovered.cell);
     return r.w;
 }
 
@@ -144,7 +144,7 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
                    ". Click goes to the step that chose it.");
     if (h.hovered && s.answer->picture && !to_come && query < s.queries())
         s.point_at(std::pair{query, s.heaviest_key(query)});
-    if (h.clicked) go_to_writing_step(s, i);
+    if (h.clicked) s.send("step", std::to_string(i));
     return r.w;
 }
 

@@ -1,6 +1,4 @@
-
 // Two heads, two sentences, two models, or before and after the changes: what is chosen, and where it stands.
-
 #include "views/compare.h"
 
 #include <algorithm>
@@ -15,7 +13,8 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kWhat[] = {"two heads", "before and after changes", "two sentences", "two models"};
+constexpr const char* kWhat[] = {"two heads", "before and after", "two sentences", "two models"};
+constexpr const char* kWords[] = {"heads", "changes", "sentences", "models"};  // of the command
 constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
 
 /// Head A with the pattern that it has in sentence B, or as it was.
@@ -55,9 +54,9 @@ void draw_model_choice(Scene& s, float& x, float y) {
     const Rect r{x, y - ui.px(14), w, ui.px(28)};
     const Hit h = ui.control("compare/model", r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(r, s.session.choosing_other ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+    ui.frame(r, s.session.shows(Sheet::compared_models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     ui.text.draw(r.x + ui.px(12), y, kCaption, ui.colors->t1, ui.text.fitted(kCaption, name, w - ui.px(20)));
-    if (h.clicked) s.session.model_menu = s.session.choosing_other = true;
+    if (h.clicked) s.send("compare model");
     x = r.right() + ui.px(18);
 }
 
@@ -67,12 +66,8 @@ void draw_toolbar(Scene& s, Rect area) {
     const float y = area.y + ui.px(24);
     if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
                                 static_cast<int>(s.session.document.comparison.what));
-        c >= 0) {
-        s.session.document.comparison.what = static_cast<Compared>(c);
-        if (s.session.document.comparison.what == Compared::sentences && s.fields.other.text().empty())
-            s.fields.other.replace(s.fields.sentence.text(), s.session.document.history);
-        if (s.session.document.comparison.what == Compared::sentences) s.fields.focus(s.fields.other);
-    }
+        c >= 0)
+        s.send("compare", kWords[c]);
     if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)},
                                 static_cast<int>(s.of<CompareState>().show));
         c >= 0)
@@ -81,16 +76,16 @@ void draw_toolbar(Scene& s, Rect area) {
     const bool two_texts = s.session.document.comparison.what == Compared::sentences ||
                            s.session.document.comparison.what == Compared::models;
     if (two_texts)
-        if (const int c = ui.choice(x, y, "Align", "compare/align", {"by token", "by position"},
+        if (const int c = ui.choice(x, y, "Alignment", "compare/align", {"by token", "by position"},
                                     static_cast<int>(s.session.document.comparison.alignment.by));
             c >= 0)
-            s.session.document.comparison.alignment = {static_cast<AlignBy>(c), {}};
+            s.send("align by", c == 0 ? "token" : "position");
     draw_patch(s, x, y);
     if (two_texts && !s.session.document.comparison.alignment.by_hand.empty() &&
-        ui.link("compare/untie", x + ui.text.width(kCaption, "Undo ties"), y, "Undo ties"))
-        s.session.document.comparison.alignment.by_hand.clear();
+        ui.link("compare/untie", x + ui.text.width(kCaption, "Reset alignment"), y, "Reset alignment"))
+        s.send("reset alignment");
     const Rect save{area.right() - ui.px(24 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
-    if (save.x > x + ui.px(70) && ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 /// The second sentence under the toolbar; returns its height.
@@ -111,8 +106,8 @@ std::string what_is_missing(const Scene& s) {
             return "";
         case Compared::changes:
             return s.sentence()->unchanged ? ""
-                                           : "Nothing is changed yet. Press Change above, or paint on the "
-                                             "heat map: before and after stand here side by side.";
+                                           : "No interventions yet. Press Intervene above, or paint on the "
+                                             "heat map: before and after appear here side by side.";
         case Compared::models:
             if (!s.ui.on_page() && s.session.document.comparison.model.empty())
                 return "Choose the model to compare with: Model B, above.";
@@ -158,7 +153,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     if (const auto pressed =
             draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config,
                              found->answer.distances, false, "compare/head/"))
-        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
+        s.select(pressed->first, pressed->second);
 }
 
 }  // namespace
@@ -178,7 +173,7 @@ std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
         case Compared::heads:
             return "Head " + head_name(s.model()->config, w.block_b, w.head_b);
         case Compared::changes:
-            return same + " without changes";
+            return same + " before";
         case Compared::sentences:
             return same + " in sentence B";
         case Compared::models:
@@ -243,7 +238,7 @@ void draw_compare(Scene& s, Rect area) {
     }
     const bool delta = s.of<CompareState>().show == ComparedShow::delta;
     const std::string a = "Head " + head_name(s.model()->config, pair->asked.block, pair->asked.head);
-    const std::string b = s.session.document.comparison.what == Compared::changes     ? "without changes"
+    const std::string b = s.session.document.comparison.what == Compared::changes     ? "before"
                           : s.session.document.comparison.what == Compared::sentences ? "sentence B"
                           : s.session.document.comparison.what == Compared::models && s.answer->other
                               ? s.answer->other->model->name
@@ -269,7 +264,7 @@ void draw_compare_list(Scene& s, Rect area) {
     if (values.size() != static_cast<size_t>(c.head_count())) return;
     const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
     const std::string title = s.session.document.comparison.what == Compared::changes
-                                  ? "Moved most by the changes"
+                                  ? "Most affected by the interventions"
                               : itself ? "Heads that differ most"
                               : models ? "Nearest to " + of_a + " in B"
                                        : "Nearest to " + of_a;
@@ -287,9 +282,9 @@ void draw_compare_list(Scene& s, Rect area) {
     const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
     if (!pressed) return;
     if (itself)
-        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
+        s.select(pressed->first, pressed->second);
     else
-        s.session.document.comparison.head = *pressed;
+        s.send("compare", head_words(s.model()->config, pressed->first, pressed->second));
 }
 
 }  // namespace headlight

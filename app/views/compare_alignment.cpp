@@ -23,13 +23,9 @@ std::vector<Token> place_tokens(Ui& ui, const std::vector<std::string>& labels, 
 }
 
 /// Ties a token of A to one of B, or parts them where they were tied.
-void tie(Session& session, const TokenPairs& pairs, int a, int b) {
+void tie(const Scene& s, const TokenPairs& pairs, int a, int b) {
     const bool tied = std::find(pairs.begin(), pairs.end(), TokenPair{a, b}) != pairs.end();
-    auto& hand = session.document.comparison.alignment.by_hand;
-    hand.erase(std::remove_if(hand.begin(), hand.end(),
-                              [&](const auto& p) { return p.first == a || p.second == b; }),
-               hand.end());
-    hand.emplace_back(a, tied ? -1 : b);
+    s.send("tie", std::to_string(a) + "," + std::to_string(tied ? -1 : b));
 }
 
 void draw_token(Scene& s, Rect r, const std::string& label, bool lone, bool waiting, bool hovered) {
@@ -84,7 +80,7 @@ float draw_ties(Scene& s, Rect area) {
         const Rect r{b[i].x - shift, below, b[i].w, high};
         const Hit h = ui.hit("compare/b/" + std::to_string(i), r);
         if (h.clicked && s.of<CompareState>().tied) {
-            tie(s.session, pairs, *s.of<CompareState>().tied, static_cast<int>(i));
+            tie(s, pairs, *s.of<CompareState>().tied, static_cast<int>(i));
             s.of<CompareState>().tied.reset();
         }
         draw_token(s, r, labels_b[i], !paired_b[i], false, h.hovered);

@@ -1,6 +1,4 @@
-
 // A, B and their signed difference side by side, and what stands out in them.
-
 #include <algorithm>
 #include <cmath>
 
@@ -132,8 +130,8 @@ void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool
         if (!of_cells || row.a < 0 || column.a < 0) continue;
         s.point_at(std::pair{row.a, column.a});
         if (!h.clicked) continue;
-        s.session.selection.locked = s.session.selection.hovered.cell;
-        s.fields.leave();
+        s.lock(s.session.selection.hovered.cell);
+        s.leave_text();
     }
 }
 
@@ -217,7 +215,7 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
         const TokenPair &query = m.rows[row], &key = m.columns[column];
         const bool cell = s.of<CompareState>().show == ComparedShow::pattern && query.a >= 0 && key.a >= 0;
         if (h.hovered && cell) s.point_at(std::pair{query.a, key.a});
-        if (h.clicked && cell) s.session.selection.locked = std::pair{query.a, key.a};
+        if (h.clicked && cell) s.lock(std::pair{query.a, key.a});
         const std::string number_a = key.a >= 0 ? " " + std::to_string(key.a) : "",
                           between = s.of<CompareState>().show == ComparedShow::pattern ? " → " : " at ";
         const std::string from =

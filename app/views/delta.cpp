@@ -1,6 +1,4 @@
-
 // ΔE: how far attention moves each token, layer by layer, and what one such step is made of.
-
 #include "views/delta.h"
 
 #include <algorithm>
@@ -22,8 +20,8 @@ void draw_toolbar(Scene& s, Rect area) {
                       static_cast<int>(s.of<DeltaState>().show));
         c >= 0)
         s.of<DeltaState>().show = static_cast<DeltaShow>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale", {"scale per layer", "one scale"},
-                                s.of<DeltaState>().per_layer ? 0 : 1);
+    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "delta/scale",
+                                {"scale per layer", "shared scale"}, s.of<DeltaState>().per_layer ? 0 : 1);
         c >= 0)
         s.of<DeltaState>().per_layer = c == 0;
     const std::string of_head =
@@ -41,7 +39,7 @@ void draw_toolbar(Scene& s, Rect area) {
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it,
                std::string("Try: ") + kMoles + " Attention moves the three words apart.");
-    if (try_it.clicked) s.fields.sentence.replace(kMoles, s.session.document.history);
+    if (try_it.clicked) s.send("text", kMoles);
 }
 
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
@@ -141,8 +139,8 @@ void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
 }
 
 std::string scale_note(const Scene& s) {
-    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "One scale.") +
-           (s.of<DeltaState>().show == DeltaShow::cosine ? " Top of the map: not turned." : "");
+    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "Shared scale.") +
+           (s.of<DeltaState>().show == DeltaShow::cosine ? " 1 = direction unchanged." : "");
 }
 
 }  // namespace

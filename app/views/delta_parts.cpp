@@ -1,6 +1,4 @@
-
 // One ΔE taken apart: by head or key, by the tokens it moves, and as arrows.
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -113,12 +111,11 @@ void draw_tokens_moved(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitWanted>();
     if (!found) return;
-    draw_heading(ui, area, "Tokens it moves", "logit");
+    draw_heading(ui, area, "Contribution", "logit");
     const DeltaSplit& split = found->answer;
     if (split.raised.empty()) {
         ui.text.draw_wrapped(area.x, area.y + ui.px(30), area.w, kCaption, ui.colors->t3,
-                             "No straight path leads from here to the predictions: another norm stands "
-                             "behind it, or another stack.");
+                             "No direct path to the logits: another norm or another stack lies in between.");
         return;
     }
     std::vector<Bar> bars;

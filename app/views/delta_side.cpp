@@ -1,6 +1,4 @@
-
 // ΔE: the heads ranked by how far they move the token, and the numbers of one layer's step.
-
 #include <algorithm>
 #include <cmath>
 
@@ -28,15 +26,15 @@ void draw_delta_list(Scene& s, Rect area) {
                       heads.order.end());
     if (const auto pressed =
             draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads))
-        std::tie(s.session.selection.block, s.session.selection.head) = *pressed;
+        s.select(pressed->first, pressed->second);
 }
 
 namespace {
 
-/// What the model would say after each layer, or what each head raises: a name and what follows it.
+/// What the model would predict after each layer, or what each head promotes: a name and what follows it.
 float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split, int layer) {
     Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Next token, read after each layer");
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Next token after each layer");
     ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "p");
     const size_t first =
         split.after_layer.size() > 9
@@ -59,8 +57,7 @@ float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split
 
 void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWanted>& found) {
     Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3,
-                 "What each head of layer " + block_name(s.model()->config, found.asked.block) + " raises");
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Tokens promoted by each head");
     y += ui.px(30);
     for (size_t h = 0; h < found.answer.head_raises.size(); ++h, y += ui.px(34)) {
         std::vector<std::string> tokens;
@@ -108,7 +105,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     }
     if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

@@ -34,14 +34,15 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
     y += ui.px(22);
     ui.text.draw(
         column.x, y, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + ", as each change was made",
+        ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + " after each intervention",
                        column.w));
     for (size_t i = 0; i < stages.probability.size() && y + ui.px(40) < bottom; ++i) {
         y += ui.px(26);
         const bool last = i + 1 == stages.probability.size();
         const std::string before =
-            stages.first == 0 ? s.sentence()->intervention.mask.is_own() ? "no change" : "mask"
-                              : std::to_string(stages.first) + (stages.first == 1 ? " change" : " changes");
+            stages.first == 0
+                ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
+                : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
         const std::string label =
             i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
         ui.text.draw(column.x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, label, column.w * 0.46f));
@@ -76,7 +77,8 @@ void draw_effects_inspector(Scene& s, Rect area) {
                  vision                             ? "Class"
                  : s.model()->config.can.fill_masks ? "Masked token"
                                                     : "Next token");
-    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text, "changed");
+    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text,
+                       "with interventions");
     ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)},
@@ -89,10 +91,10 @@ void draw_effects_inspector(Scene& s, Rect area) {
     if (stages) draw_stages(s, column, y, compare.y - ui.px(8));
     ui.unclip();
     if (ui.button("effects/compare", compare, "Compare before and after")) {
-        s.session.document.comparison.what = Compared::changes;
-        open_view(s.session, "compare");
+        s.send("compare", "changes");
+        s.send("view compare");
     }
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 float draw_effects(Scene& s, Rect column, float y, float bottom) {

@@ -1,6 +1,4 @@
-
 // Tokens as nodes, attention as edges through all layers of a stack; where one token at the top comes from.
-
 #include "views/graph.h"
 
 #include <algorithm>
@@ -64,15 +62,14 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    choose_share(ui, x, y, "Draw", "graph/share", s.of<GraphState>().share);
-    if (const int c = ui.choice(x, y, "Origins by", "graph/origins", {"rollout", "flow"},
-                                s.of<GraphState>().flow ? 1 : 0);
+    choose_share(ui, x, y, "Show", "graph/share", s.of<GraphState>().share);
+    if (const int c =
+            ui.choice(x, y, "Method", "graph/origins", {"rollout", "flow"}, s.of<GraphState>().flow ? 1 : 0);
         c >= 0)
         s.of<GraphState>().flow = c == 1;
 }
 
 /// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½
-
 /// identity.
 float carried(const Rollout* rollout, int layer, int query, const Link& link) {
     if (!rollout || layer + 1 >= rollout->reached.rows()) return 0;
@@ -238,11 +235,11 @@ void draw_graph(Scene& s, Rect area) {
     draw_tokens(s, g, area, rollout);
     const std::string token =
         token_at(s.sentence()->labels[static_cast<size_t>(graph_stack(s))], graph_token(s));
-    const std::string note = too_long ? "Flow is found for at most " + std::to_string(kMaxFlowTokens) +
+    const std::string note = too_long ? "Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
                                             " tokens; this is the rollout."
-                                      : "What " + token +
-                                            " is made of: each layer passes on half its attention and half "
-                                            "itself (Abnar and Zuidema 2020).";
+                                      : "Origins of " + token +
+                                            ": each layer counts as half attention, half residual stream "
+                                            "(Abnar and Zuidema 2020).";
     ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(20), kCaption, ui.colors->t3,
                  ui.text.fitted(kCaption, note, area.w - ui.px(48)));
 }
@@ -253,7 +250,7 @@ void draw_graph_list(Scene& s, Rect area) {
     const auto blocks = self_blocks(c, graph_stack(s));
     const int heads = c.stacks[static_cast<size_t>(graph_stack(s))].heads;
     auto& out = s.of<GraphState>().included.left_out;
-    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads that carry");
+    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads included");
     if (ui.link("graph/all", area.right() - ui.px(100), area.y + ui.px(22), "All")) out.clear();
     if (ui.link("graph/selected", area.right(), area.y + ui.px(22),
                 "Only " + head_name(c, s.session.selection.block, s.session.selection.head))) {
@@ -292,7 +289,7 @@ void draw_graph_list(Scene& s, Rect area) {
         }
     ui.unclip();
     ui.text.draw_wrapped(area.x, area.bottom() - ui.px(46), area.w, kCaption, ui.colors->t3,
-                         "Click switches a head. A layer without heads passes everything straight on.");
+                         "Click toggles a head. A layer without heads passes on its input unchanged.");
 }
 
 void draw_graph_inspector(Scene& s, Rect area) {
@@ -329,7 +326,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
                             : "Attention rollout: the layers’ mean patterns, each mixed half and half with "
                               "the residual stream, multiplied. The shares sum to 1.";
     ui.text.draw_wrapped(column.x, y + ui.px(10), column.w, kCaption, ui.colors->t3, says);
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
-
 // All heads as thumbnails: by layer, or in the order of a statistic.
-
 #include <algorithm>
 #include <cmath>
 
@@ -198,7 +196,7 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
     for (const Slot& slot : slots)
         if (const Rect r = l.slot(slot.place); l.sees(r)) ui.name("heads/" + head_name(c, slot.head), r);
     const Hit h = ui.hit("heads/grid", l.area);
-    if (!h.hovered || s.session.labelling) return nullptr;
+    if (!h.hovered || s.session.shows(Sheet::label)) return nullptr;
     const int column = static_cast<int>((h.mouse.x - l.area.x + l.scroll_x) / l.pitch.x),
               row = static_cast<int>((h.mouse.y - l.area.y + l.scroll) / l.pitch.y);
     if (column < 0 || column >= l.across || row < 0) return nullptr;
@@ -210,10 +208,8 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
     s.session.selection.hovered.head = std::pair{block, head};
     if (h.clicked) open_head(s, block, head);
     if (ImGui::IsMouseClicked(1)) {
-        s.session.selection.block = block;
-        s.session.selection.head = head;
-        s.session.labelling = true;
-        s.of<LabelMenu>().typed = head_label(s, block, head);
+        s.select(block, head);
+        s.send("label");
     }
     return &*slot;
 }

@@ -1,6 +1,4 @@
-
 // The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
-
 #include "views/head_list.h"
 
 #include <algorithm>
@@ -18,12 +16,6 @@ struct GridLayout {
     int layers, heads;  // heads: the most that a layer has
     int shared;         // query heads that read one key/value head
 };
-
-void select_head(Session& session, int layer, int head) {
-    session.selection.block = layer;
-    session.selection.head = head;
-    session.selection.choose_head = false;
-}
 
 /// "3", or "enc 3", "dec 3", "cross 3".
 std::string row_label(const ModelConfig& c, int block) {
@@ -170,12 +162,11 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     if (!s.model()->config.has_head({layer, head})) return;
     s.session.selection.hovered.head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
-        s.session.document.comparison.head = {layer, head};
-        s.session.document.comparison.what = Compared::heads;
-        open_view(s.session, "compare");
+        s.send("compare", head_words(s.model()->config, layer, head));
+        s.send("view compare");
     } else if (h.clicked) {
-        select_head(s.session, layer, head);
-        s.fields.leave();
+        s.select(layer, head);
+        s.leave_text();
     }
     if (s.sentence()) {
         const auto& stats = s.sentence()->heads[{layer, head}].statistics;
@@ -204,7 +195,7 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
         out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
                                         label(s.key_labels(), cell->second)});
     }
-    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "moved by the changes"});
+    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "affected by interventions"});
     if (!s.sentence()->predictions.empty())
         out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
     return out;
@@ -246,12 +237,12 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
             s.session.document.sweeping || s.session.preferences.rank == kRankBySweep;
     }
     const int rank = rank_of(s);
-    const char* help = rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
-                       : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
-                                                "after the changes, averaged over the queries; 0 to 1 bit."
-                       : rank == kRankBySweep
-                           ? "Change of the token’s probability when the head is ablated (its z is 0)."
-                           : "Weight of the shown cell in each head.";
+    const char* help =
+        rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
+        : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
+                                 "after the interventions, averaged over the queries; 0 to 1 bit."
+        : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
+                               : "Weight of the shown cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - ui.px(14), ui.px(36), ui.px(28)}), help);
 }
 
@@ -270,8 +261,8 @@ void draw_ranked_heads(Scene& s, Rect area) {
     heads.order = order_by(strength, rank >= 0 && head_statistics()[static_cast<size_t>(rank)].ascending);
     const auto pressed = draw_ranked(s, area, s.model()->config, heads);
     if (!pressed) return;
-    select_head(s.session, pressed->first, pressed->second);
-    s.fields.leave();
+    s.select(pressed->first, pressed->second);
+    s.leave_text();
 }
 
 }  // namespace
@@ -304,7 +295,7 @@ void draw_head_list(Scene& s, Rect area) {
     s.of<HeadListState>().scroll_x = std::clamp(s.of<HeadListState>().scroll_x, 0.0f, grid.w - g.shown_w);
 
     if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads"))
-        open_view(s.session, "heads");
+        s.send("view heads");
     const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
     ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3,
                  std::to_string(g.layers) + " × " + per_stack(c, &StackConfig::heads) +

@@ -1,6 +1,4 @@
-
 // All heads as a sortable table of statistics, and as a map in which like heads lie near each other.
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,8 +1,5 @@
-
 // One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
-
 // enlarges.
-
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -33,7 +30,7 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current =
         static_cast<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
-    if (const int c = ui.choice(x, y, roomy ? "Colours" : "", "colors", maps, current); c >= 0)
+    if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
         s.session.preferences.colormap = maps[static_cast<size_t>(c)];
     if (const int c =
             ui.choice(x, y, roomy ? "Queries" : "", "queries",
@@ -182,9 +179,8 @@ void answer_map(Scene& s, const MapLayout& l) {
     s.point_at(cell_at(s, l, h.mouse));
     if (ImGui::IsMouseDoubleClicked(0)) s.of<HeatMapState>().zoom = 1;
     if (!h.clicked) return;
-    if (!std::exchange(s.of<HeatMapState>().dragged, false))
-        s.session.selection.locked = s.session.selection.hovered.cell;
-    s.fields.leave();
+    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.session.selection.hovered.cell);
+    s.leave_text();
 }
 
 void draw_cells(Scene& s, const MapLayout& l) {

@@ -120,7 +120,7 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     const std::string left =
         sums + (s.session.preferences.queries == Axis::rows ? "row" : "column") +
         (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
-        (s.of<Painting>().brush != Brush::off ? " Drag paints, Shift drag turns it round. Amber: painted."
+        (s.of<Painting>().brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
          : !masked                            ? ""
          : l.cell >= 12                       ? " Hatched: masked."
                                               : " Plain: masked.") +

@@ -60,9 +60,7 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.text.draw(c.left, c.y, kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption,
-                                "Where " + s.query_labels()[static_cast<size_t>(query)] + " " +
-                                    std::to_string(query) + " looks",
+                 ui.text.fitted(kCaption, token_at(s.query_labels(), query) + " attends to",
                                 c.right - c.left - ui.px(60)));
     ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
     c.y += ui.px(26 * c.tight);
@@ -86,7 +84,7 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
 void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {
     Ui& ui = s.ui;
     ui.text.draw(c.left, c.y, kBody, ui.colors->t2, label);
-    float x = c.left + ui.px(64);
+    float x = c.left + ui.px(88);
     for (const int id : ids) {
         const std::string token = prediction_label(*s.model(), id);
         const float w = ui.text.width(kCaptionMono, token) + ui.px(16);
@@ -100,7 +98,7 @@ void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<
 
 void draw_delta(Scene& s, Column& c, const CellReport& r) {
     Ui& ui = s.ui;
-    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, "What it adds (ΔE of this head)");
+    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, "Head output (ΔE)");
     c.y += ui.px(26 * c.tight);
     c.pair("‖ΔE‖", number(r.delta_norm, 2), 24);
     const Rect share{c.left, c.y - ui.px(12), c.right - c.left, ui.px(24)};
@@ -110,12 +108,12 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
     if (r.raises.empty() && r.delta_norm == 0) return;
     if (r.raises.empty()) {
         c.y += ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3,
-                                    "No straight path leads from here to the predictions, so no tokens are "
-                                    "raised or lowered by it alone.");
+                                    "No direct path to the logits, so no tokens are "
+                                    "promoted or suppressed by it alone.");
         return;
     }
-    draw_token_chips(s, c, "raises", r.raises, ui.colors->plus);
-    draw_token_chips(s, c, "lowers", r.lowers, ui.colors->minus);
+    draw_token_chips(s, c, "promotes", r.raises, ui.colors->plus);
+    draw_token_chips(s, c, "suppresses", r.lowers, ui.colors->minus);
 }
 
 /// From q·k to what enters mask and softmax, in the steps that the model takes.
@@ -176,14 +174,14 @@ void draw_inspector(Scene& s, Rect area) {
         else
             ui.text.draw_wrapped(c.left, c.y - ui.px(8), c.right - c.left, kCaption, ui.colors->t3,
                                  "A trace holds what was computed, not the model's weights: ΔE, predictions "
-                                 "and changes need the model.");
+                                 "and interventions need the model.");
         if (!s.sentence()->effects.empty()) {
             c.rule();
             draw_effects(s, column, c.y, buttons);
         }
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

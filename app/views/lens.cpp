@@ -1,6 +1,4 @@
-
 // Next tokens: what the model would say after each layer, and which heads and MLPs make it say so.
-
 #include "views/lens.h"
 
 #include <algorithm>
@@ -236,8 +234,7 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             ui.frame(cell, ui.colors->hover, 2);
             if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.blocks[r], column};
             if (hit.clicked && column < parts.heads) {
-                s.session.selection.block = parts.blocks[r];
-                s.session.selection.head = column;
+                s.select(parts.blocks[r], column);
             }
         }
     }
@@ -250,16 +247,16 @@ void draw_attribution(Scene& s, Rect area) {
     const Attribution& a = found->answer;
     const float pad = ui.px(24);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const std::string title = "Where the logit of “" + prediction_label(*s.model(), a.token) +
-                              "” comes from, at " + token_at(output_labels(s), found->asked.position);
+    const std::string title = "Direct logit attribution of “" + prediction_label(*s.model(), a.token) +
+                              "” at " + token_at(output_labels(s), found->asked.position);
     ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1,
                  ui.text.fitted(kBody, title, area.w - ui.px(220)));
     ui.text.draw_right(area.right() - pad, area.y + ui.px(24), kCaptionMono, ui.colors->t3,
                        "Σ " + number(a.logit, 2) + " = logit");
     if (a.parts.empty()) {
         ui.text.draw_wrapped(area.x + pad, area.y + ui.px(44), area.w - 2 * pad, kCaption, ui.colors->t3,
-                             "This model normalises after each block, or has another layer before its "
-                             "predictions, so a logit is no plain sum of what heads and MLPs add.");
+                             "This model normalizes after each block, or has another layer before its "
+                             "predictions, so a logit is not a plain sum of what heads and MLPs add.");
         return;
     }
     const Attributed parts = lay_out(s, a);
@@ -269,9 +266,8 @@ void draw_attribution(Scene& s, Rect area) {
         ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
     ui.text.draw(
         area.x + pad, area.bottom() - ui.px(18), kCaption, ui.colors->t3,
-        ui.text.fitted(
-            kCaption, ends + ".  Direct logit attribution (Elhage et al. 2021), the final norm’s scale held.",
-            area.w - 2 * pad));
+        ui.text.fitted(kCaption, ends + ".  Elhage et al. 2021; the final norm’s scale is held fixed.",
+                       area.w - 2 * pad));
 }
 
 }  // namespace
@@ -289,11 +285,12 @@ void draw_lens(Scene& s, Rect area) {
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
     const int rows = static_cast<int>(lens.top.size()), position = lens_position(s);
-    ui.text.draw(area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2,
-                 ui.text.fitted(kCaption,
-                                "What the model would say next if it stopped after each layer. The stronger "
-                                "the colour, the more probable.",
-                                area.w - ui.px(200)));
+    ui.text.draw(
+        area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2,
+        ui.text.fitted(kCaption,
+                       "Logit lens: what the model would predict if it stopped after each layer. The "
+                       "stronger the color, the more probable.",
+                       area.w - ui.px(200)));
     const float top = area.y + ui.px(96), max = std::max(ui.px(kRow * 3), area.h * 0.56f - ui.px(96));
     const Grid g = arrange(
         s,

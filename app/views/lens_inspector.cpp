@@ -87,11 +87,10 @@ void draw_lens_inspector(Scene& s, Rect area) {
         save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
     const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
     y = draw_predictions(s, column, y, *found, save.y - ui.px(90) - layers * ui.px(20));
-    const char* hint = acceptable(s, position)
-                           ? s.model()->config.can.fill_masks
-                                 ? "Click puts it in the mask’s place; pointing explains it."
-                                 : "Click writes it; pointing explains it."
-                           : "Pointing at one explains it below.";
+    const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
+                                                     ? "Click to fill the mask; point to explain."
+                                                     : "Click to insert it; point to explain."
+                                               : "Point at one to explain it below.";
     ui.text.draw(column.x, y + ui.px(4), kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
     y += ui.px(28);
     ui.hairline(column.x, y, column.right(), y);
@@ -110,7 +109,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
-
 // Attention of a whole layer as lines between two columns of tokens, one colour a head.
-
 #include "views/lines.h"
 
 #include <algorithm>
@@ -59,7 +57,7 @@ LinesLayout arrange(Scene& s, Rect area) {
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    choose_share(ui, x, y, "Keep", "keep", s.of<LinesState>().share);
+    choose_share(ui, x, y, "Show", "keep", s.of<LinesState>().share);
     std::vector<std::string> layers;
     for (int block = 0; block < s.model()->config.blocks(); ++block)
         layers.push_back(block_name(s.model()->config, block));
@@ -98,8 +96,8 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.session.selection.hovered.key = i;
         if (h.clicked && queries) {
-            s.session.selection.locked = s.session.selection.hovered.cell;
-            s.fields.leave();
+            s.lock(s.session.selection.hovered.cell);
+            s.leave_text();
         }
     }
 }
@@ -207,14 +205,13 @@ void draw_lines(Scene& s, Rect area) {
         l.bars && cell ? " Bars right: weight per head" + (focused ? std::string(".") : ", from " + of + ".")
                        : "";
     const std::string some = in_sight > ui.most_lines
-                                 ? "The heaviest " + std::to_string(ui.most_lines) + " of " +
-                                       std::to_string(in_sight) + " lines in sight. "
+                                 ? "The strongest " + std::to_string(ui.most_lines) + " of " +
+                                       std::to_string(in_sight) + " lines in view. "
                                  : "";
-    ui.text.draw(
-        area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
-        some +
-            (focused ? "From " + of + "; other rows step back." : "Point at a token to follow its lines.") +
-            bars);
+    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
+                 some +
+                     (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
+                     bars);
 }
 
 void draw_lines_list(Scene& s, Rect area) {
@@ -222,7 +219,7 @@ void draw_lines_list(Scene& s, Rect area) {
     const int heads = s.model()->config.heads(s.block());
     const auto cell = s.shown_cell();
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
-    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads drawn");
+    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads shown");
     ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t2,
                        std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
     float y = area.y + ui.px(54);
@@ -258,10 +255,10 @@ void draw_lines_list(Scene& s, Rect area) {
         }
         if (hit.clicked) s.session.selection.head = h;
     }
-    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Draw all"))
+    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Show all"))
         s.of<LinesState>().hidden_heads.clear();
     ui.text.draw_wrapped(area.x, area.bottom() - ui.px(42), area.w, kCaption, ui.colors->t3,
-                         "Click switches a head, double click shows it alone.");
+                         "Click toggles a head, double-click isolates it.");
 }
 
 void draw_lines_inspector(Scene& s, Rect area) {
@@ -282,7 +279,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
                                                         : "last token");
     ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
     float y = area.y + ui.px(74);
-    ui.text.draw(left, y, kCaption, ui.colors->t3, "Where each head looks from here");
+    ui.text.draw(left, y, kCaption, ui.colors->t3, "What each head attends to");
     for (const int h : drawn_heads(s)) {
         y += ui.px(30);
         if (y + ui.px(80) > area.bottom()) return;

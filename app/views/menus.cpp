@@ -1,6 +1,4 @@
-
 // What opens over the window: models, settings, saving a picture, the list of keys.
-
 #include "views/menus.h"
 
 #include <imgui.h>
@@ -13,7 +11,7 @@
 #include "base/utf8.h"
 #include "model/parameters.h"
 #include "views/save_menu.h"
-#include "views/sheet.h"
+#include "views/sheet_frame.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -45,7 +43,7 @@ float draw_error(Scene& s, float x, float y, float w) {
     const float high = ui.px(34) + lines + ui.px(54), by = y + high - ui.px(46);
     float bx = x + pad + ui.px(4);
     if (ui.button("error/again", {bx, by, ui.px(120), ui.px(32)}, "Try again"))
-        choose_model(s.session, s.answer->model_path);
+        s.send("open", s.answer->model_path);
     bx += ui.px(128);
     if (ui.button("error/copy", {bx, by, ui.px(120), ui.px(32)}, "Copy text"))
         ImGui::SetClipboardText(message.c_str());
@@ -104,8 +102,7 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
                  ui.text.fitted(kCaption, m.what, r.w - name_w - ui.px(12)));
     if (!m.readable) ui.tooltip("models/" + m.name, h, m.what);
     if (!h.clicked) return;
-    choose_model(s.session, m.path);
-    s.session.model_menu = false;
+    s.send("open", m.path);
 }
 
 void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
@@ -137,11 +134,11 @@ void draw_model_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{ui.px(16), ui.px(52), std::min(ui.px(664), window.w - ui.px(32)),
                  std::min(ui.px(520), window.h - ui.px(100))};
-    Sheet sheet(s, "model menu", r, s.session.model_menu);
+    SheetFrame sheet(s, "model menu", r);
     const float x = r.x + ui.px(20), w = r.w - ui.px(40);
     ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1,
-                 s.session.choosing_other ? "Compare with a model" : "Open a model");
-    ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(26), kCaptionMono, ui.colors->t3, "Ctrl O");
+                 s.session.shows(Sheet::compared_models) ? "Compare with a model" : "Open a model");
+    ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(26), kCaptionMono, ui.colors->t3, "Ctrl+O");
     float y = r.y + ui.px(52);
     if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
     const Rect field{x, y, w - ui.px(96), ui.px(32)};
@@ -149,7 +146,7 @@ void draw_model_menu(Scene& s, Rect window) {
                   s.of<ModelMenu>().path);
     const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)},
                                    "Open", s.of<ModelMenu>().path.empty() ? Ui::Look::off : Ui::Look::normal);
-    if (pressed && !s.of<ModelMenu>().path.empty()) choose_model(s.session, s.of<ModelMenu>().path);
+    if (pressed) s.send("open", s.of<ModelMenu>().path);
     draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
     ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3,
                  "Or drop a folder, a .gguf file or a workspace on the window.");
@@ -158,7 +155,7 @@ void draw_model_menu(Scene& s, Rect window) {
 void draw_settings_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.right() - ui.px(376), ui.px(96), ui.px(360), ui.px(190)};
-    Sheet sheet(s, "settings menu", r, s.session.settings_menu);
+    SheetFrame sheet(s, "settings menu", r);
     const float x = r.x + ui.px(20), at = r.x + ui.px(124);
     float y = r.y + ui.px(28);
     ui.text.draw(x, y, kTitle, ui.colors->t1, "Settings");
@@ -166,27 +163,24 @@ void draw_settings_menu(Scene& s, Rect window) {
     ui.text.draw(x, y, kBody, ui.colors->t2, "Theme");
     if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.session.preferences.dark ? 0 : 1);
         i >= 0)
-        s.session.preferences.dark = i == 0;
+        s.send("theme", i == 0 ? "dark" : "light");
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
     const float sizes[] = {1, 1.25f, 1.5f};
     const int current = static_cast<int>(
         std::find(std::begin(sizes), std::end(sizes), s.session.preferences.text_size) - std::begin(sizes));
     if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0)
-        s.session.preferences.text_size = sizes[i];
+        s.send("text size", std::to_string(static_cast<int>(sizes[i] * 100)));
     y += ui.px(40);
     ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
-    if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) {
-        s.session.preferences.hints_seen = false;
-        s.session.settings_menu = false;
-    }
+    if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) s.send("hints");
 }
 
 /// The selected head gets a label by hand.
 void draw_label_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.middle_x() - ui.px(190), window.y + ui.px(180), ui.px(380), ui.px(132)};
-    Sheet sheet(s, "label menu", r, s.session.labelling);
+    SheetFrame sheet(s, "label menu", r);
     ui.text.draw(
         r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1,
         "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
@@ -196,65 +190,29 @@ void draw_label_menu(Scene& s, Rect window) {
                  "Kept between starts. An empty one takes it away.");
     if (ui.button("label/set", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set",
                   Ui::Look::primary))
-        s.of<LabelMenu>().wanted = true;
-    if (!std::exchange(s.of<LabelMenu>().wanted, false)) return;
-    auto& labels = s.session.document.head_labels[s.model()->name];
-    const std::string head = block_path(s.model()->config, s.session.selection.block) + "." +
-                             std::to_string(s.session.selection.head);
-    const std::string label = valid_utf8(s.of<LabelMenu>().typed.substr(0, 100));
-    if (label.empty())
-        labels.erase(head);
-    else
-        labels[head] = label;
-    s.session.document.label_edits.push_back({s.model()->name, head, label});
-    s.session.labelling = false;
-}
-
-constexpr std::pair<const char*, const char*> kKeys[] = {
-    {"Esc", "let go of a cell; leave the sentence"},
-    {"← → ↑ ↓", "move between heads (outside the sentence)"},
-    {"↑ ↓  PgUp PgDn", "move between layers"},
-    {"Shift ← → ↑ ↓", "move the locked cell (outside the sentence)"},
-    {"1 … 9, 0", "the views, all heads, the model (Ctrl with it while typing)"},
-    {"Ctrl P", "positions"},
-    {"← →", "in Align: step through what is written"},
-    {"Ctrl R", "rank heads by the next statistic"},
-    {"Ctrl L, Ctrl K", "next scale; next colours"},
-    {"Ctrl T, Ctrl D", "rows or columns; dark or light"},
-    {"Tab, Enter", "goes through everything that can be pressed; presses it"},
-    {"F2", "label the selected head"},
-    {"any letter", "types into the sentence"},
-    {"Ctrl O", "open a model"},
-    {"Ctrl S, Ctrl Shift S", "save the picture; the workspace"},
-    {"Ctrl C", "copy the selected text, or else the view's numbers"},
-    {"Ctrl Z, Ctrl Y", "undo and redo: text and interventions"},
-    {"Ctrl I", "inspector, in narrow windows"},
-    {"Ctrl Q", "close the window"},
-    {"F1", "this list"}};
-
-void draw_help(Scene& s, Rect window) {
-    Ui& ui = s.ui;
-    const float high = ui.px(80) + ui.px(28) * static_cast<float>(std::size(kKeys));
-    const Rect r{window.middle_x() - ui.px(260), window.middle_y() - high / 2, ui.px(520), high};
-    Sheet sheet(s, "help", r, s.session.help);
-    ui.text.draw(r.x + ui.px(24), r.y + ui.px(32), kTitle, ui.colors->t1, "Keys");
-    float y = r.y + ui.px(72);
-    for (const auto& [key, what] : kKeys) {
-        ui.text.draw(r.x + ui.px(24), y, kCaptionMono, ui.colors->accent_text, key);
-        ui.text.draw(r.x + ui.px(176), y, kBody, ui.colors->t1, what);
-        y += ui.px(28);
-    }
+        s.send("accept");
 }
 
 }  // namespace
 
 void draw_menus(Scene& s, Rect window) {
-    if (!s.session.model_menu) s.session.choosing_other = false;
-    if (s.session.labelling && s.model()) draw_label_menu(s, window);
-    if (s.session.model_menu) draw_model_menu(s, window);
-    if (s.session.settings_menu) draw_settings_menu(s, window);
-    if (s.session.save_menu && s.sentence()) draw_save_menu(s, window);
-    if (s.session.help) draw_help(s, window);
+    if (!s.session.sheet) return;
+    switch (*s.session.sheet) {
+        case Sheet::models:
+        case Sheet::compared_models:
+            return draw_model_menu(s, window);
+        case Sheet::settings:
+            return draw_settings_menu(s, window);
+        case Sheet::save:
+            if (s.sentence()) draw_save_menu(s, window);
+            return;
+        case Sheet::label:
+            if (s.model()) draw_label_menu(s, window);
+            return;
+        case Sheet::help:
+        case Sheet::palette:
+            return;  // the window's, which knows the table of commands
+    }
 }
 
 }  // namespace headlight

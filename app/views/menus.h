@@ -19,7 +19,6 @@ struct ModelMenu {
 /// Where the selected head gets a label by hand.
 struct LabelMenu {
     std::string typed;
-    bool wanted = false;  // Enter was pressed there
 };
 
 void draw_menus(Scene& scene, Rect window);

@@ -1,4 +1,3 @@
-
 #include "views/numbers.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-
 #include "views/page.h"
 
 #include <algorithm>
@@ -49,12 +48,18 @@ void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)
     use(scene);
 }
 
+std::shared_ptr<const WorkAnswer> shown(const RunAnswer& answer) {
+    auto out = std::make_shared<WorkAnswer>();
+    static_cast<RunAnswer&>(*out) = answer;
+    return out;
+}
+
 }  // namespace
 
-Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
+Status prepare_page(ViewPage& page, RunAnswer answer, ThreadPool& pool) {
     const View& view = views()[page.view];
     page.session.preferences.dark = false;
-    page.answer = std::make_shared<const WorkAnswer>(answer);
+    page.answer = shown(answer);
     if (!view.ask) return success();
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
         cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
@@ -67,7 +72,7 @@ Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool) {
             questions = view.ask(s);
         });
         TRY_STATUS(answer_questions(answer, questions, pool));
-        page.answer = std::make_shared<const WorkAnswer>(answer);
+        page.answer = shown(answer);
     }
     return success();
 }

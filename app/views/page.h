@@ -36,7 +36,7 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page);
 
 /// Answers what a page's view asks, for pages that no window has prepared. It is drawn once to nowhere,
 /// because a view may ask for as much as its page has room for.
-Status prepare_page(ViewPage& page, WorkAnswer answer, ThreadPool& pool);
+Status prepare_page(ViewPage& page, RunAnswer answer, ThreadPool& pool);
 
 /// "Head 2.0", "Layer 1", "All layers": what a view speaks of.
 std::string view_title(const Scene& scene, const View& view);

@@ -59,10 +59,10 @@ float scrolled_to(float offset, float top, float bottom, float height) {
 }
 
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share) {
-    constexpr std::pair<const char*, float> kShares[] = {{"strongest 50 % of each row", 0.5f},
-                                                         {"strongest 70 % of each row", 0.7f},
-                                                         {"strongest 90 % of each row", 0.9f},
-                                                         {"all but the faintest 1 %", 0.99f}};
+    constexpr std::pair<const char*, float> kShares[] = {{"top 50 % of each row", 0.5f},
+                                                         {"top 70 % of each row", 0.7f},
+                                                         {"top 90 % of each row", 0.9f},
+                                                         {"top 99 % of each row", 0.99f}};
     std::vector<std::string> items;
     int current = 0;
     for (const auto& [name, value] : kShares) {
@@ -183,8 +183,8 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
 }
 
 void lock_token(Scene& s, int query) {
-    s.session.selection.locked = std::pair{query, s.heaviest_key(query)};
-    s.fields.leave();
+    s.lock(std::pair{query, s.heaviest_key(query)});
+    s.leave_text();
 }
 
 }  // namespace headlight

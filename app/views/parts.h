@@ -27,7 +27,7 @@ float scrolled(Ui& ui, Rect area, float content, float offset);
 /// The nearest offset at which [top, bottom) of the content is seen.
 float scrolled_to(float offset, float top, float bottom, float height);
 
-/// "Keep [strongest 70 % of each row v]": how much of each row's weight is drawn.
+/// "Show [top 70 % of each row v]": how much of each row's weight is drawn.
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share);
 
 /// The weight under which lines are left out so that no more than `most` are drawn; 0 where all are.

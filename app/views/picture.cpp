@@ -64,7 +64,7 @@ int pointed_token(const Patches& p, const Hit& h) {
 void draw_classes(Scene& s, float x, float y, float w) {
     Ui& ui = s.ui;
     if (s.sentence()->predictions.empty()) return;
-    ui.text.draw(x, y, kCaption, ui.colors->t3, "What the model sees (class token)");
+    ui.text.draw(x, y, kCaption, ui.colors->t3, "Attention of the class token");
     for (const NextToken& t : s.sentence()->predictions[0].tokens) {
         y += ui.px(26);
         ui.text.draw(x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, t.label, w * 0.5f - ui.px(12)));
@@ -88,11 +88,11 @@ void draw_picture(Scene& s, Rect area) {
         right{{area.x + 2 * gap + side, top, side, side}, across};
     const std::string from =
         query == 0 ? "the class token" : "patch " + s.query_labels()[static_cast<size_t>(query)];
-    ui.text.draw(left.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Picture and patches");
+    ui.text.draw(left.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Image and patches");
     ui.text.draw(left.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
                  std::to_string(across) + " × " + std::to_string(across) +
-                     " patches; click one to read the picture from it");
-    ui.text.draw(right.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Where " + from + " looks");
+                     " patches; click one to see what it attends to");
+    ui.text.draw(right.place.x, area.y + ui.px(28), kBody, ui.colors->t1, from + " attends to");
     ui.text.draw(right.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
                  "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3) + ", on itself " +
                      decimals(s.weight(query, query), 3) +
@@ -104,10 +104,9 @@ void draw_picture(Scene& s, Rect area) {
     const Hit on_left = ui.hit("patches", left.place), on_right = ui.hit("overlay", right.place);
     const int token = std::max(pointed_token(left, on_left), pointed_token(right, on_right));
     if (token > 0) s.point_at(std::pair{query, token});
-    if (on_left.clicked && token > 0)
-        s.session.selection.locked = query == token ? std::pair{0, token} : std::pair{token, token};
-    if (on_right.clicked && token > 0) s.session.selection.locked = std::pair{query, token};
-    if (on_left.clicked || on_right.clicked) s.fields.leave();
+    if (on_left.clicked && token > 0) s.lock(query == token ? std::pair{0, token} : std::pair{token, token});
+    if (on_right.clicked && token > 0) s.lock(std::pair{query, token});
+    if (on_left.clicked || on_right.clicked) s.leave_text();
     if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);
     if (const auto cell = s.shown_cell(); cell && cell->second > 0)
         for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);

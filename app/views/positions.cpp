@@ -1,6 +1,4 @@
-
 // How the open model knows where a token stands: its table of positions, what two positions have in common,
-
 // one column as a curve.
 
 #include "views/positions.h"
@@ -62,7 +60,7 @@ std::string explained_square(const Positions& p, int head) {
             return "Dot product of the vectors of two positions: it falls with their distance and is the "
                    "same along each diagonal, wherever the pair stands.";
         case PositionScheme::learned:
-            return "Dot product of the vectors of two positions. Bands beside the diagonal: neighbours were "
+            return "Dot product of the vectors of two positions. Bands beside the diagonal: neighbors were "
                    "learned to be alike.";
         case PositionScheme::rotary:
             return "Mean of cos((m − n) θᵢ) over the pairs: what turning leaves of q·k where q and k are "
@@ -122,7 +120,7 @@ void draw_range(Ui& ui, Rect r, float reach, float largest) {
     ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2, "+" + number(reach, digits));
     if (largest > reach * 1.001f && r.right() - bar.right() > ui.px(150))
         ui.text.draw(bar.right() + ui.px(12), bar.middle_y(), kCaption, ui.colors->t3,
-                     "one in a hundred beyond, to " + number(largest, digits));
+                     "1 % of values exceed this, up to " + number(largest, digits));
 }
 
 /// Returns the bottom of what was drawn.
@@ -176,14 +174,14 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     for (int i = 0; i < 4; ++i) drawn.push_back(std::min(count - 1, count * i / 8));
     const int highlighted = pointed.value_or(-1);
     const std::string what =
-        highlighted < 0 ? by_head ? "Some heads over the distance; point at the table for one."
-                                  : "Some components over the position; point at the table for one."
+        highlighted < 0 ? by_head ? "Some heads by distance; point at the table for one."
+                                  : "Some components by position; point at the table for one."
         : by_head
-            ? "Head " + std::to_string(highlighted) + " over the distance"
+            ? "Head " + std::to_string(highlighted) + " by distance"
             : (p.scheme == PositionScheme::rotary ? "Pair " : "Component ") +
-                  std::to_string(p.components[static_cast<size_t>(highlighted)]) + " over the position" +
+                  std::to_string(p.components[static_cast<size_t>(highlighted)]) + " by position" +
                   (p.waves.empty() ? ""
-                                   : ": comes round every " +
+                                   : ": period " +
                                          decimals(p.waves[static_cast<size_t>(highlighted)],
                                                   p.waves[static_cast<size_t>(highlighted)] < 100 ? 1 : 0) +
                                          " positions");
@@ -314,7 +312,7 @@ void draw_positions(Scene& s, Rect area) {
                    const float v = p.between(i, j);
                    return (p.by_distance() ? "Query " : "Positions ") + std::to_string(i) +
                           (p.by_distance() ? ", key " : " and ") + std::to_string(j) + ": " +
-                          (std::isnan(v) ? std::string("never seen") : number(v, 3));
+                          (std::isnan(v) ? std::string("masked") : number(v, 3));
                }};
     draw_map(s, {area.x + pad + table_w + gap, top, inner - table_w, high}, square, true);
     const auto pointed = table.pointed

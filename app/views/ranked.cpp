@@ -1,6 +1,4 @@
-
 // Values of all heads: as ranked rows, and as a layer × head grid.
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,4 @@
-
 // Saving: the picture with its style and a live preview, the numbers, or the workspace.
-
 #include "views/save_menu.h"
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 #include "session/save_path.h"
 #include "session/workspace.h"
 #include "views/parts.h"
-#include "views/sheet.h"
+#include "views/sheet_frame.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -32,7 +30,7 @@ std::string saved_name(const Scene& s) {
 struct Form {
     Ui& ui;
     float x, y, w;
-    static constexpr float kLabel = 84, kRow = 38;
+    static constexpr float kLabel = 104, kRow = 38;
 
     Rect row(const char* label) {
         ui.text.draw(x, y + ui.px(16), kCaption, ui.colors->t3, label);
@@ -130,7 +128,7 @@ void draw_toggles(Scene& s, Form& form, bool own) {
         {"figure/transparent", "transparent", &f.transparent}};
     if (own)
         all.insert(all.end(), {{"figure/labels", "labels", &f.labels},
-                               {"figure/bar", "colour bar", &f.color_bar},
+                               {"figure/bar", "color bar", &f.color_bar},
                                {"figure/grid", "grid lines", &f.grid_lines},
                                {"figure/values", "values", &f.values},
                                {"figure/words", "words", &f.join_words}});
@@ -155,7 +153,7 @@ void keep_as_preset(Session& session) {
     const Status kept = keep_preset(preset_of(session.of<SaveMenu>().preset_typed, style));
     session.of<SaveMenu>().failed = !kept;
     session.of<SaveMenu>().result =
-        kept ? "Kept as a preset: " + session.of<SaveMenu>().preset_typed + ". render --preset takes it too."
+        kept ? "Saved as preset " + session.of<SaveMenu>().preset_typed + ", also for render --preset."
              : kept.error().message;
     if (!kept) return;
     session.of<SaveMenu>().presets = known_presets();
@@ -172,22 +170,22 @@ void draw_form(Scene& s, Rect area) {
     choose_preset(s, form);
     form.type("Size", "figure/size", "by content; 85 mm; 1600 x 900 px", s.of<SaveMenu>().size);
     read_size(s.of<SaveMenu>().size, f);
-    choose_number(form, "Text", "figure/font", "pt", {6, 7, 8.25, 9, 10, 12, 16, 20}, f.font_pt);
-    choose_number(form, "PNG", "figure/dpi", "pixels an inch", {96, 150, 192, 300, 600}, f.dpi);
+    choose_number(form, "Font size", "figure/font", "pt", {6, 7, 8.25, 9, 10, 12, 16, 20}, f.font_pt);
+    choose_number(form, "Resolution", "figure/dpi", "dpi", {96, 150, 192, 300, 600}, f.dpi);
     form.type("Title", "figure/title", "none", f.title);
     form.type("Caption", "figure/caption", "none", f.caption);
     if (own) {
         form.type("Tokens", "figure/tokens", "all; 0-5,9", f.tokens);
-        if (const int c = form.choose("Labels lean", "figure/turn", {"where they must", "always", "never"},
+        if (const int c = form.choose("Rotate labels", "figure/turn", {"auto", "always", "never"},
                                       static_cast<int>(f.turned));
             c >= 0)
             f.turned = static_cast<Turned>(c);
     }
     draw_toggles(s, form, own);
-    const Rect row = form.row("Keep these");
-    s.ui.text_input("figure/name", {row.x, row.y, row.w - s.ui.px(80), row.h}, "as a preset called …",
+    const Rect row = form.row("Save as preset");
+    s.ui.text_input("figure/name", {row.x, row.y, row.w - s.ui.px(80), row.h}, "name",
                     s.of<SaveMenu>().preset_typed, false);
-    if (s.ui.button("figure/keep", {row.right() - s.ui.px(72), row.y, s.ui.px(72), row.h}, "Keep",
+    if (s.ui.button("figure/keep", {row.right() - s.ui.px(72), row.y, s.ui.px(72), row.h}, "Save",
                     s.of<SaveMenu>().preset_typed.empty() ? Ui::Look::off : Ui::Look::normal) &&
         !s.of<SaveMenu>().preset_typed.empty())
         keep_as_preset(s.session);
@@ -218,12 +216,12 @@ void draw_path(Scene& s, Rect row) {
     const Rect field{row.x, row.y, row.w - ui.px(96) - browse, ui.px(32)};
     if (browse > 0 &&
         ui.button("save path/browse", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Browse…"))
-        s.of<SaveMenu>().dialog_wanted = true;
+        s.send("browse");
     ui.text_input(s.of<SaveMenu>().workspace ? "workspace path" : "save path", field, "file name",
                   s.of<SaveMenu>().path);
     if (ui.button("save path/save", {field.right() + browse + ui.px(8), field.y, ui.px(88), ui.px(32)},
                   "Save", Ui::Look::primary))
-        s.of<SaveMenu>().wanted = true;
+        s.send("accept");
     const bool said = !s.of<SaveMenu>().result.empty();
     const std::string full = full_path(s.of<SaveMenu>().path, s.of<SaveMenu>().folder).string();
     const std::string where = full.empty()                    ? "In " + s.of<SaveMenu>().folder + ". "
@@ -232,7 +230,7 @@ void draw_path(Scene& s, Rect row) {
     const std::string hint =
         where +
         (s.of<SaveMenu>().workspace
-             ? "Model, sentences, view, masks, changes and comparison, to open again with Ctrl O or a drop."
+             ? "Model, sentences, view, interventions and comparison, to open again with Ctrl O or a drop."
              : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, "
                ".safetensors.");
     ui.text.draw_wrapped(row.x, field.bottom() + ui.px(12), row.w, kCaption,
@@ -250,16 +248,16 @@ void draw_save_menu(Scene& s, Rect window) {
     const float w = std::min(workspace ? ui.px(560) : ui.px(1000), window.w - ui.px(32)),
                 h = std::min(workspace ? ui.px(190) : ui.px(620), window.h - ui.px(32));
     const Rect r{std::floor(window.middle_x() - w / 2), std::floor(window.middle_y() - h / 2), w, h};
-    Sheet sheet(s, "save menu", r, s.session.save_menu);
+    SheetFrame sheet(s, "save menu", r);
     const float x = r.x + ui.px(20), inner = r.w - ui.px(40);
     ui.text.draw(
         x, r.y + ui.px(28), kTitle, ui.colors->t1,
         "Save " + (workspace ? "the workspace" : ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(260))));
-    const float segments_w = ui.text.width(kCaption, "PictureWorkspace") + ui.px(48);
+    const float segments_w = ui.text.width(kCaption, "FigureWorkspace") + ui.px(48);
     if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28),
-                                  {"Picture", "Workspace"}, workspace ? 1 : 0);
+                                  {"Figure", "Workspace"}, workspace ? 1 : 0);
         i >= 0)
-        open_save_menu(s.session, i == 1);
+        s.send(i == 1 ? "save workspace" : "save picture");
     const Rect path{x, r.bottom() - ui.px(92), inner, ui.px(80)};
     if (workspace) return draw_path(s, path);
     const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58),
@@ -280,9 +278,10 @@ fs::path proposed_path(const Session& session) {
 }
 
 void open_save_menu(Session& session, bool workspace) {
-    if (!session.save_menu) session.of<SaveMenu>().presets = known_presets();
-    const bool same = session.save_menu && session.of<SaveMenu>().workspace == workspace;
-    session.save_menu = true;
+    if (!session.shows(Sheet::save)) session.of<SaveMenu>().presets = known_presets();
+    const bool same = session.shows(Sheet::save) && session.of<SaveMenu>().workspace == workspace;
+    session.sheet = Sheet::save;
+    session.of<SaveMenu>().failed = false;
     session.of<SaveMenu>().workspace = workspace;
     session.of<SaveMenu>().result.clear();
     session.of<SaveMenu>().folder = (workspace ? documents_folder() : pictures_folder()).string();

@@ -21,8 +21,7 @@ struct SaveMenu {
     std::string path, result;
     std::string folder;       // where a relative path lies
     std::string may_replace;  // a file that the person agreed to replace, or that was written by this window
-    bool has_dialog = false, dialog_wanted = false;  // the desktop's own dialog for files
-    bool wanted = false;                             // a picture shall be written to the path
+    bool has_dialog = false;  // the desktop's own dialog for files
     bool failed = false;
     bool workspace = false;                 // it saves the workspace, not a picture
     FigureStyle style = sharp_style();      // of the picture that is saved

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "paint/ui.h"
+#include "session/command.h"
+#include "session/opener.h"
 #include "session/session.h"
-#include "session/worker.h"
+#include "session/work.h"
 
 namespace headlight {
 
@@ -31,10 +33,21 @@ struct Scene {
     std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
     GLuint colors;                           // the chosen colour map
     float dim = 0;  // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it
-                    // over the panels
 
+    // over the panels
+    std::vector<SentCommand>* sent = nullptr;  // carried out after the frame; null on a page
+
+    /// Asks for a command of the table by its whole name.
+    void send(std::string name, std::string words = "") const {
+        if (sent) sent->push_back({std::move(name), std::move(words)});
+    }
+    /// Chooses a head, or locks a cell (none: unlocks).
+    void select(int block, int head) const;
+    void lock(std::optional<std::pair<int, int> > cell) const;
+    /// The mouse chose something: arrows move there, not in a text.
+    void leave_text() const { send("leave text"); }
     /// A cell is under the mouse: every view lights it in the next frame.
-    void point_at(std::optional<std::pair<int, int>> cell) {
+    void point_at(std::optional<std::pair<int, int> > cell) {
         session.selection.hovered.cell = cell;
         session.selection.hover_fresh = true;
     }
@@ -70,7 +83,7 @@ struct Scene {
     int queries() const { return static_cast<int>(query_labels().size()); }
     int keys() const { return static_cast<int>(key_labels().size()); }
     /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
-    std::optional<std::pair<int, int>> shown_cell() const;
+    std::optional<std::pair<int, int> > shown_cell() const;
     /// The heaviest key of a query in the head that is shown, and the other way round.
     int heaviest_key(int query) const;
     int heaviest_query(int key) const;

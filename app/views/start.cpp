@@ -42,9 +42,9 @@ struct Card {
     const char *title, *text;
 };
 constexpr Card kCards[] = {
-    {"Type anything", "Every picture follows each key press."},
+    {"Type anything", "Every view follows each key press."},
     {"Pick a head", "Each small square is one head. Arrow keys move between them."},
-    {"Point at a cell", "Its numbers appear on the right. Click keeps them there, Esc lets go."}};
+    {"Point at a cell", "Its numbers appear on the right. Click locks the cell, Esc unlocks it."}};
 
 /// A card and the line that ties it to what it speaks of.
 void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
@@ -68,7 +68,7 @@ void draw_start_picture(Scene& s, Rect area) {
     const float w = std::min(ui.px(520), area.w - ui.px(48)), h = ui.px(150);
     const Rect r{area.middle_x() - w / 2, area.y + ui.px(80), w, h};
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    ui.text.draw_centred(r.middle_x(), r.y + ui.px(52), kTitle, ui.colors->t1, "Drop a picture here");
+    ui.text.draw_centred(r.middle_x(), r.y + ui.px(52), kTitle, ui.colors->t1, "Drop an image here");
     ui.text.draw_centred(r.middle_x(), r.y + ui.px(84), kBody, ui.colors->t2,
                          "or type its path above. PNG and JPEG are read.");
     if (!s.answer->text_error.empty())
@@ -90,8 +90,7 @@ void draw_start_sentences(Scene& s, Rect area) {
     for (size_t i = 0; i < offered.size(); ++i) {
         if (y + high > area.bottom() - ui.px(40)) return;
         if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
-            s.fields.sentence.replace(offered[i].text, s.session.document.history);
-            s.fields.focus(s.fields.sentence);
+            s.send("text", offered[i].text);
         }
         y += high + gap;
     }
@@ -104,7 +103,7 @@ void draw_start_sentences(Scene& s, Rect area) {
          ++i, y += ui.px(42))
         if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)},
                         {s.session.preferences.recent_texts[i], ""}))
-            s.fields.sentence.replace(s.session.preferences.recent_texts[i], s.session.document.history);
+            s.send("text", s.session.preferences.recent_texts[i]);
 }
 
 void draw_hints(Scene& s, Rect window) {

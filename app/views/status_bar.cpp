@@ -1,6 +1,4 @@
-
 // The lowest line: what is open, which mask is in force, and what the person should know.
-
 #include <algorithm>
 
 #include "model/parameters.h"
@@ -25,16 +23,15 @@ namespace {
 /// A line for what a window left that did not end as it should; returns where it ends.
 float draw_left_workspace(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not end as it should.") +
-         ui.px(12);
+    x +=
+        ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") + ui.px(12);
     const auto link = [&](const char* path, const char* label) {
         const float right = x + ui.text.width(kCaption, label);
         x = right + ui.px(16);
         return ui.link(path, right, y, label);
     };
-    if (link("left/open", "Open its workspace"))
-        s.session.document.workspace_wanted = s.session.document.left_workspace;
-    if (link("left/dismiss", "Dismiss")) s.session.document.left_unwanted = true;
+    if (link("left/open", "Open its workspace")) s.send("open left workspace");
+    if (link("left/dismiss", "Dismiss")) s.send("dismiss left workspace");
     return x + ui.px(16);
 }
 
@@ -59,7 +56,7 @@ void draw_status_bar(Scene& s, Rect area) {
                                        : " · " + short_count(parameter_count(c)) + " parameters");
         const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
         const Hit h = ui.control("tab/Model", model);
-        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) open_view(s.session, "model");
+        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) s.send("view model");
         if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
         x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) +
              ui.px(32);
@@ -71,13 +68,13 @@ void draw_status_bar(Scene& s, Rect area) {
         const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
         const Intervention& changed =
             s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
-        const std::string changes = changed.changes.empty()
-                                        ? ""
-                                        : ", " + std::to_string(changed.changes.size()) +
-                                              (changed.changes.size() == 1 ? " change" : " changes");
+        const std::string changes =
+            changed.changes.empty() ? ""
+                                    : ", " + std::to_string(changed.changes.size()) +
+                                          (changed.changes.size() == 1 ? " intervention" : " interventions");
         const std::string mask =
             !changed.mask.is_own()
-                ? "mask " + changed.mask.name() + changes
+                ? "mask " + changed.mask.label() + changes
                 : std::string(stack.causal && block.kind != AttentionKind::cross ? "mask causal"
                                                                                  : "mask none") +
                       (window ? ", window " + std::to_string(window) : "") + changes;

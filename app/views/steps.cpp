@@ -1,6 +1,4 @@
-
 // One query's attention as a table that reads left to right; every number lights the ones it came from.
-
 #include "views/steps.h"
 
 #include <algorithm>
@@ -219,8 +217,8 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     for (const Placed& p : t.columns)
         if (h.mouse.x >= p.left && h.mouse.x < p.right + s.ui.px(8)) s.of<StepsState>().column = p.kind->what;
     if (!h.clicked) return;
-    s.session.selection.locked = s.session.selection.hovered.cell;
-    s.fields.leave();
+    s.lock(s.session.selection.hovered.cell);
+    s.leave_text();
 }
 
 void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, float y) {

@@ -89,14 +89,14 @@ void draw_steps_inspector(Scene& s, Rect area) {
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
     const Rect save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
     ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "The arithmetic");
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Arithmetic");
     y += ui.px(26);
     draw_arithmetic(s, column, y, found->answer, found->answer.keys[static_cast<size_t>(key)]);
     ui.hairline(column.x, y, column.right(), y);
     y += ui.px(22);
     draw_products(s, column, y, strips_of(s, *found, key));
     ui.unclip();
-    if (ui.button("save", save, "Save picture…")) open_save_menu(s.session, false);
+    if (ui.button("save", save, "Save figure…")) s.send("save picture");
 }
 
 }  // namespace headlight

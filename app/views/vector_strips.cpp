@@ -1,4 +1,3 @@
-
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +21,7 @@ std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
     if (s.of<StepsState>().column < StepColumn::weight) return "q·k of " + query + " and " + at;
     if (s.of<StepsState>().column == StepColumn::delta)
         return "ΔE of " + query + ": z through the output matrix";
-    return "What " + at + " gives to " + query;
+    return "Weighted value of " + at + " for " + query;
 }
 
 /// The dimension under the mouse, lit in every strip.
@@ -145,7 +144,7 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
                      ui.colors->hover, 1);
     const float y = area.bottom() - ui.px(18);
     const float said = ui.text.draw(left, y, kCaptionMono, ui.colors->t2, dimension_text(strips, shown));
-    const std::string note = "each strip to its own largest";
+    const std::string note = "each strip normalized";
     if (left + said + ui.px(300) > area.right()) return;
     const float note_x = area.right() - pad - ui.text.width(kCaption, note);
     ui.text.draw(note_x, y, kCaption, ui.colors->t3, note);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "session/workspace.h"
+#include "session/commands.h"
 #include "views/align.h"
 #include "views/all_heads.h"
 #include "views/architecture.h"
@@ -24,7 +24,7 @@ namespace {
 bool is_vision(const Model& m) { return m.config.can.read_image; }
 bool reads_text(const Model& m) { return !is_vision(m); }
 const char* no_weights(const Model& m) {
-    return m.weights.stacks.empty() ? "A trace holds no weights, which this view computes with." : nullptr;
+    return m.weights.stacks.empty() ? "A trace holds no weights, which this view needs." : nullptr;
 }
 const char* no_logits(const Model& m) {
     return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
@@ -43,7 +43,7 @@ std::span<const View> views() {
     using Shows = View::Shows;
     static const View table[] = {
         {.key = "picture",
-         .name = "Picture",
+         .name = "Image",
          .digit = '8',
          .draw = draw_picture,
          .offered = is_vision,
@@ -87,7 +87,8 @@ std::span<const View> views() {
          .numbers = delta_numbers,
          .visit = visit_state<DeltaState>},
         {.key = "lens",
-         .name = "Next",
+         .name = "Prediction",
+         .former = "next",
          .digit = '5',
          .draw = draw_lens,
          .missing = no_logits,
@@ -114,10 +115,12 @@ std::span<const View> views() {
          .list = draw_compare_list,
          .closes_inspector = true,
          .second_head = true,
+         .second_run = true,
          .numbers = compare_numbers,
          .visit = visit_state<CompareState>},
         {.key = "alignment",
-         .name = "Align",
+         .name = "Alignment",
+         .former = "align",
          .digit = '8',
          .draw = draw_alignment,
          .offered = reads_text,
@@ -187,66 +190,43 @@ void open_view(Session& session, const char* key) {
     session.selection.view = static_cast<size_t>(view - views().begin());
 }
 
-void open_named_view(Session& session, const std::string& name) {
+const View* find_view(const std::string& name) {
     const auto small = [](std::string text) {
         std::transform(text.begin(), text.end(), text.begin(),
                        [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
         return text;
     };
+    const std::string wanted = small(name);
     for (const View& v : views())
-        if (name == v.key || small(name) == small(v.name)) return open_view(session, v.key);
+        if (wanted == v.key || wanted == small(v.name) || wanted == v.former) return &v;
+    return nullptr;
+}
+
+std::string key_of_view(const std::string& name) {
+    const View* view = find_view(name);
+    return view ? view->key : name;
+}
+
+void open_named_view(Session& session, const std::string& name) {
+    if (const View* view = find_view(name)) open_view(session, view->key);
 }
 
 void close_view(Session& session) { session.selection.view = session.selection.view_before; }
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
-int Scene::heaviest_key(int query) const {
-    Index key = 0;
-    answer->picture->levels[0].row(query / answer->picture->step).maxCoeff(&key);
-    return static_cast<int>(key) * answer->picture->step;
+void Scene::select(int site, int head) const { send("head", head_words(model()->config, site, head)); }
+
+void Scene::lock(std::optional<std::pair<int, int> > cell) const {
+    if (!cell) return send("unlock");
+    send("lock", std::to_string(cell->first) + "," + std::to_string(cell->second));
 }
 
-int Scene::heaviest_query(int key) const {
-    Index query = 0;
-    answer->picture->levels[0].col(key / answer->picture->step).maxCoeff(&query);
-    return static_cast<int>(query) * answer->picture->step;
-}
+int Scene::heaviest_key(int query) const { return answer->picture->heaviest_key(query); }
+int Scene::heaviest_query(int key) const { return answer->picture->heaviest_query(key); }
 
-std::optional<std::pair<int, int>> Scene::shown_cell() const {
-    if (!sentence() || !answer->picture) return std::nullopt;
-    const auto cell = session.selection.focused();
-    if (cell && holds(*cell)) return cell;
-    const Capabilities& can = model()->config.can;
-    const bool predicts = can.read_image || can.fill_masks;  // the class token, a mask
-    const int query = predicts && !sentence()->predictions.empty() ? sentence()->predictions[0].position
-                      : can.read_image                             ? 0
-                                                                   : queries() - 1;
-    return std::pair{query, heaviest_key(query)};
-}
-
-void choose_model(Session& session, const std::string& path, uint64_t attempt) {
-    session.document.model_path = path;
-    session.document.model_attempt = attempt;
-}
-
-void choose_model(Session& session, const std::string& path) {
-    if (is_workspace(path)) {
-        session.document.workspace_wanted = path;
-        return;
-    }
-    if (session.choosing_other) {
-        session.document.comparison.model = path;
-        ++session.document.comparison.attempt;
-        session.model_menu = session.choosing_other = false;
-        return;
-    }
-    session.document.changes_wait =
-        path == session.document.model_path &&
-        session.document.intervention != Intervention{};  // opened again: what was changed stays
-    choose_model(session, path, ++session.document.attempts);
-    session.selection.hovered.cell.reset();
-    session.selection.locked.reset();
+std::optional<std::pair<int, int> > Scene::shown_cell() const {
+    return headlight::shown_cell(session, answer);
 }
 
 }  // namespace headlight

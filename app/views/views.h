@@ -1,6 +1,4 @@
-
 // The table of views for the window's centre.
-
 #pragma once
 
 #include <span>
@@ -14,9 +12,10 @@ namespace headlight {
 
 /// A row of the table of views.
 struct View {
-    const char* key;   // as --view and files spell it
-    const char* name;  // the tab's text; its path is tab/NAME
-    char digit;        // the key that opens it; a letter needs Ctrl
+    const char* key;          // as --view and files spell it
+    const char* name;         // the tab's text; its path is tab/NAME
+    const char* former = "";  // a name that --view goes on taking, in small letters
+    char digit;               // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
     bool (*offered)(const Model& model) = [](const Model&) {
         return true;
@@ -30,6 +29,7 @@ struct View {
     bool fills_window = false;                           // closes both panels; not a tab
     bool closes_inspector = false;
     bool second_head = false;    // shows another head too, outlined in the grid
+    bool second_run = false;     // compares the run that is shown with another one
     bool lists_choices = false;  // of the token that is being written: the bar of writing need not
     bool (*of_layer)(const Session& session) =
         nullptr;              // whether a view of a head shows a whole layer just now
@@ -48,16 +48,13 @@ size_t view_for(const Session& session, const Model& model);
 
 /// Opens a view by its key.
 void open_view(Session& session, const char* key);
-/// The same by key or tab text, in small or large letters; nothing where there is none.
+/// A row by its key, tab text or former name, in small or large letters; null where there is none.
+const View* find_view(const std::string& name);
+/// The key of that row; the name itself where there is none.
+std::string key_of_view(const std::string& name);
+/// Opens the view of that name, where there is one.
 void open_named_view(Session& session, const std::string& name);
 /// Leaves a view that fills the window for the one before it.
 void close_view(Session& session);
-
-/// Opens a model by path, remembering it: the one that is shown, or, while that is what is chosen, the one it
-
-/// is compared with. A workspace's path leads to the workspace.
-void choose_model(Session& session, const std::string& path);
-/// Goes back to the one that is open.
-void choose_model(Session& session, const std::string& path, uint64_t attempt);
 
 }  // namespace headlight

@@ -13,16 +13,8 @@ bool offers_writing(const Scene& scene);
 std::vector<Prediction> choices_at(const Scene& scene, int step);
 bool is_written(const Scene& scene, int step, int id);
 
-/// Puts a token in the place of the one at a step; the model goes on from there, also where the target was
-/// typed.
-void go_on_from(Scene& scene, int step, int id);
-
-/// Shows a step, or one so many further; the last step is "everything".
-void go_to_writing_step(Scene& scene, int step);
-void take_writing_step(Scene& scene, int by);
-
-/// Puts what a decoder wrote, up to the step, into the sentence.
-void keep_written(Scene& scene);
+/// Puts a token in the place of the one at a step; the model goes on from there.
+void go_on_from(const Scene& scene, int step, int id);
 
 /// The bar under the centre, where something is written; it lists the choices unless the view does.
 float writing_bar_height(const Scene& scene, bool shows_others);

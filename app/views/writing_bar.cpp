@@ -1,12 +1,10 @@
-
 // The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
-
 // choice.
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/utf8.h"
+#include "session/commands.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -34,13 +32,13 @@ void choose_number(Ui& ui, float& x, float y, const char* label, const char* pat
 std::string as_count(int v) { return v == 0 ? "all" : std::to_string(v); }
 std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 10 ? 1 : 2); }
 
-/// The methods: the most probable token, the best of several drafts, a draw.
+/// The methods: greedy, beam search, sampling.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
-            ui.choice(x, y, "Choose", "writing/method", {"most probable", "best of drafts", "drawn"}, method);
+            ui.choice(x, y, "Decoding", "writing/method", {"greedy", "beam search", "sampling"}, method);
         c >= 0 && c != method) {
         d.temperature = c == 2 ? 0.8f : 0;
         d.beams = c == 1 ? 4 : 1;
@@ -56,7 +54,7 @@ void choose_decoding(Scene& s, float x, float y) {
         if (ui.button("writing/seed", again, seed)) ++d.seed;
         x = again.right() + ui.px(16);
     } else if (d.beams > 1) {
-        choose_number<int>(ui, x, y, "Drafts", "writing/beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
+        choose_number<int>(ui, x, y, "Beams", "writing/beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
         choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
@@ -71,25 +69,27 @@ void play(Scene& s) {
     if (shown_step(s) >= last_step(s) && s.session.document.generation.step < 0)
         s.session.document.generation.playing = false;
     if (!s.session.document.generation.playing) return;
+    if (s.session.document.generation.step_at < 0) s.session.document.generation.step_at = now;
     const double rest = kStepSeconds - (now - s.session.document.generation.step_at);
     if (rest <= 0) {
-        take_writing_step(s, 1);
+        show_step(s.session, *s.sentence()->written, shown_step(s) + 1);
         s.session.document.generation.step_at = now;
     }
     s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
 
+constexpr const char* kInsert = "Insert into text";
+
+float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + ui.px(24); }
+
 void draw_play(Scene& s, float right, float y) {
     Ui& ui = s.ui;
     const Rect r{right - ui.px(72), y - ui.px(16), ui.px(72), ui.px(32)};
-    if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play")) {
-        if (!s.session.document.generation.playing && shown_step(s) >= last_step(s))
-            s.session.document.generation.step = 0;
-        s.session.document.generation.playing = !s.session.document.generation.playing;
-        s.session.document.generation.step_at = ImGui::GetTime();
-    }
+    if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play"))
+        s.send("play");
     if (!s.model()->config.can.continue_text) return;
-    if (ui.button("writing/keep", {r.x - ui.px(80), r.y, ui.px(72), r.h}, "Keep")) keep_written(s);
+    const float w = insert_width(ui);
+    if (ui.button("writing/keep", {r.x - ui.px(8) - w, r.y, w, r.h}, kInsert)) s.send("insert generated");
 }
 
 void draw_ticks(Scene& s, Rect track) {
@@ -126,11 +126,11 @@ void draw_slider(Scene& s, Rect track) {
     const Rect area{track.x - ui.px(10), track.y - ui.px(14), track.w + ui.px(20), ui.px(28)};
     const Hit h = ui.control("writing/slider", area);
     if (h.pressed && n > 0) {
-        go_to_writing_step(
-            s, static_cast<int>(std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n))));
-        s.session.document.generation.playing = false;
+        const auto step = std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n));
+        s.send("step", std::to_string(std::clamp<long>(step, 0, n)));
     }
-    if (const int by = ui.take_step("writing/slider")) take_writing_step(s, by);
+    if (const int by = ui.take_step("writing/slider"))
+        s.send("step", std::to_string(std::clamp(now + by, 0, n)));
     const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
     ui.fill({track.x, track.middle_y() - ui.px(1), track.w, ui.px(2)}, ui.colors->l2);
     ui.fill({track.x, track.middle_y() - ui.px(1), at - track.x, ui.px(2)}, ui.colors->accent);
@@ -139,11 +139,12 @@ void draw_slider(Scene& s, Rect track) {
             h.hovered ? ui.colors->hover : ui.colors->accent, size::corner);
 }
 
-/// What stood to choice where the shown pass ends; a click takes it.
+/// The alternatives where the shown pass ends; a click takes one.
 void draw_others(Scene& s, Rect row) {
     Ui& ui = s.ui;
     const auto choices = choices_at(s, shown_step(s));
-    float x = row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Next") + ui.px(12);
+    float x =
+        row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") + ui.px(12);
     for (size_t i = 0; i < choices.size(); ++i) {
         const std::string label = prediction_label(*s.model(), choices[i].id),
                           share = percent(choices[i].probability);
@@ -158,7 +159,7 @@ void draw_others(Scene& s, Rect row) {
         const float text = ui.text.draw(x + ui.px(10), r.middle_y(), kCaptionMono,
                                         on ? ui.colors->accent_text : ui.colors->t1, label);
         ui.text.draw(x + text + ui.px(18), r.middle_y(), kCaptionMono, ui.colors->t3, share);
-        ui.tooltip(path, h, "Goes on from “" + label + "”");
+        ui.tooltip(path, h, "Continue from “" + label + "”");
         if (h.clicked) go_on_from(s, shown_step(s), choices[i].id);
         x += w + ui.px(6);
     }
@@ -187,33 +188,8 @@ bool is_written(const Scene& s, int step, int id) {
     return step < static_cast<int>(tokens.size()) && tokens[static_cast<size_t>(step)].id == id;
 }
 
-void go_on_from(Scene& s, int step, int id) {
-    s.session.document.generation.force(s.sentence()->written->writing, step, id);
-    if (s.sentence()->second.empty()) return;
-    s.fields.second.replace("", s.session.document.history);
-    s.fields.leave();
-}
-
-void go_to_writing_step(Scene& s, int step) {
-    const int n = last_step(s);
-    s.session.document.generation.step = step >= n ? -1 : std::max(step, 0);
-    s.session.selection.locked.reset();
-}
-
-void take_writing_step(Scene& s, int by) { go_to_writing_step(s, shown_step(s) + by); }
-
-void keep_written(Scene& s) {
-    const WrittenText& w = *s.sentence()->written;
-    std::vector<int> ids = s.sentence()->trace->request.inputs.back().ids;
-    if (!s.model()->config.can.continue_text || w.labels.empty()) return;
-    std::string text;
-    for (size_t i = static_cast<size_t>(w.given); i < ids.size(); ++i)
-        text += (*s.model()->target_tokenizer()).bytes(ids[i]);
-    if (!is_valid_utf8(text)) {
-        s.session.notice = "What is written ends within a character; take one step more or less.";
-        return;
-    }
-    s.fields.sentence.replace(s.fields.sentence.text() + text, s.session.document.history);
+void go_on_from(const Scene& s, int step, int id) {
+    s.send("force", std::to_string(step) + "," + std::to_string(id));
 }
 
 float writing_bar_height(const Scene& s, bool shows_others) {
@@ -228,7 +204,8 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
     const bool decoder = s.model()->config.can.continue_text;
-    const float pad = ui.px(24), y = area.y + ui.px(28), buttons = ui.px(decoder ? 176 : 96);
+    const float pad = ui.px(24), y = area.y + ui.px(28),
+                buttons = ui.px(96) + (decoder ? insert_width(ui) + ui.px(8) : 0);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
     ui.name("writing/step", {area.x + pad, y - ui.px(10), ui.text.width(kBody, step), ui.px(20)});
@@ -237,21 +214,21 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     draw_play(s, area.right() - pad, y);
     const float below = area.y + ui.px(88);
     if (!s.sentence()->second.empty())
-        ui.text.draw(area.x + pad, below, kCaption, ui.colors->t2,
-                     ui.text.fitted(kCaption,
-                                    "You typed this target; the model says how probable each of its tokens "
-                                    "is. Choose another and it goes on by itself.",
-                                    area.w - 2 * pad));
+        ui.text.draw(
+            area.x + pad, below, kCaption, ui.colors->t2,
+            ui.text.fitted(kCaption,
+                           "You typed this target (teacher forcing): each probability is the model’s. "
+                           "Choose another token to let the model continue.",
+                           area.w - 2 * pad));
     else
         choose_decoding(s, area.x + pad, below);
     if (!s.session.document.generation.forced.empty()) {
         const std::string many = std::to_string(s.session.document.generation.forced.size()) +
                                  (s.session.document.generation.forced.size() == 1 ? " token" : " tokens") +
-                                 " held";
-        const float w = ui.text.width(kCaption, "Let it choose");
+                                 " forced";
+        const float w = ui.text.width(kCaption, "Release");
         ui.text.draw_right(area.right() - pad - w - ui.px(12), below, kCaption, ui.colors->t3, many);
-        if (ui.link("writing/release", area.right() - pad, below, "Let it choose"))
-            s.session.document.generation.unforce();
+        if (ui.link("writing/release", area.right() - pad, below, "Release")) s.send("unforce");
     }
     if (shows_others) draw_others(s, {area.x + pad, area.y + ui.px(112), area.w - 2 * pad, ui.px(28)});
 }

@@ -12,56 +12,11 @@
 #include "views/parts.h"
 #include "views/views.h"
 #include "views/writing.h"
-#include "window/application.h"
+#include "window/header.h"
 
 namespace headlight {
 
 namespace {
-
-/// Title and tabs above the centre.
-void draw_header(Scene& s, Rect r, const View& shown) {
-    Ui& ui = s.ui;
-    const bool tight = r.w < ui.px(820);
-    const float title = ui.text.draw(r.x + ui.px(tight ? 16 : 24), r.middle_y(), tight ? kBody : kTitle,
-                                     ui.colors->t1, view_title(s, shown));
-    float x = r.x + (tight ? title + ui.px(36) : std::max(ui.px(168), title + ui.px(48))), tabs = 0;
-    int count = 0;
-    for (const View& v : views())
-        if (v.offered(*s.model()) && !v.fills_window) tabs += ui.text.width(kBody, v.name), ++count;
-    const float change = ui.text.width(kBody, "Change"),
-                room = r.right() - ui.px(24) - change - ui.px(28) - ui.text.width(kBody, "Write") - x - tabs;
-    const float gap = std::clamp(room / static_cast<float>(std::max(count, 1)), ui.px(9), ui.px(28));
-    for (const View& v : views()) {
-        if (!v.offered(*s.model()) || v.fills_window) continue;
-        const float tab = ui.text.width(kBody, v.name);
-        const char* missing = v.missing(*s.model());
-        const std::string path = std::string("tab/") + v.name;
-        const Hit h = ui.control(path, {x - ui.px(8), r.y, tab + ui.px(16), r.h});
-        if (missing)
-            ui.tooltip(path, h, missing);
-        else if (h.clicked)
-            open_view(s.session, v.key);
-        const bool on = &v == &shown;
-        ui.text.draw(x, r.middle_y(), kBody,
-                     missing           ? ui.colors->t3
-                     : on || h.hovered ? ui.colors->t1
-                                       : ui.colors->t2,
-                     v.name);
-        if (on) ui.fill({x - ui.px(2), r.bottom() - ui.px(2), tab + ui.px(4), ui.px(2)}, ui.colors->accent);
-        x += tab + gap;
-    }
-    if (s.sentence() && s.sentence()->trace->has_weights()) {
-        const float right = r.right() - ui.px(24);
-        if (ui.link("change/bar", right, r.middle_y(), "Change", s.session.preferences.change_bar)) {
-            s.session.preferences.change_bar = !s.session.preferences.change_bar;
-            if (!s.session.preferences.change_bar) s.of<Painting>().brush = Brush::off;
-        }
-        if (offers_writing(s) && ui.link("writing/bar", right - change - ui.px(20), r.middle_y(), "Write",
-                                         s.session.document.generation.bar))
-            s.session.document.generation.bar = !s.session.document.generation.bar;
-    }
-    ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
-}
 
 /// Narrow windows: the inspector slides over the centre, and answers before what lies under it. Ends in the
 /// lower of two channels of the draw list; the caller merges them.
@@ -90,7 +45,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 
 }  // namespace
 
-void Application::draw_parts(Scene& s, Rect w) {
+void draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
     const View* view = s.model() ? &views()[view_for(s.session, *s.model())] : nullptr;
     const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180),
@@ -113,7 +68,7 @@ void Application::draw_parts(Scene& s, Rect w) {
     if (alone) {
         s.of<LayoutState>().centre = {middle.w / ui.scale, middle.h / ui.scale};
         view->draw(s, middle);
-        fade_old("centre", middle);
+        fade_old("center", middle);
         return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
     }
     draw_head_list(s, {0, top, left, middle.h});
@@ -141,7 +96,7 @@ void Application::draw_parts(Scene& s, Rect w) {
         view->draw(s, centre);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
         draw_start_sentences(s, centre);
-    fade_old("centre", centre);
+    fade_old("center", centre);
     if (writing > 0) draw_writing_bar(s, {left, centre.bottom(), middle.w, writing}, !lists);
     if (narrow && !closed)
         ui.list->ChannelsMerge();

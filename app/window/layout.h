@@ -3,11 +3,15 @@
 
 #include <utility>
 
+#include "views/scene.h"
+
 namespace headlight {
 
 struct LayoutState {
     bool inspector_over = false;     // narrow windows: whether the inspector is shown
     std::pair<float, float> centre;  // size of the view in points: the size of its page
 };
+
+void draw_parts(Scene& scene, Rect window);
 
 }  // namespace headlight

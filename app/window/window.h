@@ -24,11 +24,16 @@ struct WindowOptions {
     std::string settings;             // read these settings in place of the remembered ones, for screenshots
     std::string report;               // write what the window shows as JSON after each change, for tests
     std::string shader_dir;           // read shaders from here and reload them when they change
+    std::string commands;             // to carry out at the start: "view lines; head 2.0"
     int threads = 0;
     int frames = 0;  // draw this many frames when settled, print their time, and exit
 };
 
-/// Opens the window and returns when it is closed.
-Status run_window(const WindowOptions& options);
+/// Opens the window and returns when it is closed. `exit_status`: what the program ends with where that
+/// failed; 2 where a command of the options could not be carried out.
+Status run_window(const WindowOptions& options, int& exit_status);
+
+/// All commands of the window, a line each.
+std::string command_list();
 
 }  // namespace headlight

@@ -1,4 +1,3 @@
-
 #include "analysis/compare.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-
 #include "analysis/effects.h"
 
 #include <algorithm>

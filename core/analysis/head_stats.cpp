@@ -68,7 +68,8 @@ float induction(std::span<const float> row, int q, std::span<const int> ids) {
 
 constexpr HeadStatistic kTable[kStatistics] = {
     {"entropy", "entropy", "bits",
-     "Entropy of each query's row, in bits: 0 looks at one key, log2 n at all alike.", true, false, entropy},
+     "Entropy of each query's row, in bits: 0 means one key, log2 n all keys uniformly.", true, false,
+     entropy},
     {"previous", "previous token", "", "Weight on the key just before the query (Elhage et al. 2021).", false,
      true, previous},
     {"induction", "induction", "",

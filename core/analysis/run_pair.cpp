@@ -1,4 +1,3 @@
-
 #include "analysis/run_pair.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-
 #include "analysis/word_alignment.h"
 
 #include <algorithm>

@@ -31,7 +31,9 @@ void fail_check(const char* condition, const char* file, int line) {
     throw CheckFailed(text);
 }
 
-Error caught_error() {
+namespace {
+
+Error describe_exception() {
     try {
         throw;
     } catch (const Failure& failure) {
@@ -50,6 +52,16 @@ Error caught_error() {
     } catch (...) {
         return Error{
             "Headlight could not finish this, for a reason it does not know; what was open is kept."};
+    }
+}
+
+}  // namespace
+
+Error caught_error() noexcept {
+    try {
+        return describe_exception();
+    } catch (...) {
+        return {"Out of memory."};  // short enough to need no allocation
     }
 }
 

@@ -35,8 +35,9 @@ void abort_on_failed_check(bool on);
 
 [[noreturn]] void fail_check(const char* condition, const char* file, int line);
 
-/// The exception that is being handled, as one sentence for a person. Call inside a catch block.
-Error caught_error();
+/// The exception that is being handled, as one sentence for a person, a short one where there is no memory
+/// left to say more. Call inside a catch block.
+Error caught_error() noexcept;
 
 /// f(), which returns a Result; what it throws becomes the sentence. The barrier that every thread's body
 /// stands behind.

@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kNames[] = {"beam", "viridis", "magma", "cividis", "grey"};
+constexpr const char* kNames[] = {"beam", "viridis", "magma", "cividis", "gray"};
 
 std::map<std::string, Colormap> read_tables() {
     const Json root = Json::parse(embedded_file("assets/colormaps.json"));
@@ -32,8 +32,10 @@ std::map<std::string, Colormap> read_tables() {
 
 std::span<const char* const> colormap_names() { return kNames; }
 
-bool is_colormap(std::string_view name) {
-    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+std::string_view find_colormap(std::string_view name) {
+    if (name == "grey") name = "gray";
+    const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
+    return found == std::end(kNames) ? std::string_view() : *found;
 }
 
 namespace {
@@ -46,7 +48,8 @@ const Colormap& table(const std::string& name) {
 const Colormap& signed_colormap(bool dark) { return table(dark ? "balance_dark" : "balance_light"); }
 
 const Colormap& colormap(std::string_view name, bool dark) {
-    return table(std::string(is_colormap(name) ? name : kNames[0]) + (dark ? "_dark" : "_light"));
+    const std::string_view found = find_colormap(name);
+    return table(std::string(found.empty() ? kNames[0] : found) + (dark ? "_dark" : "_light"));
 }
 
 int color_index(float place) {

@@ -15,7 +15,7 @@ struct Rgb {
 
 using Colormap = std::array<Rgb, 256>;
 
-/// Names a person can choose: "beam", "viridis", "magma", "cividis", "grey".
+/// Names a person can choose: "beam", "viridis", "magma", "cividis", "gray".
 std::span<const char* const> colormap_names();
 
 /// The table for a dark or a light background; on light the perceptual maps are reversed so that zero stays
@@ -25,17 +25,19 @@ const Colormap& colormap(std::string_view name, bool dark);
 /// The diverging map for signed values: 0 at its middle.
 const Colormap& signed_colormap(bool dark);
 
-bool is_colormap(std::string_view name);
+/// The name that `name` stands for: itself, or "gray" for "grey", as it was spelled before; "" where there is
+/// none.
+std::string_view find_colormap(std::string_view name);
 
-/// The entry of a colour map for a place 0 … 1; places beyond are its ends, and what is no number is
+/// The entry of a color map for a place 0 … 1; places beyond are its ends, and what is no number is
 /// kNoNumber.
 constexpr int kNoNumber = 256;
 int color_index(float place);
-/// The colour of an entry; a grey of no map where there is no number.
+/// The color of an entry; a gray of no map where there is no number.
 Rgb color_of(const Colormap& map, int index);
 inline Rgb color_of(const Colormap& map, float place) { return color_of(map, color_index(place)); }
 
-/// How a weight becomes a place on the colour map.
+/// How a weight becomes a place on the color map.
 enum class Scale { linear, log, row };
 inline constexpr const char* kScaleNames[] = {"linear", "log", "row"};
 constexpr float kLogFloor = 1e-4f;  // weights below this are shown as zero on the log scale
@@ -43,11 +45,11 @@ constexpr float kLogFloor = 1e-4f;  // weights below this are shown as zero on t
 /// Place in [0, 1] of a weight (NaN of NaN), given the largest weight of the picture and of its row.
 float scale_position(Scale scale, float weight, float largest, float row_largest);
 
-/// The colour of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where
+/// The color of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where
 /// there are many.
 Rgb head_color(int head, int heads, bool dark);
 
-/// "#101317" to a colour.
+/// "#101317" to a color.
 Rgb parse_hex(std::string_view hex);
 
 }  // namespace headlight

@@ -128,7 +128,7 @@ Status check_size(const Drawing& drawing) {
     const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom,
                  height = drawing.page.height * zoom;
     if (width <= 30000 && height <= 30000 && width * height <= kMaxPixels) return success();
-    return Error{"A picture of " + std::to_string(static_cast<long>(width)) + " × " +
+    return Error{"A figure of " + std::to_string(static_cast<long>(width)) + " × " +
                  std::to_string(static_cast<long>(height)) +
                  " pixels is too large; lower --dpi or the size."};
 }
@@ -201,8 +201,7 @@ Status write_page(const std::filesystem::path& path, const Drawing& drawing) {
     const auto format = std::find_if(std::begin(kFormats), std::end(kFormats),
                                      [&](const PictureFormat& f) { return path.extension() == f.ending; });
     if (format == std::end(kFormats))
-        return Error{display_path(path) +
-                     " is not a kind of picture that can be written; end the name in .png, .svg or .pdf."};
+        return Error{display_path(path) + " is not a figure format; end the name in .png, .svg or .pdf."};
     TRY_STATUS(check_size(drawing));
     TRY(const auto out, OutputFile::create(path));
     TRY_STATUS(format->write(*out, drawing, display_path(path)));

@@ -11,7 +11,7 @@ namespace headlight {
 std::span<const FigureKind> figure_kinds() {
     static const FigureKind table[] = {
         {"heads", "every head as a thumbnail, layers down and heads across", heads_figure},
-        {"head", "one head, with token labels and exact colour bar", head_figure},
+        {"head", "one head, with token labels and exact color bar", head_figure},
     };
     return table;
 }

@@ -174,7 +174,7 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
                       kScaleNames[static_cast<int>(o.scale)] + " scale.";
     if (trace.rule(o.block).mask_of(o.head).hides_any()) out += " Hatched: masked.";
     out += fully_masked_note(trace, o.block, o.head);
-    if (o.drop_sink) out += " First key left out, rows renormalised.";
+    if (o.drop_sink) out += " First key left out, rows renormalized.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
     return out;

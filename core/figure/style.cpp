@@ -65,9 +65,10 @@ struct Setter {
     Status operator()(std::string FigureStyle::*member) const {
         if (text.size() > kLongest || !is_valid_utf8(text))
             return wrong(field, text, "a text of at most 2000 bytes");
-        if (std::string_view(field.name) == "colormap" && !is_colormap(text))
-            return wrong(field, text, "the name of a colour map");
-        style.*member = text;
+        const bool colormap = std::string_view(field.name) == "colormap";
+        const std::string value = colormap ? std::string(find_colormap(text)) : text;
+        if (colormap && value.empty()) return wrong(field, text, "the name of a color map");
+        style.*member = value;
         return success();
     }
     template <class T>
@@ -118,30 +119,30 @@ const StyleField* find_field(std::string_view name) {
 std::span<const StyleField> style_fields() {
     using S = FigureStyle;
     static const StyleField table[] = {
-        {"width-mm", "width in millimetres (85: one column, 178: two)", &S::width_mm, 10, 2000},
-        {"height-mm", "height in millimetres", &S::height_mm, 10, 2000},
+        {"width-mm", "width in millimeters (85: one column, 178: two)", &S::width_mm, 10, 2000},
+        {"height-mm", "height in millimeters", &S::height_mm, 10, 2000},
         {"width-px", "width in pixels of a PNG", &S::width_px, 16, 30000},
         {"height-px", "height in pixels of a PNG", &S::height_px, 16, 30000},
         {"dpi", "pixels per inch of a PNG", &S::dpi, 20, 2400},
         {"font-pt", "size of the token labels in points; the rest follows", &S::font_pt, 3, 72},
-        {"colormap", "colours", &S::colormap},
+        {"colormap", "colors", &S::colormap},
         {"scale", "linear, log, or row (each row by its largest)", &S::scale},
         {"queries", "whether queries are rows or columns", &S::queries},
-        {"marks", "squares of the weight's colour, or dots of its size", &S::marks},
-        {"turn-labels", "whether labels over the columns lean: auto where they would not fit, always, never",
+        {"marks", "squares of the weight's color, or dots of its size", &S::marks},
+        {"turn-labels", "rotate the labels over the columns: auto (where they would not fit), always, never",
          &S::turned},
         {"title", "title ('' for none)", &S::title},
-        {"caption", "line under the picture ('' for none)", &S::caption},
+        {"caption", "line under the figure ('' for none)", &S::caption},
         {"labels", "token labels and head numbers", &S::labels},
-        {"color-bar", "colour bar with the true range", &S::color_bar},
+        {"color-bar", "color bar with the true range", &S::color_bar},
         {"grid-lines", "lines between the cells", &S::grid_lines},
         {"values", "weights written into the cells that have room", &S::values},
         {"join-words",
          "sub-words joined into words: a word's row is the mean of its pieces', its column their sum",
          &S::join_words},
         {"transparent", "no white behind the figure", &S::transparent},
-        {"drop-sink", "one head without its first key, rows renormalised; for display only", &S::drop_sink},
-        {"tokens", "only these tokens, 0-5,9; rows are not renormalised", &S::tokens},
+        {"drop-sink", "one head without its first key, rows renormalized; for display only", &S::drop_sink},
+        {"tokens", "only these tokens, 0-5,9; rows are not renormalized", &S::tokens},
         {"keys", "only these keys, where they differ from --tokens", &S::keys},
         {"only-heads", "only these of all heads, 1.2,3.0", &S::heads},
     };
@@ -187,12 +188,13 @@ FigurePreset preset_of(const std::string& name, const FigureStyle& style) {
 
 Result<FigurePreset> parse_preset(std::string_view text, const std::string& file) {
     TRY(const Json root, parse_json(text, file));
-    const Error foreign{file + " is no preset of a figure; choose a .json file that Headlight saved as one."};
+    const Error foreign{file +
+                        " is not a preset of a figure; choose a .json file that Headlight saved as one."};
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", file));
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, file));
     if (format != kFormat) return foreign;
-    if (version > kVersion) return Error{file + " was saved by a later Headlight; use that one."};
+    if (version > kVersion) return Error{file + " was saved by a newer version of Headlight; use that one."};
     FigurePreset out;
     TRY(out.name, json_string(root, "name", "preset", file));
     for (const auto& [key, value] : root.items()) {

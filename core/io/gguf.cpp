@@ -1,6 +1,4 @@
-
 // Every count is bounded by the bytes that are left before anything is read or allocated for it.
-
 #include "io/gguf.h"
 
 #include <cmath>
@@ -79,10 +77,11 @@ public:
     size_t left() const { return bytes_.size() - at_; }
     size_t at() const { return at_; }
     bool failed() const { return !error_.empty(); }
-    void fail(const std::string& what) {
+    void fail(const std::string& what) { refuse(" is damaged (" + what + "); download it again."); }
+    void refuse(const std::string& what) {
         if (error_.empty()) error_ = what;
     }
-    Error error() const { return Error{name_ + " is damaged (" + error_ + "); download it again."}; }
+    Error error() const { return Error{name_ + error_}; }
 
 private:
     bool take(uint64_t size) {
@@ -140,11 +139,12 @@ Entry read_tensor_entry(GgufReader& r) {
     const auto type = r.number<uint32_t>();
     e.tensor.dtype = find_gguf_type(type);
     if (!r.failed() && !e.tensor.dtype)
-        r.fail("tensor " + shortened(e.name) + " is stored in the format " + std::to_string(type) +
-               ", which Headlight does not read; it reads " + weight_formats());
+        r.refuse(": tensor " + shortened(e.name) + " is stored in the format " + std::to_string(type) +
+                 ", which Headlight does not read; use a file in one of " + weight_formats() + ".");
     e.offset = r.number<uint64_t>();
     if (!r.failed() && !e.tensor.shape.empty() && e.tensor.shape.back() % e.tensor.dtype->block != 0)
-        r.fail("the rows of tensor " + shortened(e.name) + " are no whole blocks of " + e.tensor.dtype->name);
+        r.fail("the rows of tensor " + shortened(e.name) + " are not a multiple of the block size of " +
+               e.tensor.dtype->name);
     return e;
 }
 
@@ -197,7 +197,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
                                                              : 0;
     if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
         return Error{name + ": general.alignment is " + shortened(wanted.dump()) +
-                     ", which is no power of two; download the file again."};
+                     ", which is not a power of two; download the file again."};
     const size_t header = 4 + r.at(),
                  start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
     std::vector<ByteRange> ranges;

@@ -91,7 +91,7 @@ Status check_size(const std::string& name, int64_t width, int64_t height) {
 }
 
 Error damaged(const std::string& name, const char* why) {
-    return Error{name + " is damaged (" + why + "); save the picture again as PNG or JPEG."};
+    return Error{name + " is damaged (" + why + "); save the image again as PNG or JPEG."};
 }
 
 Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string& name) {
@@ -137,11 +137,10 @@ constexpr ImageKind kKinds[] = {{"\x89PNG", decode_png}, {"\xFF\xD8", decode_jpe
 
 Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::string& name) {
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (all.size() > kMaxBytes)
-        return Error{name + " is larger than 256 MB; make the picture smaller first."};
+    if (all.size() > kMaxBytes) return Error{name + " is larger than 256 MB; make the image smaller first."};
     for (const ImageKind& kind : kKinds)
         if (all.starts_with(kind.signature)) return kind.decode(bytes, name);
-    return Error{name + " is neither a PNG nor a JPEG picture; save it as one of these."};
+    return Error{name + " is neither a PNG nor a JPEG image; save it as one of these."};
 }
 
 RgbImage resize(const RgbImage& image, int width, int height, Resampling filter) {

@@ -1,6 +1,7 @@
 // nlohmann-json behind a depth check and typed, bounded accessors.
 #include "io/json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/quoted.h"
@@ -32,16 +33,31 @@ int nesting_depth(std::string_view text) {
     return deepest;
 }
 
+/// What is wrong with a text that stops being JSON at its `at`th byte, counted from 1.
+Error not_json(const std::string& name, std::string_view text, size_t at) {
+    if (at > text.size()) return Error{name + " is cut off inside its JSON; save or download it again."};
+    const std::string_view before = text.substr(0, at - 1), rest = text.substr(at - 1);
+    const std::string line = std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
+    for (const char* word : {"NaN", "Infinity"})
+        if (rest.starts_with(word))
+            return Error{name + " holds " + word + " on line " + line +
+                         ", which is not JSON; correct the file or download it again."};
+    return Error{name + " is not valid JSON (line " + line + "); correct the file or download it again."};
+}
+
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, const std::string& name) {
-    if (text.empty()) return Error{name + " is empty; download it again."};
+    if (text.empty()) return Error{name + " is empty; save or download it again."};
     if (nesting_depth(text) > kMaxDepth)
         return Error{name + " nests more than 200 levels deep, which no model file does; download it again."};
-    Json value = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-    if (value.is_discarded())
-        return Error{name + " is not valid JSON (cut off or damaged); download it again."};
-    return value;
+    try {
+        return Json::parse(text.begin(), text.end());
+    } catch (const Json::parse_error& wrong) {
+        return not_json(name, text, wrong.byte);
+    } catch (const Json::out_of_range&) {
+        return Error{name + " holds a number beyond float64; correct the file or download it again."};
+    }
 }
 
 Result<Json> read_json(const std::filesystem::path& path) {
@@ -57,7 +73,9 @@ const Json* json_find(const Json& object, JsonKey key) {
 }
 
 Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got) {
-    const std::string shown = shortened(got.dump(-1, ' ', false, Json::error_handler_t::replace));
+    const bool finite = !got.is_number_float() || std::isfinite(got.get<double>());  // else dump() says null
+    const std::string shown = !finite ? (std::isnan(got.get<double>()) ? "NaN" : "infinity")
+                                      : shortened(got.dump(-1, ' ', false, Json::error_handler_t::replace));
     return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown +
                  "; correct the file or download it again."};
 }

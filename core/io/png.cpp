@@ -23,7 +23,7 @@ int write(spng_ctx*, void* sink, void* data, size_t size) {
 Status encode_png(const PngPixels& pixels, const ByteSink& sink) {
     const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(SPNG_CTX_ENCODER),
                                                                  spng_ctx_free);
-    const Error failed{"The picture could not be encoded; choose a smaller size."};
+    const Error failed{"The figure could not be encoded; choose a smaller size."};
     if (!context) return failed;
     HEADLIGHT_CHECK(pixels.bytes.size() == size_t{pixels.width} * pixels.height * (pixels.alpha ? 4 : 3));
     spng_ctx* c = context.get();

@@ -26,7 +26,7 @@ Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& wh
         if (!d.is_number_integer() ||
             (d.is_number_unsigned() && d.get<uint64_t>() > static_cast<uint64_t>(kMaxElements)) ||
             d.get<int64_t>() < 0)
-            return Error{what + " has a dimension that is no size; download the file again."};
+            return Error{what + " has a dimension that is not a size; download the file again."};
         const int64_t size = d.get<int64_t>();
         if (size > 0 && count > kMaxElements / size)
             return Error{what + " has more elements than any file holds; download the file again."};

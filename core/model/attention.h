@@ -18,7 +18,6 @@ struct PositionBias {
     Matrix by_key;       // [heads, keys]: ALiBi's slope · key position (Press et al. 2022)
     Matrix by_distance;  // [heads, queries + keys − 1]: T5's, entry key − query + queries − 1 (Raffel et al.
                          // 2020)
-
     /// Adds to scores[rows, keys] of one head, for queries from `first` and keys from `first_key` on.
     void add(int head, int first, int first_key, MatrixRef scores) const;
 };

@@ -54,15 +54,17 @@ int64_t Binder::inner() const { return int64_t{c_.stacks[0].heads} * c_.stacks[0
 
 void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
     if (!qkv) return;
-    const int64_t inner = this->inner(), d = c_.stacks[0].d_head;
-    HEADLIGHT_CHECK(qkv.out == 3 * inner);
+    const int64_t inner = this->inner(), d = c_.stacks[0].d_head, shared = int64_t{c_.stacks[0].kv_heads} * d;
+    HEADLIGHT_CHECK(qkv.out == inner + 2 * shared && (!by_head || shared == inner));
+    if (!by_head) {
+        into.q = qkv.columns(0, inner);
+        into.k = qkv.columns(inner, shared);
+        into.v = qkv.columns(inner + shared, shared);
+        return;
+    }
     Linear* const parts[] = {&into.q, &into.k, &into.v};
     for (int64_t p = 0; p < 3; ++p) {
         Linear& part = *parts[p];
-        if (!by_head) {
-            part = qkv.columns(p * inner, inner);
-            continue;
-        }
         part = qkv.columns(p * d, inner);
         part.group = d;
         part.group_stride = 3 * d * qkv.stride;
@@ -74,11 +76,15 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) 
 }
 
 void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q,
-                       const char* k, const char* v, const char* o) {
+                       const char* k, const char* v, const char* o, const char* fused) {
     const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
-    into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
-    into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
-    into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);
+    if (*fused && has(at + fused + ".weight")) {
+        split_qkv(into, linear(at + fused, c_.d_model, inner + 2 * shared, c_.attention_bias), false);
+    } else {
+        into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
+        into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
+        into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);
+    }
     into.o = linear(at + o, inner, c_.d_model, c_.output_bias);
 }
 

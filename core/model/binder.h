@@ -30,12 +30,13 @@ public:
     const float* vector(const std::string& name, std::vector<int64_t> shape);
     /// Width of all heads of the only stack together.
     int64_t inner() const;
-    /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`) in turn for each
-    /// head.
+    /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`, where each head has
+    /// a key/value head of its own) in turn for each head.
     void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
-    /// q, k, v and o of a stack's block by their names under `at`.
+    /// q, k, v and o of a stack's block by their names under `at`; `fused` is the one matrix that holds q, k
+    /// and v in some files.
     void attention(AttentionWeights& into, const StackConfig& stack, const std::string& at, const char* q,
-                   const char* k, const char* v, const char* o);
+                   const char* k, const char* v, const char* o, const char* fused = "");
     /// Norm, mlp_in and the rest, by names under `at`.
     void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
              const std::string& gate = "");

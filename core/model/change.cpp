@@ -31,7 +31,6 @@ std::string short_number(float value) {
 }
 
 // ---- What is read behind the colon.
-
 template <ChangeKind kind>
 Result<Change> parse_ablated(const ModelConfig& c, const std::string&, const std::string& rest) {
     TRY(const AttentionHead head, parse_head(c, rest, "--ablate"));
@@ -98,7 +97,6 @@ Result<Change> parse_tempered(const ModelConfig& c, const std::string& text, con
 }
 
 // ---- How it is spelled.
-
 std::string spell_ablated(const ModelConfig& c, const Change& change) {
     return head_path(c, change.block, change.head);
 }
@@ -117,7 +115,6 @@ std::string spell_freeze(const ModelConfig& c, const Change& change) {
 }
 
 // ---- How people read it.
-
 std::string where(const ModelConfig& c, const Change& change) {
     constexpr const char* kPlaces[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};
     if (change.block < 0) return kPlaces[static_cast<int>(change.blocks)];
@@ -143,13 +140,16 @@ std::string label_ablated(const ModelConfig& c, const Change& change, const Chan
     return head_name(c, change.block, change.head) + " " + change_row(kind).name;
 }
 std::string label_keep(const ModelConfig& c, const Change& change, const ChangeTokens&) {
-    return "only " + head_name(c, change.block, change.head) + " in its layer";
+    return "keep only " + head_name(c, change.block, change.head);
 }
 std::string label_tempered(const ModelConfig& c, const Change& change, const ChangeTokens&) {
     return "temperature " + decimals(static_cast<double>(change.value), 2) + where(c, change);
 }
+std::string label_mask(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
+    return "mask " + cells_label(c, change, tokens);
+}
 std::string label_unmask(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
-    return "+ " + cells_label(c, change, tokens);
+    return "unmask " + cells_label(c, change, tokens);
 }
 std::string label_score(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
     return cells_label(c, change, tokens) + " = " + decimals(static_cast<double>(change.value), 2);
@@ -159,14 +159,13 @@ std::string label_freeze(const ModelConfig& c, const Change& change, const Chang
     return "pattern" + where(c, change) + " of “" + change.from.substr(0, 24) + (long_text ? "…”" : "”");
 }
 std::string label_skip_attention(const ModelConfig& c, const Change& change, const ChangeTokens&) {
-    return "no attention " + block_name(c, change.block);
+    return "skip attention " + block_name(c, change.block);
 }
 std::string label_skip_mlp(const ModelConfig& c, const Change& change, const ChangeTokens&) {
-    return "no MLP " + block_name(c, change.block);
+    return "skip MLP " + block_name(c, change.block);
 }
 
 // ---- What it does to a head's rule.
-
 void make_zero(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::zero; }
 void make_mean(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::mean; }
 void make_uniform(const Change&, const MaskPlan&, HeadRule& head) {
@@ -192,14 +191,14 @@ constexpr ChangeRow kChanges[] = {
      parse_ablated<Kind::mean>, spell_ablated, label_ablated<Kind::mean>, make_mean, true},
     {Kind::uniform, Target::head, "uniform", nullptr, "it attends to all allowed keys alike", true,
      parse_ablated<Kind::uniform>, spell_ablated, label_ablated<Kind::uniform>, make_uniform, false},
-    {Kind::hard, Target::head, "hard", nullptr, "it attends to its heaviest key alone", true,
+    {Kind::hard, Target::head, "hard", nullptr, "it attends to its strongest key alone", true,
      parse_ablated<Kind::hard>, spell_ablated, label_ablated<Kind::hard>, make_hard, false},
-    {Kind::keep, Target::head, "keep", nullptr, "the other heads of its layer are ablated", true,
+    {Kind::keep, Target::head, "keep", nullptr, "the other heads of its layer are removed", true,
      parse_ablated<Kind::keep>, spell_ablated, label_keep, make_zero, false},
     {Kind::temperature, Target::head, "temperature", nullptr, "scores are divided by it before the softmax",
      false, parse_tempered, spell_tempered, label_tempered, temper, false},
     {Kind::mask, Target::cells, "mask", "forbid", "these queries do not see these keys", false,
-     parse_painted<Kind::mask>, spell_painted, cells_label, nullptr, false},
+     parse_painted<Kind::mask>, spell_painted, label_mask, nullptr, false},
     {Kind::unmask, Target::cells, "unmask", "allow", "these queries see these keys", false,
      parse_painted<Kind::unmask>, spell_painted, label_unmask, nullptr, false},
     {Kind::score, Target::head, "score", nullptr, "a score is replaced", false, parse_score, spell_score,

@@ -82,7 +82,7 @@ Status parse_generation_config(const Json& root, const std::string& name, Genera
 }
 
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision) {
-    if (!root.is_object()) return Error{name + " describes no pictures; download it again."};
+    if (!root.is_object()) return Error{name + " does not describe images; download it again."};
     const auto triple = [&](const char* key, std::array<float, 3>& out, bool divisor) -> Status {
         const Json* list = json_find(root, or_null(key));
         if (!list) return success();
@@ -101,7 +101,7 @@ Status parse_preprocessor(const Json& root, const std::string& name, VisionConfi
     TRY(const int64_t filter, json_integer(root, or_null("resample"), 2, 0, 5, name));
     if (filter != 2 && filter != 3)
         return Error{name + ": \"resample\" is " + std::to_string(filter) +
-                     "; Headlight resizes pictures bilinearly (2) and bicubically (3), so use a model that "
+                     "; Headlight resizes images bilinearly (2) and bicubically (3), so use a model that "
                      "was trained so."};
     vision.resampling = filter == 3 ? Resampling::bicubic : Resampling::bilinear;
     TRY(const bool rescales, json_boolean(root, or_null("do_rescale"), true, name));

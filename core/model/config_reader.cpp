@@ -35,16 +35,16 @@ float ConfigReader::number(Keys keys, double fallback) {
     const JsonKey key = present(keys);
     const auto value = static_cast<float>(keep(json_number(root_, key, fallback, file_), fallback));
     if (!std::isfinite(value))
-        fail(file_ + ": \"" + key.name +
-             "\" is more than a float32 holds; correct the file or download it again.");
+        fail(file_ + ": " + in_quotes(key.name) +
+             " is more than a float32 holds; correct the file or download it again.");
     return value;
 }
 
 double ConfigReader::positive(const Json& object, JsonKey key, double fallback) {
     const double value = keep(json_number(object, key, fallback, file_), fallback);
     if (const auto stored = static_cast<float>(value); stored > 0 && std::isfinite(stored)) return value;
-    fail(file_ + ": \"" + key.name +
-         "\" must be larger than 0 and within float32; correct the file or download it again.");
+    fail(file_ + ": " + in_quotes(key.name) +
+         " must be larger than 0 and within float32; correct the file or download it again.");
     return fallback;
 }
 
@@ -94,7 +94,7 @@ void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
     s.kv_heads = integer({key}, is_null(key.name) ? s.heads : fallback, 1, 1 << 12);
     if (s.heads % s.kv_heads != 0)
         fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " +
-             std::to_string(s.kv_heads) + " key/value heads evenly; correct " + key.name + ".");
+             std::to_string(s.kv_heads) + " key/value heads evenly; correct " + in_quotes(key.name) + ".");
 }
 
 Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {

@@ -1,5 +1,6 @@
 // What the families' files read their config.json with. It keeps the first error, so that a family reads as a
 // list of what it has.
+
 #pragma once
 
 #include <initializer_list>
@@ -20,6 +21,7 @@ struct HeadDim {
 
 /// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's
 /// default. A value of another type is an error, and so is null, but where the class's default is None
+
 /// (or_null).
 class ConfigReader {
 public:

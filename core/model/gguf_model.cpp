@@ -62,6 +62,7 @@ constexpr Names kGpt2Tensors[] = {{"wte", "token_embd"},
                                   {"h.#.mlp.c_fc", "blk.#.ffn_up"},
                                   {"h.#.mlp.c_proj", "blk.#.ffn_down"}};
 constexpr Names kPhiTensors[] = {{"final_layernorm", "output_norm"},
+                                 {"layers.#.self_attn.qkv_proj", "blk.#.attn_qkv"},
                                  {"layers.#.self_attn.dense", "blk.#.attn_output"},
                                  {"layers.#.mlp.fc1", "blk.#.ffn_up"},
                                  {"layers.#.mlp.fc2", "blk.#.ffn_down"}};  // and Llama's
@@ -107,6 +108,28 @@ Result<const ArchitectureRow*> architecture(const Gguf& file, const std::string&
     }
     return Error{name + ": the architecture " + in_quotes(wanted.get<std::string>()) +
                  " is not one that Headlight opens from GGUF; it opens " + known + "."};
+}
+
+/// Of what a config is made of beside the table of keys.
+constexpr Names kOtherKeys[] = {{"rope_type", "rope.scaling.type"},
+                                {"factor", "rope.scaling.factor"},
+                                {"original_max_position_embeddings", "rope.scaling.original_context_length"},
+                                {"attention_factor", "rope.scaling.attn_factor"}};
+constexpr Names kOtherNames[] = {{"vocab_size", "token_embd.weight"},
+                                 {"type_vocab_size", "token_types.weight"},
+                                 {"eos_token_id", "tokenizer.ggml.eos_token_id"}};
+
+/// What is wrong with the config that was made of a file, in the file's own names.
+Error in_gguf_names(Error error, const ArchitectureRow& row) {
+    const auto rename = [&](const char* ours, const std::string& theirs) {
+        const std::string from = in_quotes(ours), to = in_quotes(theirs);
+        for (size_t at = 0; (at = error.message.find(from, at)) != std::string::npos; at += to.size())
+            error.message.replace(at, from.size(), to);
+    };
+    for (const auto table : {row.keys, std::span<const Names>(kOtherKeys)})
+        for (const auto& [ours, theirs] : table) rename(ours, row.name + std::string(".") + theirs);
+    for (const auto& [ours, theirs] : kOtherNames) rename(ours, theirs);
+    return error;
 }
 
 /// "layers.12.mlp" → "layers.#.mlp", and the number.
@@ -219,7 +242,9 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
         config["query_pre_attn_scalar"] = gemma2_scalar(config);
     if (const Json& end = file.value("tokenizer.ggml.eos_token_id"); !end.is_null())
         config["eos_token_id"] = end;
-    TRY(ModelConfig c, parse_config(config, name));
+    const auto parsed = parse_config(config, name);
+    if (!parsed) return in_gguf_names(parsed.error(), *row);
+    ModelConfig c = *parsed;
     c.rope.interleaved = row->interleaved;
     c.decodes_matrices = false;
     c.norm_weight_offset = 0;  // Gemma's files hold 1 + the weight

@@ -93,12 +93,12 @@ Result<ModelInput> encode_input(const Model& model, const TextInput& given, bool
     if (c.can.read_image) {
         if (!given.image)
             return Error{model.name +
-                         " reads pictures, not text; give it one with --image, or drop one on the window."};
+                         " reads images, not text; give it one with --image, or drop one on the window."};
         input.sequences.push_back(of_picture(model, *given.image));
         input.tokens_in_all = input.sequences[0].ids.size();
         return input;
     }
-    if (given.image) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
+    if (given.image) return Error{model.name + " reads text, not images; open a ViT model for an image."};
     if (!c.can.write_target && (!given.target.empty() || !given.target_ids.empty()))
         return Error{model.name +
                      " has no decoder beside an encoder, so it reads no target; leave --target out."};

@@ -24,7 +24,6 @@ struct Linear {
     const DType* dtype = &float32();      // in_out weights are always F32
     int64_t group = 0, group_stride = 0;  // out_in: rows come in groups this far (bytes) apart, as in
                                           // matrices that mix q, k and v; 0: they do not
-
     /// Float32 weights in memory, [out, in] or [in, out] one after another.
     static Linear of_floats(const float* weight, const float* bias, int64_t in, int64_t out,
                             WeightLayout layout);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "base/quoted.h"
 #include "io/json.h"
@@ -23,9 +24,10 @@ bool causality_allows(const MaskPair& p) { return !p.own.causal || p.key <= p.qu
 
 Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const std::string& file) {
     TRY(const Json root, parse_json(text, file));
-    const Error wrong{file +
-                      " is no mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, "
-                      "1]] for example."};
+    const Error wrong{
+        file +
+        " is not a mask: write a JSON array with one row of 0 and 1 for each query, [[1, 0], [1, "
+        "1]] for example."};
     if (!root.is_array() || root.empty() || root.size() > kMaxRows) return wrong;
     std::vector<std::vector<bool>> rows;
     for (const Json& list : root) {
@@ -40,26 +42,39 @@ Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const st
     return rows;
 }
 
+/// Where more or fewer numbers follow the name than belong there.
+Error wrong_count(const std::string& text, const MaskKind& kind) {
+    constexpr const char* counts[] = {"no number", "one number", "two numbers"};
+    constexpr const char* examples[] = {"", ":4", ":1:4"};
+    return Error{"The mask " + in_quotes(text) + " takes " + counts[kind.numbers] +
+                 " behind its name, as in " + in_quotes(kind.name + std::string(examples[kind.numbers])) +
+                 " (" + kind.help + ")."};
+}
+
 }  // namespace
 
 std::span<const MaskKind> mask_kinds() {
     static const MaskKind table[] = {
         {"own",
+         "model default",
          "the model's own mask",
          0,
          {},
          [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
         {"none",
+         "none",
          "every query sees every key",
          0,
          {},
          [](std::span<const int>, const MaskPair&) { return true; }},
         {"causal",
+         "causal",
          "a query sees itself and earlier keys",
          0,
          {},
          [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
         {"padding",
+         "padding",
          "the model's own, and nothing sees padding tokens",
          0,
          {},
@@ -67,6 +82,7 @@ std::span<const MaskKind> mask_kinds() {
              return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding;
          }},
         {"window",
+         "sliding window #",
          "window:W, a query sees itself and keys nearer than W",
          1,
          {1},
@@ -74,6 +90,7 @@ std::span<const MaskKind> mask_kinds() {
              return causality_allows(p) && std::abs(p.query - p.key) < n[0];
          }},
         {"prefix",
+         "prefix #",
          "prefix:P, causal, but the first P tokens see each other",
          1,
          {0},
@@ -81,6 +98,7 @@ std::span<const MaskKind> mask_kinds() {
              return p.key <= p.query || (p.query < n[0] && p.key < n[0]);
          }},
         {"global",
+         "global # + window #",
          "global:G:W, window W, and the first G tokens see and are seen by all",
          2,
          {0, 1},
@@ -89,6 +107,7 @@ std::span<const MaskKind> mask_kinds() {
                     (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]);
          }},
         {"block",
+         "same sentence",
          "only within the query's own sentence",
          0,
          {},
@@ -111,6 +130,15 @@ std::string Mask::name() const {
     return out;
 }
 
+std::string Mask::label() const {
+    if (rows_) return "file " + std::filesystem::path(file_).filename().string();
+    std::string out;
+    size_t next = 0;
+    for (const char c : std::string_view(kind_->label))
+        out += c == '#' ? std::to_string(numbers_[next++]) : std::string(1, c);
+    return out;
+}
+
 bool Mask::allows(const MaskPair& p) const {
     if (!rows_) return kind_->allows(numbers_, p);
     const auto q = static_cast<size_t>(p.query), k = static_cast<size_t>(p.key);
@@ -127,6 +155,7 @@ Result<Mask> Mask::of_rows(std::string_view text, const std::string& file) {
 
 Result<Mask> Mask::parse(const std::string& text) {
     Mask mask;
+    if (text == "file:") return Error{"The mask " + in_quotes(text) + " names no file; write file:F.json."};
     if (text.rfind("file:", 0) == 0) {
         TRY(const auto mapped, MappedFile::open(text.substr(5)));
         return of_rows(mapped->text(), text.substr(5));
@@ -140,9 +169,11 @@ Result<Mask> Mask::parse(const std::string& text) {
     }
     std::string known;
     for (const MaskKind& kind : mask_kinds()) {
-        known += (known.empty() ? "" : ", ") + std::string(kind.name) + (kind.numbers > 0 ? ":W" : "") +
-                 (kind.numbers > 1 ? ":W" : "");
-        if (parts[0] != kind.name || parts.size() != static_cast<size_t>(kind.numbers) + 1) continue;
+        const std::string_view help = kind.help;
+        known += (known.empty() ? "" : ", ") +
+                 std::string(kind.numbers ? help.substr(0, help.find(',')) : std::string_view(kind.name));
+        if (parts[0] != kind.name) continue;
+        if (parts.size() != static_cast<size_t>(kind.numbers) + 1) return wrong_count(text, kind);
         mask.kind_ = &kind;
         for (size_t i = 1; i < parts.size(); ++i) {
             int number = 0;

@@ -40,6 +40,7 @@ inline constexpr int kPadding = -1;
 /// A row of the table of masks.
 struct MaskKind {
     const char* name;
+    const char* label;  // for a person; each # is one of the numbers
     const char* help;
     int numbers;             // that follow the name, each after a colon
     std::array<int, 2> min;  // the smallest that each may be
@@ -60,6 +61,8 @@ public:
 
     /// As parse() reads it.
     std::string name() const;
+    /// For a person: "sliding window 2".
+    std::string label() const;
     bool is_own() const;
     /// Rows of a mask from a file; 0 for other kinds.
     int file_rows() const { return rows_ ? static_cast<int>(rows_->size()) : 0; }

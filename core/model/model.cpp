@@ -39,7 +39,7 @@ Status check_memory(const WeightStore& store, const ModelConfig& config, const f
     if (free <= 0 || needed <= free) return success();
     return Error{display_path(path) + " needs " + short_bytes(needed) + " of memory, but only " +
                  short_bytes(free) +
-                 " are free; close other programs, or use a smaller or more strongly quantised model."};
+                 " are free; close other programs, or use a smaller or more strongly quantized model."};
 }
 
 /// A sentence-transformers folder names its transformer in modules.json; a cache folder holds snapshots.

@@ -24,7 +24,6 @@ struct LayerRules;
 
 // ---- What a model is
 // ----------------------------------------------------------------------------------------
-
 enum class ModelKind { decoder, encoder, encoder_decoder, vision };
 enum class NormKind { layer_norm, rms_norm };
 /// pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it.
@@ -189,7 +188,6 @@ private:
 
 // ---- What it has learned: pointers into the store
 // ------------------------------------------------------------
-
 /// Absent (weight null) means that nothing is normalised there.
 struct Norm {
     const float* weight = nullptr;  // [d]
@@ -235,7 +233,6 @@ struct ModelWeights {
 
 // ---- What one pass leaves behind: everything that grows linearly with n
 // ---------------------------------------
-
 /// Patterns (n²) are computed from q and k when someone asks, z and what the block adds from patterns and v.
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
@@ -264,7 +261,6 @@ struct Activations {
 
 // ---- The model: immutable once open, shared between threads
 // ---------------------------------------------------
-
 /// What opening does at the moment; read by the window while it waits.
 struct OpeningProgress {
     std::atomic<const char*> step{"reading the configuration"};

@@ -13,8 +13,8 @@ Status check_picture(const ModelConfig& c, const std::string& name, const Sequen
     const bool fits = s.picture && s.size() == v.patches() + 1 && s.picture->patches.rows() == v.patches() &&
                       s.picture->patches.cols() == Index{v.channels} * v.patch * v.patch;
     if (!fits)
-        return Error{name + " reads pictures of " + std::to_string(v.patches()) +
-                     " patches, and this is none; give it a picture with --image."};
+        return Error{name + " reads images of " + std::to_string(v.patches()) +
+                     " patches, and this is not one; give it an image with --image."};
     return success();
 }
 
@@ -25,7 +25,7 @@ Status check_types(const ModelConfig& c, const std::string& name, const Sequence
     const int count = std::max(1, c.token_types);
     for (const int type : s.types)
         if (type < 0 || type >= count)
-            return Error{"The token type " + std::to_string(type) + " is none of those of " + name + " " +
+            return Error{"The token type " + std::to_string(type) + " is not one of those of " + name + " " +
                          range(count) + "; correct --token-types, or use the tokenizer of this model."};
     return success();
 }
@@ -33,7 +33,7 @@ Status check_types(const ModelConfig& c, const std::string& name, const Sequence
 Status check_sequence(const Model& model, size_t stack, const Sequence& s) {
     const ModelConfig& c = model.config;
     if (c.can.read_image) return check_picture(c, model.name, s);
-    if (s.picture) return Error{model.name + " reads text, not pictures; open a ViT model for a picture."};
+    if (s.picture) return Error{model.name + " reads text, not images; open a ViT model for an image."};
     if (s.ids.empty())
         return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
     if (s.size() > c.context)

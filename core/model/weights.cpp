@@ -28,7 +28,7 @@ Result<std::vector<std::string>> shard_names(std::string_view index, const std::
     for (const auto& [tensor, file] : map->items()) {
         if (!file.is_string())
             return Error{name + ": the file of tensor " + shortened(tensor) +
-                         " is no name; download it again."};
+                         " is not a name; download it again."};
         const fs::path shard(file.get<std::string>());
         if (shard.empty() || shard.is_absolute() || shard.has_parent_path() || shard == "..")
             return Error{name + ": the shard " + in_quotes(shard.string()) +
@@ -104,9 +104,13 @@ Result<const StoredTensor*> WeightStore::checked(const std::string& name,
         return Error{folder_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) +
                      ", but the configuration calls for " + shape_text(shape) +
                      "; use the configuration and weights of one model."};
-    if (!t->dtype->decode)
-        return Error{folder_ + ": tensor " + asked + " has dtype " + t->dtype->name +
-                     ", which holds no weights; save it as F32, F16 or BF16."};
+    if (!t->dtype->decode) {
+        const std::string_view type = t->dtype->name;
+        const bool integer = type.starts_with('I') || type.starts_with('U');
+        return Error{folder_ + ": tensor " + asked + " has dtype " + t->dtype->name + ", which is " +
+                     (integer ? "an integer type" : "not read as weights") +
+                     "; save it as F32, F16 or BF16."};
+    }
     return t;
 }
 

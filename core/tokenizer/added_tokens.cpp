@@ -85,9 +85,9 @@ std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
 Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::string& name) {
     std::vector<AddedToken> out;
     if (list.is_null()) return out;
-    if (!list.is_array()) return Error{name + ": added_tokens is no list; download it again."};
+    if (!list.is_array()) return Error{name + ": added_tokens is not a list; download it again."};
     for (const Json& d : list) {
-        if (!d.is_object()) return Error{name + ": an added token is no object; download it again."};
+        if (!d.is_object()) return Error{name + ": an added token is not an object; download it again."};
         AddedToken t;
         TRY(const int64_t id, json_integer(d, "id", 0, 0, 100'000'000, name));
         t.id = static_cast<int>(id);

@@ -90,7 +90,7 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool
             TRY_STATUS(
                 bpe->add_merge(m[0].get_ref<const std::string&>(), m[1].get_ref<const std::string&>(), name));
         } else {
-            return Error{name + ": a merge is no pair of tokens; download it again."};
+            return Error{name + ": a merge is not a pair of tokens; download it again."};
         }
     }
     return std::shared_ptr<const TokenModel>(std::move(bpe));

@@ -1,6 +1,7 @@
 #include "tokenizer/gguf_tokenizer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/quoted.h"
 #include "tokenizer/bpe.h"
@@ -18,11 +19,12 @@ struct Entries {
     std::vector<std::string> tokens;
     std::vector<PieceKind> kinds;
 
-    const Json& value(const std::string& key) const { return file.value("tokenizer.ggml." + key); }
+    static std::string full(const std::string& key) { return "tokenizer.ggml." + key; }
+    const Json& value(const std::string& key) const { return file.value(full(key)); }
     Result<bool> flag(const char* key, bool fallback) const {
         const Json& v = value(key);
         if (v.is_null()) return fallback;
-        if (!v.is_boolean()) return wrong_type(name, key, "true or false", v);
+        if (!v.is_boolean()) return wrong_type(name, full(key), "true or false", v);
         return v.get<bool>();
     }
     /// The token whose id an entry names, as a list of one; empty where there is none (llama.cpp's null is −1
@@ -31,7 +33,7 @@ struct Entries {
         constexpr int64_t kNone = 0xFFFFFFFF;
         const Json& v = value(key);
         if (v.is_null() || v == kNone || v == -1) return std::vector<SpecialToken>();
-        TRY(const int64_t id, whole_number(v, key, 0, static_cast<int64_t>(tokens.size()) - 1, name));
+        TRY(const int64_t id, whole_number(v, full(key), 0, static_cast<int64_t>(tokens.size()) - 1, name));
         return std::vector<SpecialToken>{{tokens[static_cast<size_t>(id)], static_cast<int>(id)}};
     }
     /// Control tokens and those that users added.
@@ -61,7 +63,7 @@ Result<Entries> read_entries(const Gguf& file, const std::string& name) {
     if (!tokens.is_array() || tokens.empty())
         return Error{name + " holds no tokenizer; use a GGUF file that was made with one."};
     for (const Json& t : tokens) {
-        if (!t.is_string()) return Error{name + ": a token is no text; download the file again."};
+        if (!t.is_string()) return Error{name + ": a token is not text; download the file again."};
         e.tokens.push_back(t.get<std::string>());
     }
     e.kinds.assign(e.tokens.size(), PieceKind::normal);
@@ -80,11 +82,13 @@ Result<std::vector<float>> read_scores(const Entries& e) {
     const Json& scores = e.value("scores");
     std::vector<float> out(e.tokens.size(), 0);
     if (scores.is_null()) return out;
-    const bool usable =
-        scores.is_array() && scores.size() == out.size() &&
-        std::all_of(scores.begin(), scores.end(), [](const Json& s) { return s.is_number(); });
+    const bool usable = scores.is_array() && scores.size() == out.size() &&
+                        std::all_of(scores.begin(), scores.end(), [](const Json& s) {
+                            return s.is_number() && std::isfinite(s.get<double>());
+                        });
     if (!usable)
-        return wrong_type(e.name, "tokenizer.ggml.scores", "a list with the score of each token", scores);
+        return wrong_type(e.name, "tokenizer.ggml.scores", "a list with a finite score for each token",
+                          scores);
     for (size_t i = 0; i < out.size(); ++i) out[i] = scores[i].get<float>();
     return out;
 }
@@ -129,7 +133,7 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
         return Error{e.name + " has no merges; use a GGUF file that was made with its tokenizer."};
     std::vector<std::string> lines;
     for (const Json& m : merges) {
-        if (!m.is_string()) return Error{e.name + ": a merge is no text; download the file again."};
+        if (!m.is_string()) return Error{e.name + ": a merge is not text; download the file again."};
         lines.push_back(m.get<std::string>());
     }
     if (!pre.is_null() && !pre.is_string()) return wrong_type(e.name, "tokenizer.ggml.pre", "a string", pre);

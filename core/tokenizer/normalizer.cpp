@@ -204,9 +204,7 @@ constexpr NormalizerRow kNormalizers[] = {
 }  // namespace
 
 Error normalized_too_long() {
-    return Error{
-        "The tokenizer's normalizer makes this text more than 32 times longer; download the tokenizer "
-        "again."};
+    return Error{"the normalizer makes this text more than 32 times longer; download the tokenizer again."};
 }
 
 Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower) {
@@ -222,7 +220,8 @@ Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bo
 
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name) {
     if (description.is_null()) return Normalizer{};
-    if (!description.is_object()) return Error{name + ": the normalizer is no object; download it again."};
+    if (!description.is_object())
+        return Error{name + ": the normalizer is not an object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": normalizer"));
     for (const auto& row : kNormalizers)
         if (type == row.type) return row.make(description, name);

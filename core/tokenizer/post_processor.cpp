@@ -79,8 +79,8 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
         const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
         if (tokens_of(slots, texts, max) > max)
             return Error{
-                "The tokenizer's template makes more than 4 times as many tokens of this text; download the "
-                "tokenizer again."};
+                "the template makes more than 4 times as many tokens of this text; download the tokenizer "
+                "again."};
         Encoding out;
         for (const Slot& slot : slots) {
             for (const auto& t : slot.tokens) out.push(t.id, t.token, {}, slot.type);
@@ -146,7 +146,7 @@ Result<std::vector<SpecialToken>> template_token(const Json& table, const std::s
     std::vector<SpecialToken> out;
     for (size_t i = 0; i < ids.size(); ++i) {
         if (!ids[i].is_number_unsigned() || ids[i].get<uint64_t>() >= 100'000'000)
-            return Error{name + ": a template id is no token id; download it again."};
+            return Error{name + ": a template id is not a token id; download it again."};
         if (i < tokens.size() && !tokens[i].is_string())
             return wrong_type(name, "tokens", "a list of strings", tokens);
         const std::string& spelling = i < tokens.size() ? tokens[i].get_ref<const std::string&>() : key;
@@ -229,7 +229,7 @@ Result<PostProcessor> make_post_processor(const Json& description, const std::st
     if (description.is_null())
         return PostProcessor([](std::vector<Encoding>&, bool, size_t) { return success(); });
     if (!description.is_object())
-        return Error{name + ": the post-processor is no object; download it again."};
+        return Error{name + ": the post-processor is not an object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": post_processor"));
     for (const auto& row : kPostProcessors)
         if (type == row.type) return row.make(description, name);

@@ -80,7 +80,7 @@ Result<Behavior> behavior_named(const Json& d, const char* fallback, const std::
     TRY(const std::string wanted, json_string(d, "behavior", fallback, name));
     for (const auto& [label, behavior] : kBehaviors)
         if (wanted == label) return behavior;
-    return Error{name + ": the split behaviour " + in_quotes(wanted) +
+    return Error{name + ": the split behavior " + in_quotes(wanted) +
                  " is unknown; download the file again."};
 }
 
@@ -244,7 +244,8 @@ Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, b
 
 Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::string& name) {
     if (description.is_null()) return PreTokenizer([](std::vector<AlignedText>&) { return success(); });
-    if (!description.is_object()) return Error{name + ": the pre-tokenizer is no object; download it again."};
+    if (!description.is_object())
+        return Error{name + ": the pre-tokenizer is not an object; download it again."};
     TRY(const std::string type, json_string(description, "type", "", name + ": pre_tokenizer"));
     for (const auto& row : kPreTokenizers)
         if (type == row.type) return row.make(description, name);

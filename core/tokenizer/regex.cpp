@@ -90,8 +90,7 @@ Status Regex::find_all(std::string_view text, const std::function<void(size_t, s
     for (size_t at = 0; at <= text.size();) {
         const int where = search.next(pattern_.get(), text, at, region.get());
         if (where == ONIG_MISMATCH) break;
-        if (where < 0)
-            return Error{"The tokenizer's pattern needs too many steps on this text; shorten the text."};
+        if (where < 0) return Error{"a pattern needs too many steps on this text; shorten the text."};
         const auto from = static_cast<size_t>(region->beg[0]), to = static_cast<size_t>(region->end[0]);
         found(from, to);
         if (to > from)
@@ -112,7 +111,7 @@ Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
         return Error{name + ": a pattern is neither a String nor a Regex; download the file again."};
     auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
     if (!regex)
-        return Error{name + ": a pattern is no regular expression (" + regex.error().message +
+        return Error{name + ": a pattern is not a regular expression (" + regex.error().message +
                      "); download the file again."};
     return *regex;
 }

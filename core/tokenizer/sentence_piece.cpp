@@ -1,6 +1,4 @@
-
 // Wire format: https://protobuf.dev/programming-guides/encoding; field numbers: sentencepiece_model.proto.
-
 #include "tokenizer/sentence_piece.h"
 
 #include <algorithm>
@@ -136,7 +134,7 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
         return true;
     });
     if (!good || out.pieces.empty())
-        return Error{name + " is no SentencePiece model, or is damaged; download it again."};
+        return Error{name + " is not a SentencePiece model, or is damaged; download it again."};
     if (kind != 1 && kind != 2)
         return Error{name +
                      " holds a SentencePiece model of words or characters; Headlight reads Unigram and BPE, "

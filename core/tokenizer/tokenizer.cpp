@@ -75,7 +75,7 @@ bool byte_of_name(std::string_view name, char& byte) {
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::make(TokenizerParts parts, const std::string& name) {
     constexpr size_t kMaxAdded = 64 << 20;  // bytes of all added tokens, normalized
-    const std::shared_ptr<Tokenizer> t(new Tokenizer(std::move(parts)));
+    const std::shared_ptr<Tokenizer> t(new Tokenizer(std::move(parts), name));
     size_t bytes = 0;
     for (size_t i = 0; i < t->parts_.added.size(); ++i) {
         AddedToken token = t->parts_.added[i];
@@ -189,14 +189,22 @@ Result<Encoding> Tokenizer::encode_one(std::string_view text, int type) const {
 }
 
 Result<Encoding> Tokenizer::encode(std::string_view text, bool special) const {
-    TRY(Encoding e, encode_one(text, 0));
-    return process({std::move(e)}, special);
+    auto one = encode_one(text, 0);
+    if (!one) return named(one.error());
+    auto out = process({std::move(*one)}, special);
+    if (!out) return named(out.error());
+    return out;
 }
 
 Result<Encoding> Tokenizer::encode_pair(std::string_view text, std::string_view pair, bool special) const {
-    TRY(Encoding first, encode_one(text, 0));
-    TRY(Encoding second, encode_one(pair, 1));
-    return process({std::move(first), std::move(second)}, special);
+    const auto both = [&]() -> Result<Encoding> {
+        TRY(Encoding first, encode_one(text, 0));
+        TRY(Encoding second, encode_one(pair, 1));
+        return process({std::move(first), std::move(second)}, special);
+    };
+    auto out = both();
+    if (!out) return named(out.error());
+    return out;
 }
 
 const AddedToken* Tokenizer::added_token(int id) const {

@@ -50,6 +50,7 @@ public:
     static Result<std::shared_ptr<const Tokenizer>> parse(std::string_view text, const std::string& name);
 
     /// Tokens of a text. Invalid UTF-8 is read as U+FFFD. Without `special`, no tokens are put around it.
+    /// Fails where a step of the file's exceeds its limits on this text.
     Result<Encoding> encode(std::string_view text, bool special = true) const;
     /// Tokens of two texts, joined as the model expects. Offsets count from the beginning of each.
     Result<Encoding> encode_pair(std::string_view text, std::string_view pair, bool special = true) const;
@@ -70,7 +71,8 @@ public:
     int size() const;
 
 private:
-    explicit Tokenizer(TokenizerParts parts) : parts_(std::move(parts)) {}
+    Tokenizer(TokenizerParts parts, std::string name) : parts_(std::move(parts)), name_(std::move(name)) {}
+    Error named(const Error& error) const { return {name_ + ": " + error.message}; }
     Result<AlignedText> normalize(AlignedText text) const;
     Result<Encoding> process(std::vector<Encoding> texts, bool special) const;
     Result<Encoding> encode_one(std::string_view text, int type) const;
@@ -81,6 +83,7 @@ private:
     const Vocabulary& vocabulary() const { return parts_.ids ? *parts_.ids : parts_.model->vocabulary(); }
 
     TokenizerParts parts_;
+    std::string name_;  // of its file, for messages
     std::unordered_map<int, size_t> added_by_id_;
     AddedTokenMatcher before_normalizer_, after_normalizer_;
 };

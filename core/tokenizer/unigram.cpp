@@ -16,7 +16,7 @@ Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, 
     std::vector<double> scores;
     for (const Json& entry : *vocab) {
         if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-            return Error{name + ": an entry of the vocabulary is no [token, score]; download it again."};
+            return Error{name + ": an entry of the vocabulary is not [token, score]; download it again."};
         spellings.push_back(entry[0].get<std::string>());
         scores.push_back(entry[1].get<double>());
     }
@@ -32,12 +32,12 @@ Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, 
 Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, std::vector<double> scores,
                                                         const std::vector<bool>& left_out, int unknown,
                                                         bool byte_fallback, const std::string& name) {
-    if (unknown < 0) return Error{name + " names no unknown token; download it again."};
+    if (unknown < 0) return Error{name + " has no unk token; download it again."};
     auto model = std::shared_ptr<Unigram>(new Unigram(std::move(vocabulary)));
     double lowest = std::numeric_limits<double>::infinity();
     for (size_t id = 0; id < scores.size(); ++id) {
         if (!std::isfinite(scores[id]))
-            return Error{name + ": the score of a token is no number; download it again."};
+            return Error{name + ": the score of a token is not a number; download it again."};
         const auto i = static_cast<int>(id);
         if (left_out[id]) continue;
         lowest = std::min(lowest, scores[id]);

@@ -18,7 +18,7 @@ constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxToke
 /// `whole` describes the model; files whose blocks all have the same heads may say so there, once.
 Result<StackConfig> read_stack(const Json& json, const Json& whole, const TraceReader& in) {
     StackConfig out;
-    if (!json.is_object()) return in.error("its stacks are no list of layers; record the trace again.");
+    if (!json.is_object()) return in.error("its stacks are not lists of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMaxLayers));
     out.layers = static_cast<int>(layers);
@@ -89,7 +89,7 @@ Result<ModelConfig> TraceReader::config() const {
     constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
     if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds))
         return error("it calls its model " + in_quotes(kind) +
-                     ", which is no kind that Headlight knows; record the trace again.");
+                     ", a kind that Headlight does not know; record the trace again.");
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder
              : kind == "encoder_decoder"
                  ? ModelKind::encoder_decoder

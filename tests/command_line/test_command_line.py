@@ -433,6 +433,10 @@ def rows_still_to_be_written_can_be_masked():
     for bad in ("mask:*>0@cross.9", "mask:9999..>0", "mask:99>0@cross", "mask:*>0@sideways"):
         run("generate", "--model", "translator", "--text", "The", "--change", bad, status=1)
     run("generate", "--text", "The cat", "--tokens", "4", "--change", "mask:*>0@cross", status=1)
+    error = run("generate", "--model", "translator", "--text", "The", "--change", "mask:7>0@cross", status=1).err
+    assert '"7.."' in error and "still to be written" in error, error
+    error = run("generate", "--model", "translator", "--text", "The", "--change", "mask:0>7@cross", status=1).err
+    assert '".."' not in error and "correct --change" in error, error
 
 
 def values_that_would_overflow_are_refused():

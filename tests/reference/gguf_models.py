@@ -4,7 +4,7 @@ computes from them with what it computes from the Hugging Face folders (which ot
 
     gguf_models.py build/headlight [--seed N]
 
-Covers the architectures for which there is no fixed reference file. What a configuration says beside shapes (share of a head
+Covers the architectures for which there is no fixed reference file; phi2 with q, k and v apart and as one matrix. What a configuration says beside shapes (share of a head
 that turns, base of the rotation, windows, caps, whether key_length is written) is drawn from the seed, which is printed, so
 that no number can come from a default. Needs gguf, numpy and safetensors.
 """
@@ -42,7 +42,19 @@ def draw(d, config):
     return out
 
 
-def write(path, name, config, tensors, key_length):
+def joined(tensors):
+    """q, k and v of each layer as one matrix, as phi2's converter writes them."""
+    out = {}
+    for key, value in tensors.items():
+        before, found, rest = key.partition(".q_proj.")
+        if found:
+            out[f"{before}.qkv_proj.{rest}"] = np.concatenate([tensors[f"{before}.{p}_proj.{rest}"] for p in "qkv"])
+        elif ".k_proj." not in key and ".v_proj." not in key:
+            out[key] = value
+    return out
+
+
+def write(path, name, config, tensors, key_length, fused):
     w = gguf.GGUFWriter(path, name)
     heads, width = config["num_attention_heads"], config["hidden_size"]
     d_head = config.get("head_dim") or width // heads
@@ -66,9 +78,11 @@ def write(path, name, config, tensors, key_length):
         w.add_attn_logit_softcapping(config["attn_logit_softcapping"])
         w.add_final_logit_softcapping(config["final_logit_softcapping"])
         w.add_sliding_window(config["sliding_window"])
+    if fused:
+        tensors = joined(tensors)
     names = gguf.get_tensor_name_map(next(a for a, n in gguf.MODEL_ARCH_NAMES.items() if n == name), config["num_hidden_layers"])
     for key, value in tensors.items():
-        stored = names.get_name(key.removeprefix("bert."), try_suffixes=(".weight", ".bias"))
+        stored = names.get_name(key.removeprefix("bert."), try_suffixes=(".weight", ".bias")) or gguf_qkv(key)
         w.add_tensor(stored, value + 1 if name == "gemma2" and key.endswith("norm.weight") else value)
     w.write_header_to_file()
     w.write_kv_data_to_file()
@@ -76,12 +90,17 @@ def write(path, name, config, tensors, key_length):
     w.close()
 
 
+def gguf_qkv(key):
+    _, _, layer, _, _, kind = key.split(".")
+    return f"blk.{layer}.attn_qkv.{kind}"
+
+
 def trace(headlight, model, out):
     subprocess.run([headlight, "trace", "--model", model, "--ids", IDS, "-o", out, "--quiet"], check=True)
     return load_file(out)
 
 
-def compare(headlight, name, d, folder):
+def compare(headlight, name, d, round, folder):
     config = draw(d, json.loads((MODELS / name / "config.json").read_text()))
     tensors = {k: v for k, v in load_file(MODELS / name / "model.safetensors").items() if not k.startswith("cls.")}
     if name == "gemma2":
@@ -90,7 +109,7 @@ def compare(headlight, name, d, folder):
     plain.mkdir()
     (plain / "config.json").write_text(json.dumps(config))
     (plain / "model.safetensors").write_bytes((MODELS / name / "model.safetensors").read_bytes())
-    write(folder / f"{name}.gguf", ARCHITECTURES[name], config, tensors, d.random() < 0.5)
+    write(folder / f"{name}.gguf", ARCHITECTURES[name], config, tensors, d.random() < 0.5, name == "phi" and round % 2 == 1)
     want, got = trace(headlight, plain, folder / "want.safetensors"), trace(headlight, folder / f"{name}.gguf", folder / "got.safetensors")
     assert set(got) >= {k for k in want if k != "logits"}, sorted(set(want) - set(got))
     return max(float(np.abs(got[k] - want[k]).max()) for k in got if want[k].dtype.kind == "f")
@@ -108,7 +127,7 @@ def main():
         error = 0.0
         for i in range(ROUNDS):
             with tempfile.TemporaryDirectory() as folder:
-                error = max(error, compare(a.headlight.resolve(), name, random.Random(f"{name} {a.seed + i}"), Path(folder)))
+                error = max(error, compare(a.headlight.resolve(), name, random.Random(f"{name} {a.seed + i}"), i, Path(folder)))
         print(f"{name}: largest difference between GGUF and safetensors {error:.1e}")
         worst = max(worst, error)
     print(f"{len(ARCHITECTURES)} GGUF architectures, largest difference {worst:.1e}")

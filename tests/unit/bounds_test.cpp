@@ -44,31 +44,6 @@ std::string error_of(const Json& steps, const std::string& text) {
 
 bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-/// Whether work() holds in a process of its own that may take so many more bytes than this one; the
-/// sanitizers' own memory has no limit.
-template <class Work>
-bool runs_within([[maybe_unused]] int64_t bytes, Work work) {
-    int64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    const pid_t child = fork();
-    if (child == 0) {
-#if !defined(HEADLIGHT_SANITIZED)
-        const auto max = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + bytes);
-        const rlimit limit{max, max};
-        setrlimit(RLIMIT_AS, &limit);
-#endif
-        bool good = false;
-        try {
-            good = work();
-        } catch (const std::bad_alloc&) {
-        }
-        _exit(good ? 0 : 1);
-    }
-    int status = 1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 const std::string kSlowText = std::string(60, 'a') + "!";
 const Json kSlow{{"Regex", "(a|aa)+$"}};
 

@@ -222,7 +222,7 @@ TEST_CASE(
         size_page(page, 944, 720);
         page.session.selection.locked = std::pair{2, 1};
         const auto drawn = guarded([&]() -> Result<std::string> {
-            TRY(WorkAnswer answer,
+            TRY(RunAnswer answer,
                 answer_for({trace, nullptr, nullptr}, 1, 1, page.session.selection.locked, pool));
             TRY_STATUS(prepare_page(page, std::move(answer), pool));
             return svg_text(draw_view_page(page));

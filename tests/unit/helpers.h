@@ -2,10 +2,14 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <random>
 #include <string>
 
@@ -62,6 +66,31 @@ inline std::shared_ptr<const Model> bart_with_heads(int encoder, int decoder) {
     auto model = Model::open(folder.path);
     REQUIRE(model);
     return *model;
+}
+
+/// Whether work() holds in a process of its own that may take so many more bytes than this one; the
+/// sanitizers' own memory has no limit.
+template <class Work>
+bool runs_within([[maybe_unused]] int64_t bytes, Work work) {
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const pid_t child = fork();
+    if (child == 0) {
+#if !defined(HEADLIGHT_SANITIZED)
+        const auto most = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + bytes);
+        const rlimit limit{most, most};
+        setrlimit(RLIMIT_AS, &limit);
+#endif
+        bool good = false;
+        try {
+            good = work();
+        } catch (const std::bad_alloc&) {
+        }
+        _exit(good ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 inline ForwardRequest request_of(std::vector<int> ids, const Mask& mask = {}) {

@@ -1,6 +1,4 @@
-
 // What is remembered, without a display.
-
 #include "session/remembering.h"
 
 #include <sys/wait.h>
@@ -17,6 +15,7 @@
 #include "session/recovery.h"
 #include "session/saver.h"
 #include "session/workspace.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -206,6 +205,32 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     const auto preset = open_preset(kTests / "unit/old/preset.json");
     REQUIRE((preset && apply_preset(style, *preset)));
     CHECK((style.width_mm == 85 && style.values && !style.color_bar));
+}
+
+TEST_CASE("every field of an old workspace is read, and written as it was") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "all.headlight.json";
+    const Json old = Json::parse(R"({"format": "headlight-workspace", "version": 1,
+        "model": "stories", "text": "a", "second": "b", "mask": "window:4", "changes": ["forbid:2>1"],
+        "colormap": "viridis", "scale": 2, "queries": 1, "marks": 1, "rank": -2, "layer": 3, "head": 2,
+        "view": "delta", "locked": [[3, 1]], "drop_sink": true, "link_share": 0.5, "delta_show": 2,
+        "delta_per_layer": false, "delta_split": 1, "delta_paths": true, "graph_share": 0.25,
+        "graph_flow": true, "heads_layout": 4, "heads_sort": 7, "heads_scale": 2, "heads_kept": 0.5,
+        "heads_zoom": 2.0, "compare": 3, "compare_show": 2, "layer_b": 1, "head_b": 4, "text_b": "c",
+        "model_b": "translator", "temperature": 0.5, "top_k": 40, "top_p": 0.75, "seed": 11, "beams": 4,
+        "length_penalty": 2.0, "written_length": 12, "writing_bar": true, "align_of": 2, "align_marks": 1,
+        "align_words": true, "align_read": true, "align_lines": true, "model_maps": false,
+        "model_mean": true, "position_stack": 1, "position_count": 32, "align": 1,
+        "tied": [[1, 2], [3, -1]]})");
+    write_bytes(path, old.dump());
+    Session session;
+    session.visits = view_visits();
+    const auto opened = open_workspace(path, session);
+    REQUIRE(opened);
+    CHECK(opened->document.unknown_fields.empty());
+    Session named = *opened;  // a name of a model that is no folder stays
+    CHECK(*workspace_document(named) == old);
+    CHECK(*workspace_document(session) != old);
 }
 
 TEST_CASE("a long text is saved whole in a workspace, and refused where it could not be read back") {

@@ -61,7 +61,7 @@ TEST_CASE("a picture is read by vision models alone, cut as they read it") {
     picture.picture =
         std::make_shared<const Picture>(Picture{{}, Matrix::Zero(vit->config.vision.patches(), 5)});
     CHECK(says(refusal(vit, {picture}), "patches"));
-    CHECK(says(refusal(gpt2, {picture}), "not pictures"));
+    CHECK(says(refusal(gpt2, {picture}), "not images"));
 }
 
 TEST_CASE(

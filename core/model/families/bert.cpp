@@ -1,8 +1,5 @@
-
 // BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past
-
 // the padding id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
-
 #include "base/quoted.h"
 #include "model/families.h"
 

@@ -35,7 +35,8 @@ Result<ModelWeights> bind_phi(WeightStore& store, const ModelConfig& c) {
         const std::string at = "layers." + std::to_string(l) + ".";
         LayerWeights w;
         w.self.norm = w.mlp_norm = b.norm(at + "input_layernorm");
-        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense");
+        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense",
+                    "qkv_proj");
         if (c.qk_norm) {
             w.self.q_norm = b.norm(at + "self_attn.q_layernorm", c.stacks[0].d_head, true);
             w.self.k_norm = b.norm(at + "self_attn.k_layernorm", c.stacks[0].d_head, true);

@@ -1,9 +1,10 @@
-// What a view shows of a trace, as the worker and the command line compute it.
+#include "analysis/answer.h"
+
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "base/memory.h"
-#include "session/worker.h"
 
 namespace headlight {
 
@@ -11,7 +12,33 @@ namespace {
 constexpr int kThumbnail = 64, kNextTokens = 5;
 constexpr size_t kMaxPredictions = 16;
 
+/// The head of cross-attention that tells the target's words apart best by where they look.
+AttentionHead best_aligned_head(const Trace& trace, const ThreadPool& pool) {
+    const ModelConfig& c = trace.config();
+    AttentionHead best{cross_block(c, 0), 0};
+    float most = -1;
+    for (int block = best.block; block < c.blocks(); ++block)
+        for (int head = 0; head < c.heads(block); ++head, pool.stop_point())
+            if (const float bits = alignment_bits(trace.pattern(block, head)); bits > most) {
+                most = bits;
+                best = {block, head};
+            }
+    return best;
+}
+
 }  // namespace
+
+int HeadPicture::heaviest_key(int query) const {
+    Index key = 0;
+    levels[0].row(query / step).maxCoeff(&key);
+    return static_cast<int>(key) * step;
+}
+
+int HeadPicture::heaviest_query(int key) const {
+    Index query = 0;
+    levels[0].col(key / step).maxCoeff(&query);
+    return static_cast<int>(query) * step;
+}
 
 Matrix halve(const Matrix& v) {
     Matrix out((v.rows() + 1) / 2, (v.cols() + 1) / 2);
@@ -63,6 +90,23 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
     return s;
 }
 
+AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool) {
+    const ModelConfig& c = s.model->config;
+    if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
+    const auto score = [&](size_t index) {
+        const HeadSummary& h = s.heads[index];
+        const float induction =
+            h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
+        const bool copies =
+            c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
+        return copies ? induction : -h.statistics[0];
+    };
+    size_t best = 0;
+    for (size_t i = 1; i < s.heads.size(); ++i)
+        if (score(i) > score(best)) best = i;
+    return c.head_at(best);
+}
+
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
                                                         const ForwardRequest& request,
                                                         const GenerationWanted& wanted, ThreadPool& pool,
@@ -85,10 +129,10 @@ void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, Threa
                                         s.predictions[0].position, kEffects, pool);
 }
 
-Result<WorkAnswer> answer_for(const ShownRuns& runs, int block, int head,
-                              std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
-    return guarded([&]() -> Result<WorkAnswer> {
-        WorkAnswer a;
+Result<RunAnswer> answer_for(const ShownRuns& runs, int block, int head,
+                             std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
+    return guarded([&]() -> Result<RunAnswer> {
+        RunAnswer a;
         a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, block, head, pool));
         if (cell)
             a.cell = std::make_shared<const CellReport>(
@@ -107,7 +151,7 @@ Result<WorkAnswer> answer_for(const ShownRuns& runs, int block, int head,
     });
 }
 
-Status answer_questions(WorkAnswer& a, const std::vector<Question>& questions, ThreadPool& pool,
+Status answer_questions(RunAnswer& a, const std::vector<Question>& questions, ThreadPool& pool,
                         const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(),

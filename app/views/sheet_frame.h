@@ -9,12 +9,12 @@ namespace headlight {
 
 /// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on
 /// it.
-class Sheet {
+class SheetFrame {
 public:
-    Sheet(Scene& s, const char* name, Rect r, bool& open);
-    ~Sheet();
-    Sheet(const Sheet&) = delete;
-    Sheet& operator=(const Sheet&) = delete;
+    SheetFrame(Scene& s, const char* name, Rect r);
+    ~SheetFrame();
+    SheetFrame(const SheetFrame&) = delete;
+    SheetFrame& operator=(const SheetFrame&) = delete;
 
 private:
     Scene& s_;

@@ -1,4 +1,4 @@
-#include "views/sheet.h"
+#include "views/sheet_frame.h"
 
 namespace headlight {
 
@@ -7,7 +7,7 @@ constexpr ImGuiWindowFlags kSheet = ImGuiWindowFlags_NoDecoration | ImGuiWindowF
                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground;
 }
 
-Sheet::Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.ui.list) {
+SheetFrame::SheetFrame(Scene& s, const char* name, Rect r) : s_(s), below_(s.ui.list) {
     ImGui::SetNextWindowPos(r.min());
     ImGui::SetNextWindowSize({r.w, r.h});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -22,10 +22,10 @@ Sheet::Sheet(Scene& s, const char* name, Rect r, bool& open) : s_(s), below_(s.u
     else if (ImGui::IsMouseReleased(0) &&
              !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
              !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos()))
-        open = false;
+        s.session.sheet.reset();
 }
 
-Sheet::~Sheet() {
+SheetFrame::~SheetFrame() {
     ImGui::End();
     ImGui::PopStyleVar();
     s_.ui.use_list(below_);

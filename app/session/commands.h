@@ -1,0 +1,68 @@
+// The rows that act on the session alone, by what they are about. The window joins them with those of the
+// views and its own (window/commands.h).
+#pragma once
+
+#include "session/command.h"
+
+namespace headlight {
+
+std::vector<Command> selection_commands();     // heads, cells
+std::vector<Command> display_commands();       // how it is shown
+std::vector<Command> intervention_commands();  // masks, changes, undo
+std::vector<Command> comparison_commands();
+std::vector<Command> generation_commands();
+std::vector<Command> document_commands();  // models, texts, files
+
+/// Why something that needs a text's pass cannot be done yet.
+const char* needs_sentence(const CommandContext& context);
+/// … or one that computes: a trace holds no weights.
+const char* needs_weights(const CommandContext& context);
+
+const char* needs_written(const CommandContext& context);
+
+/// Shows a step of what is generated; the last one is "everything".
+void show_step(Session& session, const WrittenText& written, int step);
+
+/// "2.0", "cross.0.2": block (a number counts all blocks, decoders' have their path too) and head.
+Result<std::pair<int, int>> parse_head(const ModelConfig& config, const std::string& text);
+
+/// Puts a change in force, or takes it away again.
+void toggle_change(Document& document, const Change& change);
+
+/// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
+std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer);
+
+/// A head as parse_head reads it.
+inline std::string head_words(const ModelConfig& config, int block, int head) {
+    return block_path(config, block) + "." + std::to_string(head);
+}
+
+void undo(Session& session, Host& host);
+void redo(Session& session, Host& host);
+
+/// A row that sets a value to one of several by their words; without a word, to the next of them. `row` has
+/// the rest.
+template <class T>
+Command choice_row(Command row, std::vector<std::pair<std::string, T>> values, T& (*value)(Session&)) {
+    for (const auto& choice : values) row.words += (row.words.empty() ? "[" : "|") + choice.first;
+    row.words += "]";
+    row.run = [values = std::move(values), value](CommandContext& c, const std::string& words) -> Status {
+        T& now = value(c.session);
+        for (size_t i = 0; i < values.size(); ++i) {
+            const bool chosen = words.empty() ? values[i].second == now : values[i].first == words;
+            if (!chosen) continue;
+            now = values[words.empty() ? (i + 1) % values.size() : i].second;
+            return success();
+        }
+        now = values[0].second;
+        return success();
+    };
+    return row;
+}
+
+/// The same for something that is on or off.
+inline Command switch_row(Command row, bool& (*value)(Session&)) {
+    return choice_row<bool>(std::move(row), {{"on", true}, {"off", false}}, value);
+}
+
+}  // namespace headlight

@@ -1,0 +1,128 @@
+// What is compared.
+#include <cstdio>
+
+#include "base/quoted.h"
+#include "session/commands.h"
+
+namespace headlight {
+
+namespace {
+
+const char* kCompare = "Compare";
+
+/// Puts a comparison in force that differs from the one in force by `change`.
+template <class Change>
+Status compare(CommandContext& c, Change change) {
+    Comparison next = c.session.document.comparison;
+    change(next);
+    c.session.document.compare(std::move(next));
+    return success();
+}
+
+/// B's sentence begins as A's, so that one edits it.
+Status choose_compared(CommandContext& c, const std::string& words) {
+    constexpr std::pair<const char*, Compared> kWhat[] = {{"heads", Compared::heads},
+                                                          {"changes", Compared::changes},
+                                                          {"sentences", Compared::sentences},
+                                                          {"models", Compared::models}};
+    if (words == "sentences") {
+        if (c.host.text(TextName::other).empty())
+            c.host.set_text(TextName::other, c.host.text(TextName::sentence));
+        c.host.focus_text(TextName::other);
+    }
+    for (const auto& [name, what] : kWhat)
+        if (words == name) return compare(c, [what = what](Comparison& next) { next.what = what; });
+    TRY(const auto head, parse_head(c.model()->config, words));
+    return compare(c, [&](Comparison& next) {
+        next.what = Compared::heads;
+        next.head = head;
+    });
+}
+
+Status choose_model_b(CommandContext& c, const std::string& words) {
+    c.session.sheet = words.empty() ? std::optional(Sheet::compared_models) : std::nullopt;
+    if (words.empty()) return success();
+    return compare(c, [&](Comparison& next) {
+        if (next.model == words) ++next.attempt;  // chosen again: it is opened again
+        next.what = Compared::models;
+        next.model = words;
+    });
+}
+
+Status set_text_b(CommandContext& c, const std::string& words) {
+    c.host.set_text(TextName::other, words);
+    return compare(c, [](Comparison& next) { next.what = Compared::sentences; });
+}
+
+Status align_by(CommandContext& c, const std::string& words) {
+    return compare(c, [&](Comparison& next) {
+        next.alignment = {words == "position" ? AlignBy::position : AlignBy::token, {}};
+    });
+}
+
+/// "3,4" ties a token of A to one of B, "3,-1" parts it; others that either was tied to are alone then.
+Status tie(CommandContext& c, const std::string& words) {
+    int a = 0, b = 0, used = 0;
+    if (std::sscanf(words.c_str(), "%d,%d%n", &a, &b, &used) != 2 || used != static_cast<int>(words.size()))
+        return Error{"There are no tokens " + in_quotes(words) + " to tie; write A,B."};
+    return compare(c, [&](Comparison& next) {
+        auto& hand = next.alignment.by_hand;
+        std::erase_if(hand,
+                      [&](const auto& pair) { return pair.first == a || (b >= 0 && pair.second == b); });
+        hand.emplace_back(a, b);
+    });
+}
+
+Status reset_alignment(CommandContext& c, const std::string&) {
+    return compare(c, [](Comparison& next) { next.alignment.by_hand.clear(); });
+}
+
+}  // namespace
+
+std::vector<Command> comparison_commands() {
+    return {{.name = "compare",
+             .words = "heads|changes|sentences|models|LAYER.HEAD",
+             .title = "Compare",
+             .group = kCompare,
+             .help = "what to compare the shown head with: compare sentences, compare 1.2",
+             .when = needs_sentence,
+             .run = choose_compared},
+            {.name = "compare model",
+             .words = "[PATH]",
+             .title = "Compare with a model",
+             .group = kCompare,
+             .help = "the model that is compared",
+             .run = choose_model_b},
+            {.name = "compare text",
+             .words = "TEXT",
+             .title = "Compare with a text",
+             .group = kCompare,
+             .help = "the sentence that is compared",
+             .when = needs_sentence,
+             .run = set_text_b},
+            {.name = "align by",
+             .words = "token|position",
+             .title = "Align sentences by",
+             .group = kCompare,
+             .help = "how the tokens of two sentences are paired",
+             .run = align_by},
+            {.name = "tie",
+             .words = "A,B",
+             .title = "Pair two tokens",
+             .group = kCompare,
+             .help = "pair a token of A with one of B",
+             .run = tie},
+            {.name = "reset alignment",
+             .title = "Reset alignment",
+             .group = kCompare,
+             .help = "undo the pairs made by hand",
+             .when =
+                 [](const CommandContext& c) {
+                     return c.session.document.comparison.alignment.by_hand.empty()
+                                ? "No tokens are tied by hand."
+                                : nullptr;
+                 },
+             .run = reset_alignment}};
+}
+
+}  // namespace headlight

@@ -1,0 +1,123 @@
+// What is looked at: heads and cells.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "base/quoted.h"
+#include "session/commands.h"
+
+namespace headlight {
+
+const char* needs_sentence(const CommandContext& c) {
+    return c.sentence() ? nullptr : "There is no text to look at yet: type one first.";
+}
+
+const char* needs_weights(const CommandContext& c) {
+    if (!c.sentence()) return needs_sentence(c);
+    return c.sentence()->trace->has_weights() ? nullptr
+                                              : "A trace holds no weights: open its model for that.";
+}
+
+Result<std::pair<int, int>> parse_head(const ModelConfig& config, const std::string& text) {
+    const size_t dot = text.rfind('.');
+    const std::string path = text.substr(0, dot), head = dot == std::string::npos ? "" : text.substr(dot + 1);
+    const auto number = [](const std::string& digits) {
+        int value = -1;
+        const auto done = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return done.ptr == digits.data() + digits.size() && !digits.empty() ? value : -1;
+    };
+    int block = number(path);
+    for (int i = 0; i < config.blocks(); ++i)
+        if (block_path(config, i) == path) block = i;
+    if (!config.has_head({block, number(head)}))
+        return Error{"There is no head " + in_quotes(text) + ": they go from " + head_name(config, 0, 0) +
+                     " to " + head_name(config, config.blocks() - 1, config.heads(config.blocks() - 1) - 1) +
+                     "."};
+    return std::pair{block, number(head)};
+}
+
+std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer) {
+    const SentenceResult* s = answer ? answer->sentence.get() : nullptr;
+    if (!s || !s->trace || !answer->picture) return std::nullopt;
+    const int block = answer->shown().block;
+    const auto queries = static_cast<int>(s->query_labels(block).size()),
+               keys = static_cast<int>(s->key_labels(block).size());
+    const auto cell = session.selection.focused();
+    if (cell && cell->first < queries && cell->second < keys) return cell;
+    const Capabilities& can = s->model->config.can;
+    const bool predicts =
+        (can.read_image || can.fill_masks) && !s->predictions.empty();  // the class token, a mask
+    const int query = predicts ? s->predictions[0].position : can.read_image ? 0 : queries - 1;
+    return std::pair{query, answer->picture->heaviest_key(query)};
+}
+
+namespace {
+
+const char* kSelection = "Heads and cells";
+
+Status choose_head(CommandContext& c, const std::string& words) {
+    TRY(const auto head, parse_head(c.model()->config, words));
+    std::tie(c.session.selection.block, c.session.selection.head) = head;
+    c.session.selection.choose_head = false;
+    return success();
+}
+
+/// "16,10": a query and a key of the head that is chosen.
+Status lock_cell(CommandContext& c, const std::string& words) {
+    int query = -1, key = -1, used = 0;
+    const int block = c.session.selection.block;
+    const int queries = static_cast<int>(c.sentence()->query_labels(block).size()),
+              keys = static_cast<int>(c.sentence()->key_labels(block).size());
+    const bool read = std::sscanf(words.c_str(), "%d,%d%n", &query, &key, &used) == 2 &&
+                      used == static_cast<int>(words.size());
+    if (!read || query < 0 || key < 0 || query >= queries || key >= keys)
+        return Error{"There is no cell " + in_quotes(words) + "; write QUERY,KEY: queries are 0 … " +
+                     std::to_string(queries - 1) + ", keys 0 … " + std::to_string(keys - 1) + "."};
+    c.session.selection.locked = std::pair{query, key};
+    return success();
+}
+
+Status unlock(CommandContext& c, const std::string&) {
+    c.session.selection.locked.reset();
+    return success();
+}
+
+Command rank_row() {
+    std::vector<std::pair<std::string, int>> values{{"weight", kRankByCell}};
+    for (size_t i = 0; i < head_statistics().size(); ++i)
+        values.emplace_back(head_statistics()[i].key, static_cast<int>(i));
+    values.insert(values.end(), {{"moved", kRankByMoved}, {"effect", kRankBySweep}});
+    return choice_row<int>({.name = "rank",
+                            .title = "Rank heads by",
+                            .group = kSelection,
+                            .keys = "Ctrl+R",
+                            .help = "rank heads by the next statistic"},
+                           std::move(values), [](Session& s) -> int& { return s.preferences.rank; });
+}
+
+}  // namespace
+
+std::vector<Command> selection_commands() {
+    return {{.name = "head",
+             .words = "LAYER.HEAD",
+             .title = "Go to head",
+             .group = kSelection,
+             .help = "show a head: 2.0, or encoder.0.3 where a model has several stacks",
+             .when = needs_sentence,
+             .run = choose_head},
+            {.name = "lock",
+             .words = "QUERY,KEY",
+             .title = "Lock cell",
+             .group = kSelection,
+             .help = "lock the numbers of a cell: 16,10",
+             .when = needs_sentence,
+             .run = lock_cell},
+            {.name = "unlock",
+             .title = "Unlock the cell",
+             .group = kSelection,
+             .help = "unlock the cell",
+             .run = unlock},
+            rank_row()};
+}
+
+}  // namespace headlight

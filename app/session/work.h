@@ -1,0 +1,54 @@
+// What the window asks of the worker, and what comes back.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/answer.h"
+#include "session/sweep.h"
+
+namespace headlight {
+
+/// The run that is compared with the one that is shown: another text, in the same or another model, without
+/// changes.
+struct OtherRun {
+    std::string model_path;  // empty: the model that is open
+    uint64_t model_attempt = 0;
+    std::string text;
+    bool operator==(const OtherRun&) const = default;
+};
+
+/// What the window wants to see: its whole wish, not a step.
+struct WorkRequest {
+    std::string model_path;      // as typed, dropped or remembered
+    uint64_t model_attempt = 0;  // grows when the same path shall be tried again
+    std::string text;            // or the path of a picture, for vision models
+    std::string second;          // the second sentence, or the target
+    GenerationAsked writing;
+    int block = 0, head = 0;
+    std::optional<std::pair<int, int>> cell;  // query, key to report on
+    bool choose_head = false;                 // pick the most telling head for this text
+    Intervention intervention;                // masks and changes in force
+    std::vector<Question> questions;          // of the view; at most one of each kind
+    std::optional<OtherRun> other;
+    std::optional<int>
+        sweep;  // ablate each head in turn and measure the effect on this token; −1: the predicted one
+    bool drop_sink = false;  // the picture of the head leaves the first key out and renormalises its rows
+
+    bool operator==(const WorkRequest&) const = default;
+};
+
+/// What the worker answers: what there is to see, and what went wrong. Shared with the window.
+struct WorkAnswer : RunAnswer {
+    std::string other_error;             // why there is no other run
+    std::shared_ptr<const Sweep> sweep;  // asked for and not cancelled; may still be going on
+    std::string model_path;              // the path that was asked for
+    uint64_t model_attempt = 0;
+    std::string model_error;  // why it was not opened; the old model stays
+    std::string text_error;   // why the text cannot be read
+    std::string failure;      // why something that was asked for is not here; what was shown stays
+};
+
+}  // namespace headlight

@@ -1,0 +1,189 @@
+// The worker's run: what is typed is read, written on, and described.
+#include <algorithm>
+#include <chrono>
+
+#include "analysis/patch.h"
+#include "base/check.h"
+#include "base/utf8.h"
+#include "session/worker.h"
+
+namespace headlight {
+
+namespace {
+
+size_t byte_of_code_point(std::string_view text, int index) {
+    size_t at = 0;
+    for (int i = 0; i < index && at < text.size(); ++i)
+        at += static_cast<size_t>(decode_utf8(text, at).length);
+    return at;
+}
+
+/// How far the tokens that were kept reach in the text and in the second one, which begins after a separator
+/// (a token of no text).
+std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span> kept) {
+    int text = 0, second = 0;
+    bool in_second = false;
+    for (const Span& span : kept) {
+        if (span.end == 0 && text > 0) in_second = !r.second.empty();
+        (in_second ? second : text) = std::max(in_second ? second : text, span.end);
+    }
+    return {in_second ? r.text.size() : byte_of_code_point(r.text, text),
+            byte_of_code_point(r.second, second)};
+}
+
+bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) {
+    return a.text == b.text && a.second == b.second && a.intervention == b.intervention &&
+           a.writing == b.writing;
+}
+
+/// What was asked for with a sentence.
+void note_request(SentenceResult& s, const WorkRequest& r) {
+    s.text = r.text;
+    s.second = r.second;
+    s.intervention = r.intervention;
+    s.asked = r.writing;
+}
+
+}  // namespace
+
+/// Whether the model writes behind what was typed.
+bool Worker::writes(const WorkRequest& r) const {
+    if (recorded_ || !model_->has_logits() || !model_->tokenizer) return false;
+    const Capabilities& can = model_->config.can;
+    return can.write_target || (can.continue_text && r.writing.continues);
+}
+
+/// What it writes, with what the person changed; what was written last where nothing that matters is new. A
+/// target that was typed is what it is made to write, so that each of its tokens has a probability and
+/// alternatives too.
+Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
+                                                            std::vector<Sequence>& inputs) {
+    constexpr int kLongestTarget = 256;
+    GenerationWanted wanted = r.writing.wanted;
+    if (model_->config.can.write_target) wanted.length = kLongestTarget;
+    if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
+        wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
+        target.ids.resize(1);
+        target.tokens.resize(1);
+    }
+    ForwardRequest request{inputs, r.intervention};
+    auto& changes =
+        request.intervention.changes;  // a pattern from another text is made to the measure of one pass
+    changes.erase(
+        std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }),
+        changes.end());
+    const SentenceResult* last = state_.sentence.get();
+    const bool same = last && last->written && last->model == model_ && last->text == r.text &&
+                      last->intervention == r.intervention && last->written->wanted == wanted;
+    if (same) return last->written;
+    return written_text(model_, request, wanted, pool_, &mailbox_.cancel(),
+                        last ? last->trace.get() : nullptr);
+}
+
+/// The pass with what the person changed; then also the model's own, which the changed one shares its first
+/// layers with.
+Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs,
+                                                 const WrittenText* written,
+                                                 std::shared_ptr<const Trace>& unchanged) {
+    const SentenceResult* last = state_.sentence.get();
+    const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
+    const Trace* read = written ? written->writing.trace.get() : nullptr;  // under the same changes
+    if (r.intervention == Intervention{})
+        return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past);
+    TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
+    Intervention intervention = r.intervention;
+    if (needs_patching(intervention)) {
+        auto whole = patched(intervention, *unchanged, pool_, &mailbox_.cancel());
+        if (!whole && whole.error().cancelled) return whole.error();
+        if (whole)
+            intervention = *std::move(whole);
+        else
+            state_.text_error = whole.error().message;
+    }
+    return run_trace(model_, {std::move(inputs), std::move(intervention)}, pool_, &mailbox_.cancel(),
+                     unchanged.get());
+}
+
+/// Puts a sentence in the place of the last one, of which only what is true of the model stays.
+void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
+    const bool same_model = state_.sentence && state_.sentence->model == sentence->model;
+    state_.sentence = std::move(sentence);
+    state_.picture = nullptr;
+    state_.cell = nullptr;
+    state_.answers = same_model ? state_.answers.about_model() : Answers();
+}
+
+/// What a trace file holds, whatever is typed; it cannot be run again.
+Status Worker::show_recorded(const WorkRequest& r) {
+    TRY(SentenceResult described, describe_trace(recorded_, pool_, &mailbox_.cancel()));
+    note_request(described, r);
+    described.bytes_read = r.text.size();
+    described.second_read = r.second.size();
+    state_.text_error.clear();
+    show(std::make_shared<const SentenceResult>(std::move(described)));
+    return success();
+}
+
+/// The old sentence stays where it ends in an error.
+Status Worker::read_sentence(const WorkRequest& r) {
+    if (recorded_) return show_recorded(r);
+    const auto start = std::chrono::steady_clock::now();
+    auto s = std::make_shared<SentenceResult>();
+    s->model = model_;
+    state_.text_error.clear();
+    auto input = read_input(*model_, r.text, r.second);
+    if (!input) state_.text_error = input.error().message;
+    if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
+        const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
+        const auto read =
+            in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
+        std::shared_ptr<const Trace> unchanged;
+        std::shared_ptr<const WrittenText> written;
+        int step = 0;
+        if (writes(r)) {
+            TRY(written, write_on(r, input->sequences));
+            step = r.writing.step < 0 ? written->steps() : std::min(r.writing.step, written->steps());
+            for (int i = 0; i < step; ++i)
+                append_token(*model_, input->sequences.back(),
+                             written->writing.tokens[static_cast<size_t>(i)].id);
+        }
+        TRY(auto trace, run(r, std::move(input->sequences), written.get(), unchanged));
+        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel()));
+        s->written = std::move(written);
+        s->step = step;
+        compare_with_own(*s, std::move(unchanged), pool_);
+        s->tokens_in_all = in_all;
+        std::tie(s->bytes_read, s->second_read) = read;
+    } else if (model_->tokenizer && model_->config.mask_id >= 0) {
+        s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
+    }
+    note_request(*s, r);
+    s->milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    show(std::move(s));
+    return success();
+}
+
+/// Reads the sentence where it is new. One that cannot be computed leaves the old one, with the reason.
+Status Worker::see_to_sentence(const WorkRequest& r) {
+    const SentenceResult* s = state_.sentence.get();
+    const bool fresh = !s || s->model != model_ || s->text != r.text || s->second != r.second ||
+                       s->intervention != r.intervention || s->asked != r.writing;
+    if (refused_ && asks_for_the_same(*refused_, r)) return success();
+    refused_.reset();
+    state_.failure.clear();
+    if (!fresh) return success();
+    const Status read = guarded([&] { return read_sentence(r); });
+    if (read || read.error().cancelled) return read;
+    refused_ = r;
+    state_.failure = read.error().message;
+    if (s && s->model == model_) return success();
+    auto empty = std::make_shared<SentenceResult>();  // there is nothing older to show
+    empty->model = model_;
+    note_request(*empty, r);
+    state_.text_error = state_.failure;
+    show(std::move(empty));
+    return success();
+}
+
+}  // namespace headlight

@@ -1,0 +1,216 @@
+#include "views/commands.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "views/changes.h"
+#include "views/head_list.h"
+#include "views/menus.h"
+#include "views/save_menu.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+const char *kViews = "Views", *kSelection = "Heads and cells";
+
+const View& shown_view(const CommandContext& c) { return views()[view_for(c.session, *c.model())]; }
+
+std::string small(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
+    return text;
+}
+
+Command view_row(const View& v) {
+    const std::string digit(1, v.digit);
+    return {.name = std::string("view ") + v.key,
+            .title = std::string("View ") + v.name,
+            .group = kViews,
+            .keys = v.digit <= '9' ? digit + ", Ctrl+" + digit : "Ctrl+" + digit,
+            .help = v.name,
+            .when = [&v](const CommandContext& c) -> const char* {
+                if (!c.model()) return "No model is open yet.";
+                return v.offered(*c.model()) ? v.missing(*c.model()) : "";
+            },
+            .run =
+                [&v](CommandContext& c, const std::string&) {
+                    open_view(c.session, v.key);
+                    return success();
+                },
+            .alias = "view " + small(v.name)};
+}
+
+/// A view that lists the choices of a step stays within cross-attention.
+void move_head(CommandContext& c, int layers, int heads) {
+    Selection& s = c.session.selection;
+    const ModelConfig& config = c.model()->config;
+    s.block = std::clamp(s.block + layers, shown_view(c).lists_choices ? cross_block(config, 0) : 0,
+                         config.blocks() - 1);
+    s.head += heads;
+    fit_head(s, config);
+    s.choose_head = false;
+}
+
+Command moves_head(const char* name, const char* title, const char* keys, const char* help, int layers,
+                   int heads) {
+    return {.name = name,
+            .title = title,
+            .group = kSelection,
+            .keys = keys,
+            .help = help,
+            .when = [](const CommandContext& c) { return c.model() && !c.session.sheet ? nullptr : ""; },
+            .run =
+                [layers, heads](CommandContext& c, const std::string&) {
+                    move_head(c, layers, heads);
+                    return success();
+                }};
+}
+
+/// The locked cell (or the one that is shown) by rows and columns of the picture.
+Command moves_cell(const char* name, const char* title, const char* keys, int down, int across) {
+    return {.name = name,
+            .title = title,
+            .group = kSelection,
+            .keys = keys,
+            .help = "move the locked cell",
+            .when =
+                [](const CommandContext& c) {
+                    return shown_cell(c.session, c.answer) && !c.session.sheet ? nullptr : "";
+                },
+            .run =
+                [down, across](CommandContext& c, const std::string&) {
+                    auto [query, key] = *shown_cell(c.session, c.answer);
+                    const bool turned = c.session.preferences.queries == Axis::columns;
+                    const int block = c.answer->shown().block;
+                    const auto queries = static_cast<int>(c.sentence()->query_labels(block).size()),
+                               keys = static_cast<int>(c.sentence()->key_labels(block).size());
+                    c.session.selection.locked =
+                        std::pair{std::clamp(query + (turned ? across : down), 0, queries - 1),
+                                  std::clamp(key + (turned ? down : across), 0, keys - 1)};
+                    return success();
+                }};
+}
+
+/// Steps through what is written, in a view that lists the choices.
+Command moves_step(const char* name, const char* title, const char* keys, int by) {
+    return {.name = name,
+            .title = title,
+            .group = "Generate",
+            .keys = keys,
+            .help = "in Alignment: previous or next step of the generation",
+            .when =
+                [](const CommandContext& c) {
+                    const bool lists = c.sentence() && c.sentence()->written && shown_view(c).lists_choices;
+                    return lists && !c.session.sheet ? nullptr : "";
+                },
+            .run =
+                [by](CommandContext& c, const std::string&) {
+                    show_step(c.session, *c.sentence()->written, c.sentence()->step + by);
+                    return success();
+                }};
+}
+
+Command brush_row() {
+    return choice_row<Brush>({.name = "brush",
+                              .title = "Brush",
+                              .group = "Intervene",
+                              .help = "what dragging over the heat map does",
+                              .when = needs_weights},
+                             {{"off", Brush::off},
+                              {"mask", Brush::forbid},
+                              {"unmask", Brush::allow},
+                              {"mask rectangle", Brush::forbid_block},
+                              {"unmask rectangle", Brush::allow_block}},
+                             [](Session& s) -> Brush& { return s.of<Painting>().brush; });
+}
+
+/// Without words a sheet asks for the label.
+Status label_head(CommandContext& c, const std::string& words) {
+    Session& s = c.session;
+    const ModelConfig& config = c.model()->config;
+    const std::string head = block_path(config, s.selection.block) + "." + std::to_string(s.selection.head);
+    if (!words.empty()) {
+        s.document.label(c.model()->name, head, valid_utf8(words.substr(0, 100)));
+        return success();
+    }
+    const auto model = s.document.head_labels.find(c.model()->name);
+    const bool known = model != s.document.head_labels.end() && model->second.count(head);
+    s.of<LabelMenu>().typed = known ? model->second.at(head) : "";
+    s.sheet = Sheet::label;
+    open_view(s, "heads");
+    return success();
+}
+
+Status remove_label(CommandContext& c, const std::string&) {
+    const Selection& s = c.session.selection;
+    c.session.document.label(c.model()->name,
+                             block_path(c.model()->config, s.block) + "." + std::to_string(s.head), "");
+    return success();
+}
+
+/// Without a path the sheet opens that shows what is saved, and how.
+Command saves(const char* name, const char* title, const char* keys, const char* help, bool workspace) {
+    return {.name = name,
+            .words = "[PATH]",
+            .title = title,
+            .group = "Files",
+            .keys = keys,
+            .help = help,
+            .when = needs_sentence,
+            .run = [workspace](CommandContext& c, const std::string& words) -> Status {
+                open_save_menu(c.session, workspace);
+                if (words.empty()) return success();
+                SaveMenu& menu = c.session.of<SaveMenu>();
+                menu.path = words;
+                c.session.sheet.reset();
+                c.host.save();
+                return menu.failed ? Status(Error{menu.result}) : success();
+            }};
+}
+
+}  // namespace
+
+std::vector<Command> view_commands() {
+    std::vector<Command> out;
+    for (const View& v : views()) out.push_back(view_row(v));
+    const char *head = "previous or next head", *layer = "layer above or below";
+    const std::vector<Command> moves{moves_step("previous step", "Previous step", "←", -1),
+                                     moves_step("next step", "Next step", "→", 1),
+                                     moves_head("previous head", "Previous head", "←", head, 0, -1),
+                                     moves_head("next head", "Next head", "→", head, 0, 1),
+                                     moves_head("previous layer", "Previous layer", "↑, PgUp", layer, -1, 0),
+                                     moves_head("next layer", "Next layer", "↓, PgDn", layer, 1, 0),
+                                     moves_cell("cell up", "Move the cell up", "Shift+↑", -1, 0),
+                                     moves_cell("cell down", "Move the cell down", "Shift+↓", 1, 0),
+                                     moves_cell("cell left", "Move the cell left", "Shift+←", 0, -1),
+                                     moves_cell("cell right", "Move the cell right", "Shift+→", 0, 1),
+                                     brush_row()};
+    out.insert(out.end(), moves.begin(), moves.end());
+    return out;
+}
+
+std::vector<Command> label_commands() {
+    return {{.name = "label",
+             .words = "[TEXT]",
+             .title = "Label head",
+             .group = kSelection,
+             .keys = "F2",
+             .help = "label the selected head",
+             .when = needs_sentence,
+             .run = label_head},
+            {.name = "remove label",
+             .title = "Remove the head's label",
+             .group = kSelection,
+             .help = "remove the selected head's label",
+             .when = needs_sentence,
+             .run = remove_label}};
+}
+
+std::vector<Command> save_commands() {
+    return {saves("save picture", "Save figure…", "Ctrl+S", "save the figure or its numbers", false),
+            saves("save workspace", "Save workspace…", "Ctrl+Shift+S", "save the workspace", true)};
+}
+
+}  // namespace headlight

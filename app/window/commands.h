@@ -1,0 +1,13 @@
+// The table of commands, joined.
+#pragma once
+
+#include <span>
+
+#include "session/command.h"
+
+namespace headlight {
+
+/// All that a person can do in the window. Where several rows have one key, the first that applies has it.
+std::span<const Command> commands();
+
+}  // namespace headlight

@@ -1,0 +1,56 @@
+// Saving pictures, numbers and workspaces, with a preview and the desktop's dialog, beside the frames.
+#pragma once
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "session/file_dialog.h"
+#include "views/page.h"
+#include "views/save_menu.h"
+#include "window/desk.h"
+
+namespace headlight {
+
+class Exporter {
+public:
+    explicit Exporter(Desk& desk) : desk_(desk) {}
+    ~Exporter() { close(); }
+
+    /// Writes what the save sheet shows to its path, or says there why not.
+    void save();
+    /// Asks for the path with the desktop's dialog.
+    void browse();
+    /// The first table of what is shown, for a spreadsheet.
+    void copy_numbers();
+    /// In each turn of the loop: what has ended, and what is to be previewed.
+    void update();
+
+    bool previewing() const { return previewing_.valid(); }
+    /// Whether something is being written or drawn.
+    bool busy() const { return saving_.valid() || previewing_.valid(); }
+    void close();
+
+private:
+    ViewPage page_to_save() const;
+    bool settle_path();
+    void save_picture();
+    void save_workspace_file();
+    void take_dialog();
+    void take_saved();
+    void tell(const Status& written, const std::string& path);
+    void take_preview();
+    void update_preview();
+
+    Desk& desk_;
+    FileDialog dialog_;
+    std::future<Status> saving_;
+    std::string saving_path_;
+    std::future<Result<RgbImage>> previewing_;
+    std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>>
+        previewed_;
+};
+
+}  // namespace headlight

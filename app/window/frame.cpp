@@ -1,0 +1,145 @@
+#include "window/frame.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "views/menus.h"
+#include "views/panels.h"
+#include "window/help.h"
+#include "window/layout.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+void Frame::draw() {
+    screen_.begin_frame();
+    update_pictures();
+    begin();
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    draw_views(size);
+    Scene scene = desk_.scene();
+    const Rect window{0, 0, size.x, size.y};
+    draw_menus(scene, window);
+    draw_help(scene, window);
+    palette_.draw(scene, window);
+    desk_.ui->draw_focus();
+    show(size);
+    ++desk_.frames_drawn;
+}
+
+void Frame::begin() {
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    ImGui::NewFrame();
+    if (ImGui::IsMouseReleased(0)) desk_.session.preferences.hints_seen = true;
+    desk_.heat->begin_frame(ImGui::GetIO().DisplaySize);
+    desk_.text.begin_frame();
+    desk_.ui->begin(theme(desk_.session.preferences.dark), screen_.scale());
+}
+
+/// What lies under the sheets. What is pointed at is lit by all views in the next frame.
+void Frame::draw_views(ImVec2 size) {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin("window", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
+                     ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleVar();
+    desk_.ui->use_list(ImGui::GetWindowDrawList());
+    Selection& selection = desk_.session.selection;
+    const Hovered before = selection.hovered;
+    Scene scene = desk_.scene();
+    draw_parts(scene, {0, 0, size.x, size.y});
+    if (!selection.hover_fresh) selection.hovered.cell.reset();
+    if (selection.hovered != before) desk_.want_frames(1);
+    draw_hints(scene, {0, 0, size.x, size.y});
+    ImGui::End();
+}
+
+void Frame::show(ImVec2 size) {
+    ImGui::Render();
+    glViewport(0, 0, static_cast<GLsizei>(size.x), static_cast<GLsizei>(size.y));
+    const ImVec4 clear = as_vec4(theme(desk_.session.preferences.dark).bg1);
+    glClearColor(clear.x, clear.y, clear.z, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+Status Frame::draw_safely() {
+    constexpr int kMostFailures = 3;
+    const Status drawn = guarded([this] {
+        draw();
+        return success();
+    });
+    if (drawn) {
+        failed_ = 0;
+        return drawn;
+    }
+    ImGui::ErrorCheckEndFrameRecover(nullptr);
+    ImGui::EndFrame();
+    desk_.session.notice = drawn.error().message;
+    desk_.want_frames(1);
+    return ++failed_ < kMostFailures ? success() : drawn;
+}
+
+void Frame::reload_shaders() {
+    const std::string& folder = desk_.options.shader_dir;
+    if (folder.empty()) return;
+    fs::file_time_type newest{};
+    std::error_code ignored;
+    for (const auto& file : fs::directory_iterator(folder, ignored))
+        newest = std::max(newest, fs::last_write_time(file, ignored));
+    if (newest == shader_time_) return;
+    shader_time_ = newest;
+    const Status done = desk_.heat->reload();
+    desk_.session.notice = done ? "Shaders reloaded." : done.error().message;
+}
+
+void Frame::update_pictures() {
+    const Preferences& p = desk_.session.preferences;
+    const std::string key = p.colormap + (p.dark ? "d" : "l");
+    if (key != std::exchange(colors_key_, key))
+        desk_.colors = Texture::of_colormap(colormap(p.colormap, p.dark));
+    if (!desk_.sentence()) return;
+    Pictures& pictures = desk_.pictures;
+    const auto& picture = desk_.answer->picture;
+    if (picture && pictures.of_picture != picture->serial.value()) {
+        pictures.values = Texture::of_values(picture->levels);
+        pictures.row_largest = Texture::of_values({&picture->row_largest, 1});
+        pictures.of_picture = picture->serial.value();
+    }
+    const SentenceResult& s = *desk_.sentence();
+    if (pictures.of_sentence != s.serial.value() && !s.heads.empty()) update_atlas(s);
+}
+
+/// The thumbnails of all heads in one texture, as large as fit.
+void Frame::update_atlas(const SentenceResult& s) {
+    Pictures& pictures = desk_.pictures;
+    const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(),
+              down = (count + across - 1) / across;
+    int t = static_cast<int>(s.heads[0].thumbnail.rows());
+    while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
+    Matrix atlas = Matrix::Zero(down * t, across * t);
+    pictures.largest = 1e-6f;
+    for (int i = 0; i < count; ++i) {
+        Matrix thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+        while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
+        atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
+        pictures.largest = std::max(pictures.largest, thumbnail.maxCoeff());
+    }
+    pictures.atlas = Texture::of_values({&atlas, 1});
+    pictures.t = t;
+    pictures.of_sentence = s.serial.value();
+    if (const auto& photo = s.trace->request.inputs[0].picture)
+        pictures.photo = Texture::of_rgb(photo->image.width, photo->image.height, photo->image.rgb.data());
+}
+
+}  // namespace headlight

@@ -1,0 +1,50 @@
+// What documents and tests ask of the window: commands at the start, a picture, the time of frames, a report.
+#pragma once
+
+#include <vector>
+
+#include "window/conversation.h"
+#include "window/exporter.h"
+#include "window/frame.h"
+
+namespace headlight {
+
+class Harness {
+public:
+    Harness(Desk& desk, Frame& frame, Conversation& conversation, Exporter& exporter, Palette& palette)
+        : desk_(desk), frame_(frame), conversation_(conversation), exporter_(exporter), palette_(palette) {}
+
+    /// Commands that are carried out one after another, each when what the last one asked for is there.
+    void give(std::vector<CommandLine> lines) { lines_ = std::move(lines); }
+    /// The next of them, where it is time; null: none.
+    const CommandLine* next_command();
+    void take_command() { ++taken_; }
+
+    /// Shows the frame that was begun at `began`, or what was asked for in place of it; true when that was
+    /// all.
+    Result<bool> after_frame(double began);
+
+private:
+    bool settled() const;
+    bool quiet() const;
+    bool gave_all() const { return taken_ == lines_.size(); }
+    Result<bool> screenshot();
+    Status take_screenshot();
+    Status measure_frames();
+    void note_times(double began);
+    void write_report();
+
+    Desk& desk_;
+    Frame& frame_;
+    Conversation& conversation_;
+    Exporter& exporter_;
+    Palette& palette_;
+    std::vector<CommandLine> lines_;
+    size_t taken_ = 0;
+    double first_picture_ = 0;  // seconds from the start to the first frame with a heat map on it
+    std::vector<double> answers_,
+        latencies_;                    // seconds from key press to the numbers, and to the finished frame
+    std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
+};
+
+}  // namespace headlight

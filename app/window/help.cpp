@@ -1,0 +1,69 @@
+#include "window/help.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "session/command.h"
+#include "views/sheet_frame.h"
+#include "window/commands.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kLine = 24, kHeading = 34, kKeys = 168, kColumn = 480, kTop = 64, kPad = 24, kFoot = 40;
+
+float height_of(const HelpGroup& group) {
+    return kHeading + kLine * static_cast<float>(group.lines.size()) + 14;
+}
+
+/// How many groups stand in the left of two columns, so that both are about as high.
+size_t split(const std::vector<HelpGroup>& groups) {
+    float all = 0, left = 0;
+    for (const HelpGroup& g : groups) all += height_of(g);
+    size_t count = 0;
+    while (count < groups.size() && left + height_of(groups[count]) / 2 < all / 2)
+        left += height_of(groups[count++]);
+    return count;
+}
+
+float draw_group(Ui& ui, float x, float y, const HelpGroup& group) {
+    ui.text.draw(x, y + ui.px(kHeading / 2), kBody, ui.colors->t3, group.title);
+    y += ui.px(kHeading);
+    for (const auto& [keys, help] : group.lines) {
+        ui.text.draw(x, y + ui.px(kLine / 2), kCaptionMono, ui.colors->accent_text, keys);
+        ui.text.draw(x + ui.px(kKeys), y + ui.px(kLine / 2), kCaption, ui.colors->t1,
+                     ui.text.fitted(kCaption, help, ui.px(kColumn - kKeys - 16)));
+        y += ui.px(kLine);
+    }
+    return y + ui.px(14);
+}
+
+}  // namespace
+
+void draw_help(Scene& s, Rect window) {
+    if (!s.session.shows(Sheet::help)) return;
+    Ui& ui = s.ui;
+    const auto groups = key_help(commands());
+    const size_t left = split(groups);
+    float high[2] = {0, 0};
+    for (size_t i = 0; i < groups.size(); ++i) high[i < left ? 0 : 1] += height_of(groups[i]);
+    const float w = ui.px(2 * kPad + 2 * kColumn), h = ui.px(kTop + std::max(high[0], high[1]) + kFoot);
+    const Rect r{std::floor(window.middle_x() - w / 2), std::floor(std::max(0.0f, window.middle_y() - h / 2)),
+                 w, h};
+    SheetFrame sheet(s, "help", r);
+    const float x = r.x + ui.px(kPad);
+    ui.text.draw(x, r.y + ui.px(32), kTitle, ui.colors->t1, "Keys");
+    ui.text.draw_right(r.right() - ui.px(kPad), r.y + ui.px(32), kCaption, ui.colors->t3,
+                       "Ctrl+K finds every command, with a key or without");
+    float y[2] = {r.y + ui.px(kTop), r.y + ui.px(kTop)};
+    for (size_t i = 0; i < groups.size(); ++i) {
+        const int column = i < left ? 0 : 1;
+        y[column] = draw_group(ui, x + ui.px(kColumn) * static_cast<float>(column), y[column], groups[i]);
+    }
+    ui.text.draw(x, r.bottom() - ui.px(24), kCaption, ui.colors->t3,
+                 "Any letter types into the text. Arrows and digits act while no text has the keyboard; Esc "
+                 "leaves it.");
+}
+
+}  // namespace headlight

@@ -1,0 +1,10 @@
+// F1: what keys do, from the table of commands.
+#pragma once
+
+#include "views/scene.h"
+
+namespace headlight {
+
+void draw_help(Scene& scene, Rect window);
+
+}  // namespace headlight

@@ -1,0 +1,43 @@
+// What commands need of the window.
+#pragma once
+
+#include "window/conversation.h"
+#include "window/exporter.h"
+#include "window/keeper.h"
+
+namespace headlight {
+
+class WindowHost final : public Host {
+public:
+    WindowHost(Desk& desk, Conversation& conversation, Exporter& exporter, Keeper& keeper)
+        : desk_(desk), conversation_(conversation), exporter_(exporter), keeper_(keeper) {}
+
+    void set_text(TextName which, const std::string& text) override;
+    const std::string& text(TextName which) override { return field(which).text(); }
+    void apply(const TextEdit& edit) override { desk_.fields.numbered(edit.text).apply(edit); }
+    bool typing() const override;
+    void focus_text(TextName which) override { desk_.fields.focus(field(which)); }
+    void leave_texts() override { desk_.fields.leave(); }
+    bool has_focus() const override { return !desk_.ui->focus().empty(); }
+    void move_focus(int by) override;
+    void press_focus() override;
+    void step_focus(int by) override;
+    void drop_focus() override { desk_.ui->drop_focus(); }
+    void open_workspace(const std::string& path) override;
+    void drop_left_workspace() override { keeper_.drop_left(); }
+    void copy_numbers() override { exporter_.copy_numbers(); }
+    void save() override { exporter_.save(); }
+    void browse() override { exporter_.browse(); }
+    void close_window() override;
+
+private:
+    TextField& field(TextName which) { return desk_.fields.numbered(static_cast<int>(which)); }
+    std::vector<TextField*> shown_fields();
+
+    Desk& desk_;
+    Conversation& conversation_;
+    Exporter& exporter_;
+    Keeper& keeper_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,55 @@
+// What is kept of the window while it is open: settings and a workspace for recovery soon after each change,
+// labels at once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "session/recovery.h"
+#include "session/saver.h"
+#include "window/desk.h"
+
+namespace headlight {
+
+class Keeper {
+public:
+    explicit Keeper(Desk& desk) : desk_(desk) {}
+
+    /// Reads what was remembered into the session; what ended the last window is not opened again.
+    void begin();
+    /// Offers what a window left, unless that is what was opened anyway.
+    void offer_left();
+    /// What was left was opened, or is not wanted.
+    void drop_left();
+    /// In each turn of the window's loop: what is due.
+    void update();
+    /// Something may have changed.
+    void touch(double now) { clock_.touch(now); }
+    /// After a frame: labels at once.
+    void write_labels();
+    /// How long the window may sleep until update() has something to do; none: for as long as it likes.
+    std::optional<double> seconds_to_update() const;
+    /// Writes all that is to be remembered before the window ends.
+    void finish();
+    /// The window ends as it should.
+    void end() {
+        if (recovery_) recovery_->end();
+    }
+
+private:
+    Session remembered();
+    Status tell_of_saving();
+    void save_now();
+
+    Desk& desk_;
+    std::optional<Recovery> recovery_;
+    std::unique_ptr<Saver> saver_;
+    std::optional<Saver::Snapshot> saved_;  // the last one that was handed over
+    SaveClock clock_;
+    bool saving_ = false;     // until it is known how that went
+    std::string said_;        // the last failure
+    double shown_since_ = 0;  // when a picture was first seen
+};
+
+}  // namespace headlight

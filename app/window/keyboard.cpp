@@ -1,0 +1,86 @@
+#include "window/keyboard.h"
+
+#include <GLFW/glfw3.h>
+
+#include <utility>
+
+#include "window/commands.h"
+
+namespace headlight {
+
+namespace {
+
+/// Sheets with one of Dear ImGui's fields.
+bool has_path_field(const Session& s) {
+    return s.shows(Sheet::models) || s.shows(Sheet::compared_models) || s.shows(Sheet::save) ||
+           s.shows(Sheet::label);
+}
+
+KeyChord chord_of(const KeyPress& press) {
+    return {press.key == GLFW_KEY_KP_ENTER ? GLFW_KEY_ENTER : press.key, press.control, press.shift};
+}
+
+}  // namespace
+
+bool Keyboard::types_path() const { return ImGui::GetIO().WantTextInput || has_path_field(desk_.session); }
+
+/// Carries out what the key means now. While Dear ImGui's field types, that waits for the frame which takes
+/// the field's last letters: 1.86 misses a key that goes down and up between two frames.
+bool Keyboard::act_on(const KeyPress& press) {
+    if (press.alt || press.key < 0) return false;
+    const KeyChord chord = chord_of(press);
+    const bool path = types_path();
+    if (chord.edits_text() && (path || (host_.typing() && !chord.control))) return false;
+    const CommandContext context{desk_.session, desk_.answer.get(), host_};
+    const Command* command = command_of_key(commands(), chord, context);
+    if (!command) return false;
+    if (path)
+        desk_.sent.push_back({command->name, ""});
+    else
+        act_({command, ""});
+    return true;
+}
+
+/// Typing and editing in the field that has the keyboard, or else in the sentence.
+void Keyboard::type(KeyPress press) {
+    if (!desk_.ui->focus().empty() && !press.text.empty()) desk_.ui->drop_focus();
+    Input one;
+    one.keys.push_back(std::move(press));
+    TextField& field = desk_.fields.typed() ? *desk_.fields.typed() : desk_.fields.sentence;
+    const auto clipboard = [this] {
+        const char* text = glfwGetClipboardString(desk_.window);
+        return std::string(text ? text : "");
+    };
+    field.handle(one, desk_.session.document.history, clipboard,
+                 [this](const std::string& text) { glfwSetClipboardString(desk_.window, text.c_str()); });
+    if (!one.keys.empty()) act_on(one.keys[0]);
+}
+
+void Keyboard::handle_press(KeyPress press, bool hinting) {
+    if (desk_.session.shows(Sheet::palette)) return palette_.press(press);
+    if (hinting && press.key == GLFW_KEY_ESCAPE && !desk_.session.sheet) return;  // closing the hints was all
+    const bool text_first = host_.typing() && !types_path();
+    if (text_first) return type(std::move(press));
+    if (!act_on(press) && !types_path()) type(std::move(press));
+}
+
+/// Dear ImGui's field takes the keyboard after some frames.
+void Keyboard::wake_for_field(bool pressed) {
+    const bool open = has_path_field(desk_.session);
+    if (open && pressed) desk_.want_frames(4);
+    if (open && !ImGui::GetIO().WantTextInput && fields_waited_++ < 6) desk_.want_frames(1);
+    if (!open) fields_waited_ = 0;
+}
+
+void Keyboard::handle() {
+    const bool pressed = !desk_.input.keys.empty();
+    for (KeyPress& press : std::exchange(desk_.input.keys, {})) {
+        const bool hinting = !std::exchange(desk_.session.preferences.hints_seen, true);
+        handle_press(std::move(press), hinting);
+    }
+    wake_for_field(pressed);  // after the keys: one of them may have opened it
+    for (const auto& path : std::exchange(desk_.input.dropped, {}))
+        act_({&command_named(commands(), "open"), path});
+}
+
+}  // namespace headlight

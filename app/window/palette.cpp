@@ -1,0 +1,167 @@
+#include "window/palette.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+#include "views/panels.h"
+#include "views/sheet_frame.h"
+#include "window/commands.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kRows = 10;
+constexpr float kWidth = 720, kField = 44, kRow = 36, kPad = 12, kFoot = 34, kLabel = 300;
+
+/// The first of a command's keys: "1, Ctrl+1" → "1".
+std::string first_key(const Command& command) { return command.keys.substr(0, command.keys.find(", ")); }
+
+/// A key as it stands on a keyboard; returns where it begins.
+float draw_key(Ui& ui, float right, float middle, const std::string& key) {
+    const float w = ui.text.width(kCaptionMono, key) + ui.px(14);
+    const Rect r{right - w, middle - ui.px(11), w, ui.px(22)};
+    ui.fill(r, ui.colors->bg1, size::corner);
+    ui.frame(r, ui.colors->l2, 1, size::corner);
+    ui.text.draw_centred(r.middle_x(), middle, kCaptionMono, ui.colors->t2, key);
+    return r.x;
+}
+
+}  // namespace
+
+void Palette::open() {
+    open_ = true;
+    typed_before_ = desk_.fields.typed();
+    desk_.fields.leave();
+    field_.set_text("");
+    field_.focused = true;
+    find();
+}
+
+void Palette::close() {
+    open_ = false;
+    if (typed_before_ && !desk_.fields.typed()) desk_.fields.focus(*typed_before_);
+}
+
+void Palette::find() {
+    const CommandContext context{desk_.session, desk_.answer.get(), host_};
+    offers_ = palette_offers(commands(), context, field_.text());
+    std::erase_if(offers_,
+                  [](const Offer& o) { return o.command->name == "palette" || o.command->name == "escape"; });
+    chosen_ = first_ = 0;
+}
+
+/// Keeps the chosen row in sight.
+void Palette::choose(int at) {
+    chosen_ = std::clamp(at, 0, std::max(0, static_cast<int>(offers_.size()) - 1));
+    first_ = std::clamp(first_, chosen_ - kRows + 1, chosen_);
+}
+
+/// After the frame, as everything that a part of the window asks for. What still needs words gets its name
+/// typed, so that they can follow.
+void Palette::carry_out_chosen() {
+    if (offers_.empty()) return;
+    const Offer& offer = offers_[static_cast<size_t>(chosen_)];
+    if (offer.why_not) return;
+    if (offer.asks) {
+        field_.set_text(offer.command->name + " ");
+        return find();
+    }
+    desk_.session.sheet.reset();
+    close();
+    desk_.sent.push_back({offer.command->name, offer.words});
+}
+
+void Palette::press(const KeyPress& press) {
+    if (!open_) open();
+    desk_.want_frames(2);
+    const bool enter = press.key == GLFW_KEY_ENTER || press.key == GLFW_KEY_KP_ENTER;
+    if (press.key == GLFW_KEY_ESCAPE || (press.control && press.key == GLFW_KEY_K)) {
+        desk_.session.sheet.reset();
+        close();
+    } else if (enter) {
+        carry_out_chosen();
+    } else if (press.key == GLFW_KEY_UP || press.key == GLFW_KEY_DOWN) {
+        choose(chosen_ + (press.key == GLFW_KEY_UP ? -1 : 1));
+    } else if (press.key == GLFW_KEY_PAGE_UP || press.key == GLFW_KEY_PAGE_DOWN) {
+        choose(chosen_ + (press.key == GLFW_KEY_PAGE_UP ? -kRows : kRows));
+    } else {
+        Input one;
+        one.keys.push_back(press);
+        History none;
+        const auto clipboard = [this] {
+            const char* text = glfwGetClipboardString(desk_.window);
+            return std::string(text ? text : "");
+        };
+        const std::string before = field_.text();
+        field_.handle(one, none, clipboard, [this](const std::string& text) {
+            glfwSetClipboardString(desk_.window, text.c_str());
+        });
+        if (field_.text() != before) find();
+    }
+}
+
+/// Name, what it does, and its key; or why it cannot be done now.
+void Palette::draw_row(Scene& s, Rect r, int at) {
+    Ui& ui = s.ui;
+    const Offer& offer = offers_[static_cast<size_t>(at)];
+    const Hit h = ui.hit("palette/row/" + std::to_string(at), r);
+    const bool chosen = at == chosen_;
+    if (chosen || h.hovered) ui.fill(r, chosen ? ui.colors->bg4 : ui.colors->bg3, size::corner);
+    if (chosen) ui.fill({r.x, r.y + ui.px(6), ui.px(3), r.h - ui.px(12)}, ui.colors->accent, size::corner);
+    const float x = r.x + ui.px(14), y = r.middle_y(), wide = std::min(ui.px(kLabel), r.w * 0.5f);
+    std::string label = offer.label;
+    if (offer.asks) label += "…";
+    ui.text.draw(x, y, kBody, offer.why_not ? ui.colors->t3 : ui.colors->t1,
+                 ui.text.fitted(kBody, label, wide - ui.px(16)));
+    float right = r.right() - ui.px(10);
+    const std::string key = offer.words.empty() ? first_key(*offer.command) : "";
+    if (!key.empty() && !offer.why_not) right = draw_key(ui, right, y, key) - ui.px(12);
+    const std::string what = offer.why_not ? offer.why_not
+                             : offer.asks  ? offer.command->words
+                                           : offer.command->help;
+    ui.text.draw(x + wide, y, kCaption, offer.why_not ? ui.colors->t3 : ui.colors->t2,
+                 ui.text.fitted(kCaption, what, right - x - wide));
+    if (!h.clicked) return;
+    choose(at);
+    carry_out_chosen();
+}
+
+void Palette::draw_rows(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const int count = static_cast<int>(offers_.size());
+    if (const float turn = ui.take_wheel(area); turn != 0)
+        first_ = std::clamp(first_ - static_cast<int>(turn * 2), 0, std::max(0, count - kRows));
+    if (count == 0)
+        ui.text.draw(area.x + ui.px(14), area.y + ui.px(kRow / 2), kBody, ui.colors->t3,
+                     "No command is called that.");
+    const int end = std::min(count, first_ + kRows);
+    for (int i = first_; i < end && open_; ++i)
+        draw_row(s, {area.x, area.y + ui.px(kRow) * static_cast<float>(i - first_), area.w, ui.px(kRow)}, i);
+}
+
+void Palette::draw(Scene& s, Rect window) {
+    const bool shown = s.session.shows(Sheet::palette);
+    if (shown != open_) shown ? open() : close();
+    if (!shown) return;
+    Ui& ui = s.ui;
+    const float w = std::min(ui.px(kWidth), window.w - ui.px(32)),
+                h = ui.px(kPad + kField + 8 + kRow * kRows + kFoot);
+    const Rect r{std::floor(window.middle_x() - w / 2), window.y + ui.px(std::min(96.0f, window.h / 12)), w,
+                 h};
+    SheetFrame sheet(s, "palette", r);
+    const float pad = ui.px(kPad);
+    const Rect field{r.x + pad, r.y + pad, r.w - 2 * pad, ui.px(kField)};
+    draw_text_field(s, field_, "palette/field", field, "Find a command");
+    draw_rows(s, {field.x, field.bottom() + ui.px(8), field.w, ui.px(kRow * kRows)});
+    const float foot = r.bottom() - ui.px(kFoot / 2);
+    ui.hairline(r.x, r.bottom() - ui.px(kFoot), r.right(), r.bottom() - ui.px(kFoot));
+    ui.text.draw(r.x + pad + ui.px(14), foot, kCaption, ui.colors->t3,
+                 "↑ ↓ choose    Enter does it    Esc closes");
+    const std::string count =
+        std::to_string(offers_.size()) + (offers_.size() == 1 ? " command" : " commands");
+    ui.text.draw_right(r.right() - pad - ui.px(10), foot, kCaption, ui.colors->t3, count);
+}
+
+}  // namespace headlight

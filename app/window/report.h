@@ -1,0 +1,11 @@
+// What the window shows, as JSON for tests.
+#pragma once
+
+#include "io/json.h"
+#include "window/desk.h"
+
+namespace headlight {
+
+Json window_report(Desk& desk);
+
+}  // namespace headlight

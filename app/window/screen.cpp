@@ -1,0 +1,186 @@
+#include "window/screen.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
+
+#include <cmath>
+
+#include "base/utf8.h"
+#include "session/keys.h"
+
+namespace headlight {
+
+namespace {
+
+std::string& glfw_message() {
+    static std::string message;
+    return message;
+}
+
+/// Asked of the layout at each press: a person may change it while the window is open.
+int meant_key_of(int key, int scancode) {
+    const char* name = glfwGetKeyName(key, scancode);
+    std::string all;
+    for (int k = GLFW_KEY_APOSTROPHE; k <= GLFW_KEY_WORLD_2; ++k)
+        if (const char* other = glfwGetKeyScancode(k) > 0 ? glfwGetKeyName(k, 0) : nullptr;
+            other && !other[1])
+            all += other[0];
+    return meant_key(key, name ? name : "", all);
+}
+
+Desk& desk_of(GLFWwindow* window) { return *static_cast<Desk*>(glfwGetWindowUserPointer(window)); }
+
+/// Something happened to the window: it is drawn anew.
+Desk& touched(GLFWwindow* window) {
+    Desk& desk = desk_of(window);
+    desk.frames_wanted = 3;
+    return desk;
+}
+
+}  // namespace
+
+Status Screen::start() {
+    glfwSetErrorCallback([](int, const char* message) { glfw_message() = message; });
+    if (glfwInit()) return success();
+    return Error{"There is no display to open a window on (" + glfw_message() +
+                 "); 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot "
+                 "FILE.png' draws the window."};
+}
+
+Status Screen::open() {
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    if (!desk_.options.screenshot.empty()) glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    const Preferences& p = desk_.session.preferences;
+    desk_.window = window_ = glfwCreateWindow(p.window_width, p.window_height, "Headlight", nullptr, nullptr);
+    if (!desk_.window)
+        return Error{"A window with OpenGL 3.3 cannot be opened (" + glfw_message() +
+                     "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight "
+                     "render', which needs neither."};
+    glfwSetWindowSizeLimits(desk_.window, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwMakeContextCurrent(desk_.window);
+    glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only
+                          // delay the next key
+    return success();
+}
+
+Status Screen::prepare() {
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+    install_callbacks();
+    ImGui_ImplGlfw_InitForOpenGL(desk_.window, true);
+    install_key_callback();
+    key_gate_.install(desk_.window);
+    ImGui_ImplOpenGL3_Init("#version 330");
+    TRY(auto heat, HeatmapRenderer::create(desk_.options.shader_dir));
+    desk_.heat = std::make_unique<HeatmapRenderer>(std::move(heat));
+    desk_.ui = std::make_unique<Ui>(desk_.text, desk_.heat.get());
+    const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
+    const bool software =
+        renderer && (std::string_view(renderer).find("llvmpipe") != std::string_view::npos ||
+                     std::string_view(renderer).find("softpipe") != std::string_view::npos);
+    if (software) desk_.ui->most_lines = 100;
+    return success();
+}
+
+Screen::~Screen() {
+    if (ImGui::GetCurrentContext()) {
+        if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
+        if (ImGui::GetIO().BackendPlatformUserData) ImGui_ImplGlfw_Shutdown();
+        ImGui::DestroyContext();
+    }
+    if (window_) glfwDestroyWindow(window_);
+    glfwTerminate();
+}
+
+void Screen::wait(std::optional<double> seconds) {
+    if (!seconds)
+        glfwWaitEvents();
+    else if (*seconds > 0)
+        glfwWaitEventsTimeout(*seconds);
+    else
+        glfwPollEvents();
+    key_gate_.let_pass();
+}
+
+/// Ours come first; Dear ImGui's, installed after them, call them.
+void Screen::install_callbacks() {
+    GLFWwindow* window = desk_.window;
+    glfwSetWindowUserPointer(window, &desk_);
+    glfwSetCharCallback(window, [](GLFWwindow* w, unsigned c) {
+        Desk& desk = desk_of(w);
+        std::string text;
+        append_utf8(text, c);
+        desk.input.add_text(text);
+        desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
+    });
+    glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
+        for (int i = 0; i < count; ++i) touched(w).input.dropped.emplace_back(paths[i]);
+    });
+    glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
+    glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { touched(w); });
+    glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { touched(w); });
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { touched(w); });
+    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { touched(w); });
+    glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { touched(w); });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { touched(w); });
+}
+
+/// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes
+/// them: its callback is called by ours, with the key that the person's layout means.
+void Screen::install_key_callback() {
+    glfwSetKeyCallback(desk_.window, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
+        Desk& desk = desk_of(w);
+        const int key = meant_key_of(place, scancode);
+        ImGui_ImplGlfw_KeyCallback(w, IMGUI_VERSION_NUM < 18700 ? key : place, scancode, action,
+                                   mods);  // later ones translate themselves
+        if (action == GLFW_RELEASE) return;
+        desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);
+        if (desk.key_at == 0) desk.key_at = glfwGetTime();
+        desk.input.keys.push_back(
+            {key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+    });
+}
+
+float Screen::wanted_scale() const {
+    float display = static_cast<float>(desk_.options.scale), y = 1;
+    if (display <= 0) glfwGetWindowContentScale(desk_.window, &display, &y);
+    return display * desk_.session.preferences.text_size;
+}
+
+void Screen::load_fonts() {
+    loaded_scale_ = wanted_scale();
+    desk_.text.load(loaded_scale_);
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+
+void Screen::begin_frame() {
+    if (wanted_scale() != loaded_scale_) load_fonts();
+    style_imgui();
+}
+
+void Screen::style_imgui() const {
+    const Theme& t = theme(desk_.session.preferences.dark);
+    ImGuiStyle& s = ImGui::GetStyle();
+    s = ImGuiStyle();
+    s.WindowPadding = {4 * loaded_scale_, 4 * loaded_scale_};
+    s.FrameRounding = 4 * loaded_scale_;
+    s.PopupRounding = 6 * loaded_scale_;
+    s.FrameBorderSize = s.PopupBorderSize = std::max(1.0f, std::floor(loaded_scale_));
+    s.WindowBorderSize = 0;
+    s.ItemSpacing = {0, 0};
+    s.WindowMinSize = {1, 1};
+    const std::pair<ImGuiCol, ImU32> colors[] = {
+        {ImGuiCol_Text, t.t1},      {ImGuiCol_TextDisabled, t.t3},    {ImGuiCol_PopupBg, t.bg2},
+        {ImGuiCol_Border, t.l2},    {ImGuiCol_FrameBg, t.bg1},        {ImGuiCol_TextSelectedBg, t.bg4},
+        {ImGuiCol_WindowBg, t.bg1}, {ImGuiCol_NavHighlight, t.accent}};
+    for (const auto& [slot, color] : colors) s.Colors[slot] = as_vec4(color);
+}
+
+}  // namespace headlight
