@@ -59,6 +59,12 @@ void choose_model(Session& session, const std::string& path) {
     session.selection.locked.reset();
 }
 
+void note_recent(std::vector<std::string>& recent, const std::string& text) {
+    recent.erase(std::remove(recent.begin(), recent.end(), text), recent.end());
+    recent.insert(recent.begin(), text);
+    if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
+}
+
 void visit_preferences(Session& session, FieldVisitor& v) {
     Preferences& p = session.preferences;
     v.list("recent_models", p.recent_models, kMaxRecent);
