@@ -181,9 +181,7 @@ std::function<Status()> declare_render(CLI::App& app) {
                    "for each: NAME-1.png, NAME-2.png …")
         ->required();
     app.add_option("--view", o->view, "what to draw (difference: as compare)")
-        ->transform([](const std::string& name) {
-            return name == "difference" ? std::string("compare") : key_of_view(name);
-        })
+        ->transform([](const std::string& name) { return find_figure(name) ? name : key_of_view(name); })
         ->check(one_of(names))
         ->capture_default_str();
     app.add_option(

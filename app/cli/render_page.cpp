@@ -4,8 +4,7 @@
 #include "analysis/generate.h"
 #include "base/quoted.h"
 #include "cli/render.h"
-#include "views/align.h"
-#include "views/compare.h"
+#include "io/json.h"
 #include "views/page.h"
 #include "views/views.h"
 
@@ -16,9 +15,9 @@ namespace {
 constexpr const char* kShown[] = {"pattern", "delta", "next"};
 
 /// "16,10": the query and key that a view of one cell shows.
-Result<std::optional<std::pair<int, int> > > parse_cell(const std::string& text, const Trace& trace,
-                                                        int block) {
-    if (text.empty()) return std::optional<std::pair<int, int> >();
+Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace,
+                                                      int block) {
+    if (text.empty()) return std::optional<std::pair<int, int>>();
     int query = 0, key = 0;
     const bool read = std::sscanf(text.c_str(), "%d,%d", &query, &key) == 2;
     if (!read || query < 0 || key < 0 || query >= trace.query_count(block) || key >= trace.key_count(block))
@@ -33,8 +32,6 @@ Result<std::optional<std::pair<int, int> > > parse_cell(const std::string& text,
 Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
                            ThreadPool& pool) {
     ShownRuns runs{trace, nullptr, nullptr};
-    s.of<CompareState>().show = static_cast<ComparedShow>(
-        std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown));
     if (trace->request.intervention != Intervention{}) {
         TRY(runs.own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
         s.document.comparison.what = Compared::changes;
@@ -55,10 +52,10 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
     return runs;
 }
 
-/// For --view alignment without a target: the pass that has read the model's own translation.
-Result<std::shared_ptr<const Trace> > with_target(const RenderOptions& o, std::shared_ptr<const Trace> trace,
-                                                  ThreadPool& pool) {
-    const bool writes = o.view == "alignment" && trace->has_weights() && trace->config().can.write_target &&
+/// For a view of a target without one: the pass that has read the model's own translation.
+Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const View& view,
+                                                 std::shared_ptr<const Trace> trace, ThreadPool& pool) {
+    const bool writes = view.of_target && trace->has_weights() && trace->config().can.write_target &&
                         trace->model->has_logits() && o.input.typed.target.empty() &&
                         o.input.typed.target_ids.empty();
     if (!writes) return trace;
@@ -68,34 +65,46 @@ Result<std::shared_ptr<const Trace> > with_target(const RenderOptions& o, std::s
     return run_trace(trace->model, std::move(request), pool, nullptr, writing.trace.get());
 }
 
+/// What was chosen of a view's own, by the keys that workspaces know it by.
+void choose_for_view(const RenderOptions& o, Session& s) {
+    const auto show = std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown);
+    const Json chosen{{"compare_show", show},
+                      {"align_words", o.figure.join_words},
+                      {"align_of", o.layer_mean ? 1 : 0},
+                      {"align_marks", o.hard ? 2 : 1},
+                      {"align_lines", o.as_lines}};
+    FieldReader reader(chosen, "the options");
+    for (const StateVisit visit : s.visits) visit(s.views, reader);
+}
+
+void choose_style(const FigureOptions& figure, Session& s) {
+    s.selection.block = figure.block;
+    s.selection.head = figure.head;
+    s.preferences.colormap = figure.colormap;
+    s.preferences.scale = figure.scale;
+    s.preferences.queries = figure.queries;
+    s.preferences.marks = figure.marks;
+    s.preferences.drop_sink = figure.drop_sink;
+}
+
 /// A view as the window draws it, on a page.
 Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given,
                            ThreadPool& pool) {
-    TRY(const auto trace, with_target(o, given, pool));
-    const auto row =
-        std::find_if(views().begin(), views().end(), [&](const View& v) { return o.view == v.key; });
-    if (!row->offered(*trace->model))
+    const View* view = find_view(o.view);
+    TRY(const auto trace, with_target(o, *view, given, pool));
+    if (!view->offered(*trace->model))
         return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
-    if (const char* missing = row->missing(*trace->model))
+    if (const char* missing = view->missing(*trace->model))
         return Error{"The view " + o.view + " has nothing to show: " + missing};
     ViewPage page;
-    page.view = static_cast<size_t>(row - views().begin());
+    page.view = static_cast<size_t>(view - views().data());
     page.style = o.figure;
-    size_page(page, row->fills_window ? 1280 : 944, 720);
+    size_page(page, view->fills_window ? 1280 : 944, 720);
     Session& s = page.session;
-    s.selection.block = o.figure.block;
-    s.selection.head = o.figure.head;
-    s.preferences.colormap = o.figure.colormap;
-    s.preferences.scale = o.figure.scale;
-    s.preferences.queries = o.figure.queries;
-    s.preferences.marks = o.figure.marks;
-    s.preferences.drop_sink = o.figure.drop_sink;
-    if (o.view == "alignment")
-        s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
-    s.of<AlignState>().words = o.figure.join_words;
-    s.of<AlignState>().of = o.layer_mean ? AlignOf::mean : AlignOf::head;
-    s.of<AlignState>().marks = o.hard ? AlignMarks::hard : AlignMarks::both;
-    s.of<AlignState>().lines = o.as_lines;
+    s.visits = view_visits();
+    choose_style(o.figure, s);
+    choose_for_view(o, s);
+    if (view->of_target) s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
     TRY(RunAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));

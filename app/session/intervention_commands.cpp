@@ -57,7 +57,9 @@ Status ablate(CommandContext& c, const std::string& words) {
     const Selection& s = c.session.selection;
     Change change;
     std::tie(change.block, change.head) = std::pair{s.block, s.head};
-    if (!words.empty()) TRY(change, parse_ablation(c.model()->config, words));
+    if (!words.empty()) {
+        TRY(change, parse_ablation(c.model()->config, words));
+    }
     toggle_change(c.session.document, change);
     return success();
 }

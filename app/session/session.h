@@ -76,9 +76,9 @@ struct Document {
 
 /// What the mouse is over; every view lights it in the next frame.
 struct Hovered {
-    std::optional<std::pair<int, int> > cell, head;  // query, key; block, head
-    std::optional<int> block, key;                   // in a map of layers; in lines
-    std::optional<int> token;                        // a predicted one
+    std::optional<std::pair<int, int>> cell, head;  // query, key; block, head
+    std::optional<int> block, key;                  // in a map of layers; in lines
+    std::optional<int> token;                       // a predicted one
     bool operator==(const Hovered&) const = default;
 };
 
@@ -89,12 +89,12 @@ struct Selection {
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
-    std::optional<std::pair<int, int> > locked;  // query, key
+    std::optional<std::pair<int, int>> locked;  // query, key
     Hovered hovered;
     bool hover_fresh = false;  // something in this frame said what is hovered
 
     /// focused = hovered, else locked
-    std::optional<std::pair<int, int> > focused() const { return hovered.cell ? hovered.cell : locked; }
+    std::optional<std::pair<int, int>> focused() const { return hovered.cell ? hovered.cell : locked; }
 };
 
 /// How a person likes it shown.
@@ -135,6 +135,9 @@ struct Session {
         return views.of<T>();
     }
 };
+
+/// Puts a text first in a list of the latest ones, where it stands once.
+void note_recent(std::vector<std::string>& recent, const std::string& text);
 
 /// Visits what belongs to the person, whatever is looked at.
 void visit_preferences(Session& session, FieldVisitor& visitor);

@@ -6,7 +6,7 @@
 
 #include "analysis/words.h"
 #include "base/utf8.h"
-#include "views/lines.h"
+#include "views/layer_heads.h"
 
 namespace headlight {
 
@@ -14,19 +14,8 @@ namespace {
 
 constexpr float kLabels = 168, kRight = 176, kWidest = 76, kHighest = 64;
 
-/// Where the cells stand; rows that are still to come follow those that are drawn.
-struct Layout {
-    Rect map;
-    float w = 0, h = 0;
-    int rows = 0, columns = 0, coming = 0;
-    bool turned = false;
-    float x(int column) const { return map.x + w * static_cast<float>(column); }
-    float y(int row) const { return map.y + h * static_cast<float>(row); }
-    Rect cell(int row, int column) const { return {x(column), y(row), w, h}; }
-};
-
-Layout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
-    Layout l;
+AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
+    AlignLayout l;
     l.rows = static_cast<int>(a.rows.size());
     l.columns = static_cast<int>(a.columns.size());
     l.coming = coming;
@@ -85,7 +74,7 @@ float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) 
     return a.weights(row, column);
 }
 
-void draw_cells(Scene& s, const Layout& l, const WordAlignment& a) {
+void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const bool roomy = std::min(l.w, l.h) >= ui.px(8);
@@ -115,7 +104,7 @@ void draw_cells(Scene& s, const Layout& l, const WordAlignment& a) {
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.
-void mark_strongest(Scene& s, const Layout& l, const WordAlignment& a) {
+void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
     if (s.of<AlignState>().marks != AlignMarks::both || std::min(l.w, l.h) < ui.px(8)) return;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
@@ -131,107 +120,7 @@ void mark_strongest(Scene& s, const Layout& l, const WordAlignment& a) {
     }
 }
 
-void draw_row_label(Scene& s, const Layout& l, float y, int index, const std::string& label, bool on,
-                    bool coming) {
-    Ui& ui = s.ui;
-    if (on) {
-        const float high = std::max(std::min(l.h, ui.px(64)), ui.px(20));
-        ui.fill({l.map.x - ui.px(148), y - high / 2, ui.px(144), high}, ui.colors->bg1);
-        ui.fill({l.map.x - ui.px(148), y - high / 2, ui.px(144), high}, ui.colors->accent_fill);
-    }
-    const ImU32 ink = on ? ui.colors->accent_text : coming ? ui.colors->t3 : ui.colors->t1;
-    ui.text.draw(l.map.x - ui.px(138), y, kCaptionMono, on ? ink : ui.colors->t3, std::to_string(index));
-    ui.text.draw_right(l.map.x - ui.px(12), y, kCaptionMono, ink,
-                       ui.text.fitted(kCaptionMono, label, ui.px(98)));
-}
-
-void draw_row_labels(Scene& s, const Layout& l, const WordAlignment& a,
-                     const std::vector<std::string>& coming, int highlighted) {
-    Ui& ui = s.ui;
-    const int step = label_step(l.h, ui.px(16));
-    for (int r = 0; r < l.rows + l.coming; ++r) {
-        if (r != highlighted &&
-            (r % step || (highlighted >= 0 &&
-                          std::abs(static_cast<float>(r - highlighted)) * l.h < ui.px(18) && step > 1)))
-            continue;
-        const std::string& label =
-            r < l.rows ? a.rows[static_cast<size_t>(r)] : coming[static_cast<size_t>(r - l.rows)];
-        draw_row_label(s, l, l.y(r) + l.h / 2, r, label, r == highlighted, r >= l.rows);
-    }
-}
-
-void draw_column_labels(Scene& s, const Layout& l, const WordAlignment& a, int highlighted) {
-    Ui& ui = s.ui;
-    const int step = label_step(l.w, ui.px(l.turned ? 24 : 16));
-    for (int c = 0; c < l.columns; ++c) {
-        if (c % step && c != highlighted) continue;
-        const float x = l.x(c) + l.w / 2;
-        const std::string label = shorten_middle(a.columns[static_cast<size_t>(c)], 14);
-        if (l.turned) {
-            ui.text.draw(x + ui.px(2), l.map.y - ui.px(11), kCaptionMono,
-                         c == highlighted ? ui.colors->accent_text : ui.colors->t1, label, -0.7854f);
-            continue;
-        }
-        if (c == highlighted)
-            ui.fill({l.x(c), l.map.y - ui.px(44), l.w - ui.line(), ui.px(40)}, ui.colors->bg3);
-        ui.text.draw_centred(x, l.map.y - ui.px(33), kCaptionMono, ui.colors->t3, std::to_string(c));
-        ui.text.draw_centred(x, l.map.y - ui.px(14), kCaptionMono, ui.colors->t1, label);
-    }
-    if (l.turned) return;
-    ui.text.draw(l.map.x - ui.px(138), l.map.y - ui.px(33), kCaption, ui.colors->t3, "source →");
-    ui.text.draw(l.map.x - ui.px(138), l.map.y - ui.px(14), kCaption, ui.colors->t3, "target ↓");
-}
-
-void draw_coming(Scene& s, const Layout& l) {
-    if (!l.coming) return;
-    const Rect r{l.map.x, l.map.bottom(), l.map.w, l.h * static_cast<float>(l.coming)};
-    s.ui.frame(r, s.ui.colors->l1);
-    if (r.h >= s.ui.px(16))
-        s.ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaption, s.ui.colors->t3, "not yet written");
-}
-
-/// How undecided each row is: 0 where one column has all the weight.
-void draw_entropy(Scene& s, const Layout& l, const WordAlignment& a, int highlighted) {
-    Ui& ui = s.ui;
-    const float x = l.map.right() + ui.px(16), wide = ui.px(28),
-                max = std::log2(std::max(2.0f, static_cast<float>(l.columns)));
-    const int step = label_step(l.h, ui.px(16));
-    ui.text.draw(x + ui.px(l.turned ? 22 : 0), l.map.y - ui.px(14), kCaption, ui.colors->t3, "H, bits");
-    for (int r = 0; r < l.rows; ++r) {
-        const float y = l.y(r) + l.h / 2, value = a.entropy[static_cast<size_t>(r)],
-                    high = std::clamp(l.h - 1, 1.0f, ui.px(8));
-        ui.bar({x, y - high / 2, wide, high}, value / max,
-               r == highlighted ? ui.colors->accent : ui.colors->t3);
-        if (r % step == 0 || r == highlighted)
-            ui.text.draw(x + wide + ui.px(6), y, kCaptionMono,
-                         r == highlighted ? ui.colors->accent_text : ui.colors->t2, decimals(value, 1));
-    }
-}
-
-void draw_bar(Scene& s, const Layout& l, const WordAlignment& a) {
-    Ui& ui = s.ui;
-    if (s.of<AlignState>().marks == AlignMarks::hard) return;
-    const float largest = a.weights.maxCoeff();
-    const Rect bar{l.map.right() + ui.px(104), l.map.y, ui.px(14),
-                   std::max(l.h * static_cast<float>(l.rows + l.coming), ui.px(120))};
-    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3,
-                 s.session.preferences.scale == Scale::row   ? "of row’s largest"
-                 : s.session.preferences.scale == Scale::log ? "weight, log"
-                                                             : "weight");
-    for (int i = 0; i <= 4; ++i) {
-        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.session.preferences.scale == Scale::row ? share
-                             : s.session.preferences.scale == Scale::log
-                                 ? kLogFloor * std::pow(largest / kLogFloor, share)
-                                 : largest * share;
-        ui.text.draw(bar.right() + ui.px(8), y, kCaptionMono, ui.colors->t2,
-                     decimals(value, value > 0 && value < 0.01 ? 4 : 2));
-    }
-}
-
-void draw_focus(Scene& s, const Layout& l, std::pair<int, int> cell) {
+void draw_focus(Scene& s, const AlignLayout& l, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float t = ui.line(), y = l.y(cell.first);
     const ImU32 ink = s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent;
@@ -241,7 +130,7 @@ void draw_focus(Scene& s, const Layout& l, std::pair<int, int> cell) {
     if (std::min(l.w, l.h) >= ui.px(5)) ui.frame({at.x - t, at.y - t, at.w + t, at.h + t}, ink, 3);
 }
 
-void answer_map(Scene& s, const Layout& l, const WordAlignment& a) {
+void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     const Hit h = s.ui.hit("align/map", {l.map.x - s.ui.px(148), l.map.y, l.map.w + s.ui.px(148), l.map.h});
     if (!h.hovered) return;
     const int row = std::clamp(static_cast<int>((h.mouse.y - l.map.y) / l.h), 0, l.rows - 1);
@@ -252,7 +141,7 @@ void answer_map(Scene& s, const Layout& l, const WordAlignment& a) {
     if (h.clicked) lock_words(s, a, row, column);
 }
 
-std::string caption(const Scene& s, const Layout& l, const WordAlignment& a) {
+std::string caption(const Scene& s, const AlignLayout& l, const WordAlignment& a) {
     const int crossings = count_crossings(a.strongest);
     const std::string order =
         crossings ? std::to_string(crossings) +
@@ -311,7 +200,7 @@ std::vector<Question> ask_alignment(const Scene& s) {
     if (s.of<AlignState>().of == AlignOf::head)
         w.heads = {std::min(s.session.selection.head, s.model()->config.heads(w.block) - 1)};
     for (int h = 0; s.of<AlignState>().of == AlignOf::chosen && h < s.model()->config.heads(w.block); ++h)
-        if (!s.of<LinesState>().hidden_heads.count(h)) w.heads.push_back(h);
+        if (!s.of<LayerHeads>().hidden.count(h)) w.heads.push_back(h);
     w.by_words = s.of<AlignState>().words;
     w.as_read = s.of<AlignState>().by_reading;
     const auto& written = s.sentence()->written;
@@ -319,7 +208,7 @@ std::vector<Question> ask_alignment(const Scene& s) {
     if (written && step < written->writing.tokens.size()) w.last = written->writing.tokens[step].id;
     std::vector<Question> out{w};
     if (s.of<AlignState>().of == AlignOf::chosen)
-        out.emplace_back(LinksWanted{w.block, s.of<LinesState>().share});
+        out.emplace_back(LinksWanted{w.block, s.of<LayerHeads>().share});
     return out;
 }
 
@@ -334,7 +223,7 @@ void draw_alignment(Scene& s, Rect area) {
     const WordAlignment& a = found->answer;
     if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
     const auto coming = words_to_come(s, *found);
-    const Layout l = arrange(ui, area, a, static_cast<int>(coming.size()));
+    const AlignLayout l = arrange(ui, area, a, static_cast<int>(coming.size()));
     answer_map(s, l, a);
     const auto cell = focused_words(s, a);
     draw_cells(s, l, a);

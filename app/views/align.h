@@ -45,4 +45,24 @@ void lock_words(Scene& scene, const WordAlignment& alignment, int row, int colum
 
 void draw_alignment_lines(Scene& scene, Rect area, const Found<WordAlignmentWanted>& found);
 
+/// Where the cells stand; rows that are still to come follow those that are drawn.
+struct AlignLayout {
+    Rect map;
+    float w = 0, h = 0;
+    int rows = 0, columns = 0, coming = 0;
+    bool turned = false;
+    float x(int column) const { return map.x + w * static_cast<float>(column); }
+    float y(int row) const { return map.y + h * static_cast<float>(row); }
+    Rect cell(int row, int column) const { return {x(column), y(row), w, h}; }
+};
+
+/// `coming`: labels of rows that are not written yet; `highlighted`: a row or column, or −1.
+void draw_row_labels(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment,
+                     const std::vector<std::string>& coming, int highlighted);
+void draw_column_labels(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment,
+                        int highlighted);
+void draw_coming(Scene& scene, const AlignLayout& layout);
+void draw_entropy(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment, int highlighted);
+void draw_bar(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment);
+
 }  // namespace headlight

@@ -6,7 +6,8 @@
 
 #include "views/align.h"
 #include "views/head_list.h"
-#include "views/lines.h"
+#include "views/layer_heads.h"
+#include "views/numbers.h"
 #include "views/save_menu.h"
 
 namespace headlight {
@@ -116,7 +117,7 @@ void draw_pairs(Scene& s, Rect column, float y, const WordAlignment& a, std::pai
 
 /// Which heads count, where they are chosen; else the ranked heads.
 void draw_alignment_list(Scene& s, Rect area) {
-    s.of<AlignState>().of == AlignOf::chosen ? draw_lines_list(s, area) : draw_head_ranking(s, area);
+    s.of<AlignState>().of == AlignOf::chosen ? draw_layer_heads(s, area) : draw_head_ranking(s, area);
 }
 
 void draw_alignment_inspector(Scene& s, Rect area) {
@@ -162,6 +163,22 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     draw_pairs(s, column, draw_rule(ui, area, y), a, cell, save.y - ui.px(8));
     ui.unclip();
     if (ui.button("save", save, "Save figure…")) s.send("save figure");
+}
+
+std::vector<NumberTable> alignment_numbers(const Scene& s) {
+    const auto* found = s.found<WordAlignmentWanted>();
+    if (!found) return {};
+    const WordAlignment& a = found->answer;
+    Matrix rest(static_cast<Index>(a.rows.size()), 2);
+    for (size_t r = 0; r < a.rows.size(); ++r)
+        rest.row(static_cast<Index>(r)) << static_cast<float>(a.strongest[r]), a.entropy[r];
+    return {{"alignment", "target", "source", a.rows, a.columns, shown_only(a.weights)},
+            {"strongest source and entropy in bits",
+             "target",
+             "",
+             a.rows,
+             {"strongest source", "entropy"},
+             std::move(rest)}};
 }
 
 }  // namespace headlight

@@ -17,12 +17,6 @@ constexpr int kBins = 40;
 
 const char* kLayouts[] = {"by layer", "sorted", "table", "map", "values"};
 
-std::vector<float> column_of(const Scene& s, size_t statistic) {
-    std::vector<float> out;
-    for (const HeadSummary& h : s.sentence()->heads) out.push_back(h.statistics[statistic]);
-    return out;
-}
-
 /// Labels in use for this model, once each.
 std::vector<std::string> labels_in_use(const Scene& s) {
     std::set<std::string> all;
@@ -137,74 +131,6 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
 }
 
 }  // namespace
-
-std::vector<HeadColumn> head_columns(const Scene& s) {
-    std::vector<HeadColumn> out;
-    for (size_t i = 0; i < kStatistics; ++i) {
-        const HeadStatistic& st = head_statistics()[i];
-        out.push_back({st.label, st.definition, st.unit, st.ascending, column_of(s, i)});
-    }
-    const auto* random = s.found<RandomStatisticsWanted>();
-    for (const char* key : {"previous", "duplicate", "induction"}) {
-        const HeadStatistic& st = *find_statistic(key);
-        HeadColumn c{
-            std::string(st.key) + ", random",
-            std::string(st.definition) + " Measured on random tokens that repeat, so that no meaning helps.",
-            "",
-            false,
-            {}};
-        if (random)
-            for (const auto& head : random->answer.heads)
-                c.values.push_back(head[static_cast<size_t>(&st - head_statistics().data())]);
-        out.push_back(std::move(c));
-    }
-    if (!s.model()->has_logits()) return out;
-    const Sweep* sweep = s.sweep() && s.sweep()->ended() ? s.sweep() : nullptr;
-    const std::string of = sweep && sweep->token() >= 0
-                               ? "“" + prediction_label(*s.model(), sweep->token()) + "”"
-                               : "the next token";
-    out.push_back({sweep ? "effect on " + of : "effect on next",
-                   "How much ablating the head (its z is 0) changes the probability of " + of +
-                       ". Every head in turn, in the background.",
-                   "", true, sweep ? sweep->change() : std::vector<float>(), true});
-    return out;
-}
-
-std::string head_label(const Scene& s, int block, int head) {
-    const auto of_model = s.session.document.head_labels.find(s.model()->name);
-    if (of_model == s.session.document.head_labels.end()) return "";
-    const auto it = of_model->second.find(head_path(s.model()->config, block, head));
-    return it == of_model->second.end() ? "" : it->second;
-}
-
-HeadChoice choose_heads(const Scene& s) {
-    HeadChoice c;
-    c.columns = head_columns(s);
-    c.sorted_by = static_cast<size_t>(
-        std::clamp<int>(s.of<AllHeadsState>().sort, 0, static_cast<int>(c.columns.size()) - 1));
-    const size_t heads = s.sentence()->heads.size();
-    c.values = c.column().values;
-    c.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
-    c.order = order_by(c.values, c.column().ascending != s.of<AllHeadsState>().turned);
-    c.low = std::numeric_limits<float>::max();
-    c.high = std::numeric_limits<float>::lowest();
-    for (const float v : c.values)
-        if (!std::isnan(v)) c.low = std::min(c.low, v), c.high = std::max(c.high, v);
-    if (c.low > c.high) c.low = c.high = 0;
-    const float share = c.column().ascending ? s.of<AllHeadsState>().kept : 1 - s.of<AllHeadsState>().kept;
-    c.threshold = c.low + share * (c.high - c.low);
-    const bool all = s.of<AllHeadsState>().kept >= 0.999f;
-    for (size_t i = 0; i < heads; ++i) {
-        const float v = c.values[i];
-        bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
-        const AttentionHead head = s.model()->config.head_at(i);
-        if (!s.of<AllHeadsState>().label.empty())
-            kept = kept && head_label(s, head.block, head.head) == s.of<AllHeadsState>().label;
-        c.kept.push_back(kept);
-        c.count += kept;
-    }
-    return c;
-}
 
 void open_head(Scene& s, int block, int head) {
     s.select(block, head);

@@ -1,6 +1,7 @@
 // The parts of the diagram of a model.
 #pragma once
 
+#include "model/parameters.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -34,6 +35,13 @@ std::vector<Block> blocks_of(const ModelConfig& config, int stack);
 
 /// The number of a kind of attention, in the diagram and over its map.
 void draw_kind_number(Ui& ui, ImVec2 at, int number);
+
+/// Whether a row of the parameter table belongs to a block.
+bool stands_for(const Block& block, const ParameterRow& row);
+
+/// `pointed`: the block whose rows are lit, or null.
+void draw_parameters(Scene& scene, Rect area, const ModelConfig& config,
+                     const std::vector<ParameterRow>& table, const Block* pointed);
 
 /// The kinds of attention of the chosen layer, side by side.
 void draw_layer_maps(Scene& scene, Rect area);

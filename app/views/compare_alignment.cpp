@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "views/compare.h"
-#include "views/lines.h"
 
 namespace headlight {
 
@@ -53,9 +52,10 @@ float draw_ties(Scene& s, Rect area) {
     const Rect inside{left, area.y, right - left, below + high - area.y};
     const auto a = place_tokens(ui, labels_a, left), b = place_tokens(ui, labels_b, left);
     const float wide = std::max(a.back().x + a.back().w, b.back().x + b.back().w) - left;
-    s.of<LinesState>().scroll = std::clamp(s.of<LinesState>().scroll - ui.take_wheel(inside) * ui.px(80),
-                                           0.0f, std::max(0.0f, wide - inside.w));
-    const float shift = s.of<LinesState>().scroll;
+    s.of<CompareState>().ties_scroll =
+        std::clamp(s.of<CompareState>().ties_scroll - ui.take_wheel(inside) * ui.px(80), 0.0f,
+                   std::max(0.0f, wide - inside.w));
+    const float shift = s.of<CompareState>().ties_scroll;
     ui.clip(inside);
     std::vector<bool> paired_b(b.size());
     for (const TokenPair& p : pairs) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "views/compare.h"
+#include "views/numbers.h"
 
 namespace headlight {
 
@@ -55,6 +56,41 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
                   "How far apart the predictions are, position by position",
                   "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels,
                   index_of(pair.positions, pair.position_a));
+}
+
+std::vector<NumberTable> compare_numbers(const Scene& s) {
+    if (s.of<CompareState>().show == ComparedShow::next) {
+        const auto* found = s.found<PredictionPairWanted>();
+        if (!found) return {};
+        std::vector<std::string> labels;
+        std::vector<float> a, b;
+        for (const ProbabilityChange& p : found->answer.tokens) {
+            labels.push_back(p.label);
+            a.push_back(p.a);
+            b.push_back(p.b);
+        }
+        std::vector<NumberTable> out{
+            {"probability", "token", "run", labels, {"A", "B"}, matrix_of_columns({a, b})}};
+        if (!found->answer.divergence.empty())
+            out.push_back({"Kullback-Leibler divergence",
+                           "position",
+                           "",
+                           found->answer.labels,
+                           {"bits"},
+                           matrix_of_columns({found->answer.divergence})});
+        return out;
+    }
+    const bool delta = s.of<CompareState>().show == ComparedShow::delta;
+    const auto* pair = s.found<HeadPairWanted>();
+    const auto* lengths = s.found<DeltaPairWanted>();
+    const PairedMap* m = delta  ? lengths ? &lengths->answer.map : nullptr
+                         : pair ? &pair->answer.map
+                                : nullptr;
+    if (!m || m->a.size() == 0) return {};
+    const char *rows = delta ? "block" : "query", *columns = delta ? "token" : "key";
+    return {{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)},
+            {"B", rows, columns, m->row_labels, m->column_labels, shown_only(m->b)},
+            {"A - B", rows, columns, m->row_labels, m->column_labels, m->difference}};
 }
 
 }  // namespace headlight

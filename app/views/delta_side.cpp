@@ -108,4 +108,16 @@ void draw_delta_inspector(Scene& s, Rect area) {
     if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
+std::vector<NumberTable> delta_numbers(const Scene& s) {
+    const auto* found = s.found<DeltaMapsWanted>();
+    if (!found) return {};
+    const DeltaMaps& m = found->answer;
+    std::vector<std::string> names;
+    for (const int block : m.blocks) names.push_back(block_path(s.model()->config, block));
+    const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
+    return {{"norm before", "token", "block", tokens, names, m.before},
+            {"norm of delta", "token", "block", tokens, names, m.delta},
+            {"cosine", "token", "block", tokens, names, m.cosine}};
+}
+
 }  // namespace headlight

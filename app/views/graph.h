@@ -15,6 +15,10 @@ struct GraphState {
     void visit(FieldVisitor& visitor);
 };
 
+/// The stack whose layers are shown, and the token at the top that is followed down.
+int graph_stack(const Scene& scene);
+int graph_token(const Scene& scene);
+
 void draw_graph(Scene& scene, Rect area);
 void draw_graph_list(Scene& scene, Rect area);
 void draw_graph_inspector(Scene& scene, Rect area);

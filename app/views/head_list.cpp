@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/changes.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -177,94 +176,6 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     }
 }
 
-/// A way of ranking heads that the list offers.
-struct RankChoice {
-    int rank;
-    std::string label;
-};
-
-std::vector<RankChoice> rank_choices(const Scene& s) {
-    Ui& ui = s.ui;
-    std::vector<RankChoice> out;
-    for (size_t i = 0; i < kStatistics; ++i) out.push_back({static_cast<int>(i), head_statistics()[i].label});
-    if (const auto cell = s.shown_cell()) {
-        const auto label = [&](const std::vector<std::string>& labels, int i) {
-            return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], ui.px(56)) + " " +
-                   std::to_string(i);
-        };
-        out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
-                                        label(s.key_labels(), cell->second)});
-    }
-    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "affected by interventions"});
-    if (!s.sentence()->predictions.empty())
-        out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
-    return out;
-}
-
-/// The rank in force: the chosen one where it says something, else the first statistic.
-int rank_of(const Scene& s) {
-    const auto choices = rank_choices(s);
-    const auto it = std::find_if(choices.begin(), choices.end(),
-                                 [&](const RankChoice& c) { return c.rank == s.session.preferences.rank; });
-    return it == choices.end() ? 0 : it->rank;
-}
-
-std::vector<float> rank_values(const Scene& s, int rank) {
-    std::vector<float> out;
-    if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
-    if (rank == kRankByMoved) return s.found<MovedWanted>() ? s.found<MovedWanted>()->answer.distances : out;
-    if (rank == kRankBySweep) return s.sweep() && s.sweep()->ended() ? s.sweep()->change() : out;
-    for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[static_cast<size_t>(rank)]);
-    return out;
-}
-
-void draw_rank_choice(Scene& s, Rect area, float y) {
-    Ui& ui = s.ui;
-    const auto choices = rank_choices(s);
-    std::vector<std::string> items;
-    int current = 0;
-    for (size_t i = 0; i < choices.size(); ++i) {
-        items.push_back(choices[i].label);
-        if (choices[i].rank == rank_of(s)) current = static_cast<int>(i);
-    }
-    ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
-    float width = 0;
-    if (const int chosen =
-            ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40));
-        chosen >= 0) {
-        s.session.preferences.rank = choices[static_cast<size_t>(chosen)].rank;
-        s.session.document.sweeping =
-            s.session.document.sweeping || s.session.preferences.rank == kRankBySweep;
-    }
-    const int rank = rank_of(s);
-    const char* help =
-        rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
-        : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
-                                 "after the interventions, averaged over the queries; 0 to 1 bit."
-        : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
-                               : "Weight of the shown cell in each head.";
-    ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - ui.px(14), ui.px(36), ui.px(28)}), help);
-}
-
-void draw_ranked_heads(Scene& s, Rect area) {
-    const int rank = rank_of(s);
-    if (rank == kRankBySweep && !draw_sweep_state(s, area)) return;
-    RankedHeads heads{"ranked/",
-                      {},
-                      rank_values(s, rank),
-                      std::pair{s.session.selection.block, s.session.selection.head},
-                      true,
-                      rank == kRankBySweep};
-    std::vector<float> strength = heads.values;
-    if (rank == kRankBySweep)
-        for (float& v : strength) v = std::abs(v);
-    heads.order = order_by(strength, rank >= 0 && head_statistics()[static_cast<size_t>(rank)].ascending);
-    const auto pressed = draw_ranked(s, area, s.model()->config, heads);
-    if (!pressed) return;
-    s.select(pressed->first, pressed->second);
-    s.leave_text();
-}
-
 }  // namespace
 
 void draw_head_list(Scene& s, Rect area) {
@@ -315,12 +226,6 @@ void draw_head_list(Scene& s, Rect area) {
     }
     const View& view = views()[view_for(s.session, *s.model())];
     (view.list ? view.list : draw_head_ranking)(s, rest);
-}
-
-void draw_head_ranking(Scene& s, Rect area) {
-    const float below = s.ui.px(44);
-    draw_rank_choice(s, area, area.y + s.ui.px(22));
-    draw_ranked_heads(s, {area.x, area.y + below, area.w, area.h - below});
 }
 
 }  // namespace headlight

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "views/changes.h"
-#include "views/delta.h"
 #include "views/panels.h"
 #include "views/parts.h"
 #include "views/save_menu.h"

@@ -13,6 +13,8 @@ struct LensState {
 };
 
 void draw_lens(Scene& scene, Rect area);
+/// Heads and MLPs that make the explained prediction.
+void draw_attribution(Scene& scene, Rect area);
 void draw_lens_inspector(Scene& scene, Rect area);
 std::vector<Question> ask_lens(const Scene& scene);
 std::vector<NumberTable> lens_numbers(const Scene& scene);

@@ -1,5 +1,6 @@
 // Predictions at one position: a click writes one, pointing explains it.
 #include <algorithm>
+#include <thread>
 
 #include "base/utf8.h"
 #include "views/lens.h"
@@ -110,6 +111,30 @@ void draw_lens_inspector(Scene& s, Rect area) {
     }
     ui.unclip();
     if (ui.button("save", save, "Save figure…")) s.send("save figure");
+}
+
+std::vector<NumberTable> lens_numbers(const Scene& s) {
+    ThreadPool pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const auto whole = answer(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
+                              nullptr);  // a page shows some positions
+    if (!whole) throw Failure(whole.error());
+    if (whole->top.empty()) return {};
+    const Lens& lens = *whole;
+    const auto& tokens = s.sentence()->labels.back();
+    std::vector<std::string> rows{"embeddings"}, columns;
+    for (size_t layer = 0; layer + 1 < lens.top.size(); ++layer)
+        rows.push_back("layer " + std::to_string(layer));
+    for (size_t i = 0; i < lens.top[0].size(); ++i)
+        columns.push_back(tokens[static_cast<size_t>(lens.first) + i]);
+    Matrix ids(static_cast<Index>(rows.size()), static_cast<Index>(columns.size())), probabilities = ids;
+    for (Index r = 0; r < ids.rows(); ++r)
+        for (Index c = 0; c < ids.cols(); ++c) {
+            const Prediction& p = lens.top[static_cast<size_t>(r)][static_cast<size_t>(c)];
+            ids(r, c) = static_cast<float>(p.id);
+            probabilities(r, c) = p.probability;
+        }
+    return {{"most probable id", "after", "position", rows, columns, std::move(ids)},
+            {"probability", "after", "position", rows, columns, std::move(probabilities)}};
 }
 
 }  // namespace headlight

@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/json.h"
+#include "base/memory.h"
+#include "views/layer_heads.h"
+#include "views/numbers.h"
 #include "views/parts.h"
 
 namespace headlight {
-
-void LinesState::visit(FieldVisitor& v) {
-    v.number("link_share", share, 0.01f, 1);
-    v.report("hidden_heads", hidden_heads);
-}
 
 namespace {
 
@@ -26,17 +23,6 @@ struct LinesLayout {
         return area.y + pitch * (static_cast<float>(row) + 0.5f) - scroll;
     }
 };
-
-std::vector<int> drawn_heads(const Scene& s) {
-    std::vector<int> out;
-    for (int h = 0; h < s.model()->config.heads(s.block()); ++h)
-        if (!s.of<LinesState>().hidden_heads.count(h)) out.push_back(h);
-    return out;
-}
-
-const LayerLinks* shown_links(const Scene& s) {
-    return s.found<LinksWanted>() ? &s.found<LinksWanted>()->answer : nullptr;
-}
 
 LinesLayout arrange(Scene& s, Rect area) {
     Ui& ui = s.ui;
@@ -57,7 +43,7 @@ LinesLayout arrange(Scene& s, Rect area) {
 
 void draw_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    choose_share(ui, x, y, "Show", "keep", s.of<LinesState>().share);
+    choose_share(ui, x, y, "Show", "keep", s.of<LayerHeads>().share);
     std::vector<std::string> layers;
     for (int block = 0; block < s.model()->config.blocks(); ++block)
         layers.push_back(block_name(s.model()->config, block));
@@ -180,7 +166,7 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
 }  // namespace
 
 std::vector<Question> ask_lines(const Scene& s) {
-    return {LinksWanted{s.session.selection.block, s.of<LinesState>().share}};
+    return {LinksWanted{s.session.selection.block, s.of<LayerHeads>().share}};
 }
 
 void draw_lines(Scene& s, Rect area) {
@@ -212,53 +198,6 @@ void draw_lines(Scene& s, Rect area) {
                  some +
                      (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
                      bars);
-}
-
-void draw_lines_list(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    const int heads = s.model()->config.heads(s.block());
-    const auto cell = s.shown_cell();
-    const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
-    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads shown");
-    ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t2,
-                       std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
-    float y = area.y + ui.px(54);
-    for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(66); ++h, y += ui.px(28)) {
-        const Rect r{area.x - ui.px(8), y - ui.px(14), area.w + ui.px(16), ui.px(28)};
-        const Hit hit = ui.control("lines/head/" + std::to_string(h), r);
-        const bool on = !s.of<LinesState>().hidden_heads.count(h);
-        if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-        const Rect swatch{area.x, y - ui.px(8), ui.px(16), ui.px(16)};
-        if (on)
-            ui.fill(swatch, head_ink(s, h), size::corner);
-        else
-            ui.frame(swatch, head_ink(s, h), 2, size::corner);
-        ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
-                     head_name(s.model()->config, s.session.selection.block, h));
-        if (links && cell)
-            if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
-                !row.empty()) {
-                ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
-                                   number(row[0].weight, 2));
-                const float name =
-                    ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.block, h)) +
-                    ui.px(44);
-                ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
-                             ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)],
-                                            area.w - name - ui.px(56)));
-            }
-        if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
-            for (int other = 0; other < heads; ++other) s.of<LinesState>().hidden_heads.insert(other);
-            s.of<LinesState>().hidden_heads.erase(h);
-        } else if (hit.clicked && !s.of<LinesState>().hidden_heads.insert(h).second) {
-            s.of<LinesState>().hidden_heads.erase(h);
-        }
-        if (hit.clicked) s.session.selection.head = h;
-    }
-    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Show all"))
-        s.of<LinesState>().hidden_heads.clear();
-    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(42), area.w, kCaption, ui.colors->t3,
-                         "Click toggles a head, double-click isolates it.");
 }
 
 void draw_lines_inspector(Scene& s, Rect area) {
@@ -305,6 +244,18 @@ void draw_lines_inspector(Scene& s, Rect area) {
             ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
         }
     }
+}
+
+std::vector<NumberTable> layer_numbers(const Scene& s) {
+    std::vector<NumberTable> out;
+    const Trace& trace = *s.sentence()->trace;
+    check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.block()) * 4);
+    for (int head = 0; head < trace.config().heads(s.block()); ++head)
+        if (!s.of<LayerHeads>().hidden.count(head))
+            out.push_back({"pattern of head " + head_name(trace.config(), s.block(), head), "query", "key",
+                           s.query_labels(), s.key_labels(),
+                           shown_only(masked_pattern(trace, s.block(), head))});
+    return out;
 }
 
 }  // namespace headlight

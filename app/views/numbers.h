@@ -6,7 +6,13 @@
 
 namespace headlight {
 
-/// Those of the view that is shown.
+/// Negative entries (masked, absent) become NaN.
+Matrix shown_only(const Matrix& values);
+
+/// Columns side by side.
+Matrix matrix_of_columns(const std::vector<std::vector<float>>& columns);
+
+/// The tables of the view that is shown.
 std::vector<NumberTable> shown_numbers(const Scene& scene);
 
 }  // namespace headlight

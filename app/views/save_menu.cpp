@@ -124,7 +124,7 @@ void choose_number(Form& form, const char* label, const char* path, const char* 
 
 void draw_toggles(Scene& s, Form& form, bool own) {
     FigureStyle& f = s.of<SaveMenu>().style;
-    std::vector<std::tuple<const char*, const char*, bool*> > all{
+    std::vector<std::tuple<const char*, const char*, bool*>> all{
         {"figure/transparent", "transparent", &f.transparent}};
     if (own)
         all.insert(all.end(), {{"figure/labels", "labels", &f.labels},

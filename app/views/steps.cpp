@@ -6,7 +6,8 @@
 
 #include "io/json.h"
 #include "views/parts.h"
-#include "views/vector_strips.h"
+#include "views/steps_columns.h"
+#include "views/steps_strips.h"
 
 namespace headlight {
 
@@ -19,53 +20,8 @@ namespace {
 
 using Column = StepColumn;
 
-/// A row of the table of columns.
-struct ColumnKind {
-    Column what;
-    const char* title;
-    float wide;  // points for the number
-    int digits;
-    double (*value)(const KeyStep&);
-    std::vector<Column> from;  // what it is computed from, in the same row
-};
-
-const std::vector<ColumnKind>& column_kinds() {
-    static const std::vector<ColumnKind> table{
-        {Column::dot, "q·k", 72, 2, [](const KeyStep& k) -> double { return k.dot; }, {}},
-        {Column::scaled, "", 72, 2, [](const KeyStep& k) -> double { return k.scaled; }, {Column::dot}},
-        {Column::capped,
-         "soft cap",
-         76,
-         2,
-         [](const KeyStep& k) -> double { return k.capped; },
-         {Column::scaled}},
-        {Column::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
-        {Column::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
-        {Column::exp,
-         "e^score",
-         88,
-         2,
-         [](const KeyStep& k) -> double { return k.exp; },
-         {Column::scaled, Column::capped, Column::bias}},
-        {Column::weight,
-         "softmax",
-         70,
-         3,
-         [](const KeyStep& k) -> double { return k.weight; },
-         {Column::exp}},
-        {Column::value, "× ‖v‖", 64, 2, [](const KeyStep& k) -> double { return k.value_norm; }, {}},
-        {Column::moved,
-         "= weighted",
-         76,
-         2,
-         [](const KeyStep& k) -> double { return k.moved; },
-         {Column::weight, Column::value}},
-    };
-    return table;
-}
-
 struct Placed {
-    const ColumnKind* kind;
+    const StepColumnKind* kind;
     float left, right, bar_left, bar_right;  // bar_left == bar_right: no bar
 };
 
@@ -77,29 +33,6 @@ struct Table {
     float y(int key) const { return area.y + pitch * (static_cast<float>(key) + 0.5f) - scroll; }
 };
 
-bool has_bar(Column c) { return c == Column::dot || c == Column::weight || c == Column::moved; }
-
-bool shown(const Scene& s, Column c) {
-    const AttentionRule& rule = s.sentence()->trace->rule(s.block());
-    if (c == Column::scaled) return rule.scale != 1;
-    if (c == Column::capped) return rule.cap > 0;
-    if (c == Column::bias) return rule.has_bias();
-    return true;
-}
-
-std::string scale_title(const Scene& s) {
-    const ModelConfig& c = s.model()->config;
-    const bool root = c.scale == 0 && !c.scale_by_layer;
-    return root ? "÷ √" + std::to_string(c.d_head(s.block()))
-                : "× " + decimals(s.sentence()->trace->rule(s.block()).scale, 3);
-}
-
-std::string title_of(const Scene& s, const ColumnKind& k, const Steps& steps) {
-    if (k.what == Column::scaled) return scale_title(s);
-    if (k.what == Column::exp && steps.shift != 0) return "e^(s − max)";
-    return k.title;
-}
-
 Table arrange(Scene& s, Rect area, const Steps& steps) {
     Ui& ui = s.ui;
     Table t;
@@ -110,13 +43,13 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
         t.largest_moved = std::max(t.largest_moved, k.moved);
     }
     float fixed = ui.px(24 + 112 + 24);
-    for (const ColumnKind& k : column_kinds()) fixed += shown(s, k.what) ? ui.px(k.wide) : 0;
+    for (const StepColumnKind& k : step_columns()) fixed += takes_step(s, k.what) ? ui.px(k.wide) : 0;
     const float names = ui.px(24 + 112 + 24), narrow = std::min(1.0f, (area.w - names) / (fixed - names));
     const float bar = std::clamp((area.w - fixed) / 3, 0.0f, ui.px(96));
     const float spare = std::max(0.0f, area.w - fixed - 3 * bar) / 9;
     float x = area.x + ui.px(24 + 112);
-    for (const ColumnKind& k : column_kinds()) {
-        if (!shown(s, k.what)) continue;
+    for (const StepColumnKind& k : step_columns()) {
+        if (!takes_step(s, k.what)) continue;
         const float bar_w = has_bar(k.what) && bar > ui.px(20) ? bar : 0;
         const float left = x + spare / 2;
         x += bar_w + ui.px(k.wide) * narrow + spare;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/numbers.h"
-#include "views/vector_strips.h"
+#include "views/steps_strips.h"
 
 namespace headlight {
 

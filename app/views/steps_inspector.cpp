@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "views/numbers.h"
 #include "views/parts.h"
 #include "views/save_menu.h"
 #include "views/steps.h"
-#include "views/vector_strips.h"
+#include "views/steps_strips.h"
 
 namespace headlight {
 
@@ -97,6 +98,33 @@ void draw_steps_inspector(Scene& s, Rect area) {
     draw_products(s, column, y, strips_of(s, *found, key));
     ui.unclip();
     if (ui.button("save", save, "Save figure…")) s.send("save figure");
+}
+
+std::vector<NumberTable> steps_numbers(const Scene& s) {
+    const auto* found = s.found<StepsWanted>();
+    if (!found) return {};
+    constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+    const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);
+    std::vector<std::string> names;
+    std::vector<std::vector<float>> columns;
+    const auto add = [&](const char* name, bool there,
+                         float (*value)(const KeyStep&)) {  // only the steps that the model takes
+        if (!there) return;
+        names.emplace_back(name);
+        columns.emplace_back();
+        for (const KeyStep& k : found->answer.keys) columns.back().push_back(value(k));
+    };
+    add("q·k", true, [](const KeyStep& k) { return k.dot; });
+    add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
+    add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
+    add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
+    add("score", true, [](const KeyStep& k) { return k.score; });
+    add("exp", true, [](const KeyStep& k) { return k.allowed ? static_cast<float>(k.exp) : kNothing; });
+    add("weight", true, [](const KeyStep& k) { return k.weight; });
+    add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
+    add("moved", true, [](const KeyStep& k) { return k.moved; });
+    return {{"steps of query " + std::to_string(found->asked.query), "key", "step",
+             s.sentence()->key_labels(found->asked.block), names, matrix_of_columns(columns)}};
 }
 
 }  // namespace headlight

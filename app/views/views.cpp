@@ -11,6 +11,7 @@
 #include "views/delta.h"
 #include "views/graph.h"
 #include "views/heat_map.h"
+#include "views/layer_heads.h"
 #include "views/lens.h"
 #include "views/lines.h"
 #include "views/picture.h"
@@ -62,10 +63,10 @@ std::span<const View> views() {
          .offered = reads_text,
          .shows = Shows::layer,
          .ask = ask_lines,
-         .list = draw_lines_list,
+         .list = draw_layer_heads,
          .inspect = draw_lines_inspector,
          .numbers = layer_numbers,
-         .visit = visit_state<LinesState>},
+         .visit = visit_state<LayerHeads>},
         {.key = "steps",
          .name = "Steps",
          .digit = '3',
@@ -109,6 +110,7 @@ std::span<const View> views() {
          .visit = visit_state<GraphState>},
         {.key = "compare",
          .name = "Compare",
+         .former = "difference",
          .digit = '7',
          .draw = draw_compare,
          .ask = ask_compare,
@@ -128,6 +130,7 @@ std::span<const View> views() {
          .ask = ask_alignment,
          .list = draw_alignment_list,
          .inspect = draw_alignment_inspector,
+         .of_target = true,
          .lists_choices = true,
          .of_layer = aligns_layer,
          .numbers = alignment_numbers,
@@ -215,9 +218,9 @@ void close_view(Session& session) { session.selection.view = session.selection.v
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
-void Scene::select(int site, int head) const { send("head", head_words(model()->config, site, head)); }
+void Scene::select(int block, int head) const { send("head", head_words(model()->config, block, head)); }
 
-void Scene::lock(std::optional<std::pair<int, int> > cell) const {
+void Scene::lock(std::optional<std::pair<int, int>> cell) const {
     if (!cell) return send("unlock");
     send("lock", std::to_string(cell->first) + "," + std::to_string(cell->second));
 }
@@ -225,7 +228,7 @@ void Scene::lock(std::optional<std::pair<int, int> > cell) const {
 int Scene::heaviest_key(int query) const { return answer->picture->heaviest_key(query); }
 int Scene::heaviest_query(int key) const { return answer->picture->heaviest_query(key); }
 
-std::optional<std::pair<int, int> > Scene::shown_cell() const {
+std::optional<std::pair<int, int>> Scene::shown_cell() const {
     return headlight::shown_cell(session, answer);
 }
 

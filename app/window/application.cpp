@@ -32,7 +32,7 @@ Application::Application(const WindowOptions& options)
       frame_(desk_, screen_, palette_),
       harness_(desk_, frame_, conversation_, exporter_, palette_) {}
 
-Result<std::unique_ptr<Application> > Application::create(const WindowOptions& options) {
+Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
     auto app = std::unique_ptr<Application>(new Application(options));
     TRY_STATUS(app->open());
     return app;

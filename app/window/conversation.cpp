@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "session/exchange.h"
 #include "session/workspace.h"
 #include "views/changes.h"
 #include "views/chips.h"
@@ -14,11 +15,25 @@
 
 namespace headlight {
 
-void note_state(Desk& desk) {
+namespace {
+
+void note_text(std::string& out, const std::string& text) {
+    if (out != text) out = text;
+}
+
+/// The texts as they stand in the fields.
+void note_texts(Desk& desk) {
     Document& d = desk.session.document;
-    d.text = desk.fields.sentence.text();
-    d.second = desk.typed_second();
-    d.comparison.text = desk.fields.other.text();
+    note_text(d.text, desk.fields.sentence.text());
+    note_text(d.second, desk.typed_second());
+    note_text(d.comparison.text, desk.fields.other.text());
+}
+
+}  // namespace
+
+void note_state(Desk& desk) {
+    note_texts(desk);
+    Document& d = desk.session.document;
     Selection& s = desk.session.selection;
     if (s.view) s.view_name = views()[*s.view].key;
     if (desk.sentence() && !d.changes_wait) note_changes(d, desk.sentence()->model->config);
@@ -65,55 +80,16 @@ bool Conversation::awaits_text() const {
                  (reads_two_texts(s->model->config) && s->second != desk_.typed_second()));
 }
 
-GenerationAsked Conversation::writing_wanted() {
-    GenerationState& g = desk_.session.document.generation;
-    const std::string now = desk_.session.document.model_path + '\n' + desk_.fields.sentence.text();
-    if (g.forced_for != now) {
-        g.forced_for = now;
-        g.unforce();
-        g.playing = false;
-    }
-    GenerationAsked asked{{g.decoding, g.length, g.forced}, g.bar, g.step};
-    asked.wanted.length = std::max(asked.wanted.length, static_cast<int>(g.forced.size()));
-    return asked;
-}
-
-/// What Compare puts beside the run that is shown, where that is another run.
-std::optional<OtherRun> Conversation::other_run() const {
-    const Comparison& c = desk_.session.document.comparison;
-    if (c.what == Compared::sentences) return OtherRun{"", 0, desk_.fields.other.text()};
-    if (c.what == Compared::models && !c.model.empty())
-        return OtherRun{c.model, c.attempt, desk_.fields.sentence.text()};
-    return std::nullopt;
-}
-
 WorkRequest Conversation::wanted() {
+    note_texts(desk_);
     const Session& session = desk_.session;
-    const Document& d = session.document;
-    const Selection& s = session.selection;
-    const SentenceResult* sentence = desk_.sentence();
-    const bool alone = sentence && !reads_two_texts(sentence->model->config);
-    WorkRequest r{d.model_path,
-                  d.model_attempt,
-                  desk_.fields.sentence.text(),
-                  alone ? "" : desk_.typed_second(),
-                  writing_wanted(),
-                  s.block,
-                  s.head,
-                  s.focused(),
-                  s.choose_head,
-                  d.intervention,
-                  {},
-                  {},
-                  {},
-                  session.preferences.drop_sink};
+    WorkRequest r = request_of(desk_.session, desk_.sentence());
     if (!desk_.shown() || !desk_.answer->picture) return r;
     const Scene scene = desk_.scene();
-    const View& view = views()[view_for(session, *sentence->model)];
+    const View& view = views()[view_for(session, *desk_.sentence()->model)];
     if (view.ask) r.questions = view.ask(scene);
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
-    if (view.second_run) r.other = other_run();
-    if (d.sweeping) r.sweep = d.sweep_token;
+    if (view.second_run) r.other = other_run(session.document);
     const auto& picture = *desk_.answer->picture;
     if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();
     return r;
@@ -127,50 +103,18 @@ void Conversation::ask() {
     desk_.worker->ask(std::move(r));
 }
 
-/// Another model is open: what was changed in the last one is over, unless it waited for this one.
-void Conversation::take_model() {
-    Session& session = desk_.session;
-    Document& d = session.document;
-    d.intervention = {};
-    d.history.forget_model();
-    d.sweeping = false;
-    if (d.changes_wait) restore_changes(session, desk_.sentence()->model->config);
-    if (session.shows(Sheet::models) && desk_.options.open_menu.empty()) session.sheet.reset();
-    session.of<ModelMenu>().path.clear();
-    auto& recent = session.preferences.recent_models;
-    const std::string& path = desk_.answer->model_path;
-    recent.erase(std::remove(recent.begin(), recent.end(), path), recent.end());
-    if (path.find('/') != std::string::npos) recent.insert(recent.begin(), path);
-    if (recent.size() > 8) recent.resize(8);
-}
-
 bool Conversation::take_answer() {
     const auto fresh = desk_.worker->poll();
     if (!fresh) return false;
     const auto before = std::exchange(desk_.answer, fresh);
     Session& session = desk_.session;
-    const bool opened = fresh->sentence && fresh->model_error.empty() &&
-                        (!before || !before->sentence || before->sentence->model != fresh->sentence->model);
-    const bool not_opened =
-        !fresh->model_error.empty() && (!before || before->model_attempt != fresh->model_attempt ||
-                                        before->model_error != fresh->model_error);
-    if (before && !before->failure.empty() && fresh->failure.empty() && session.notice == before->failure)
-        session.notice.clear();
-    const bool failed =
-        !fresh->failure.empty() && (!before || before->failure != fresh->failure || session.notice.empty());
     if (desk_.key_at > 0 && fresh->sentence && fresh->sentence->text == desk_.fields.sentence.text() &&
         answered_at_ < desk_.key_at)
         answered_at_ = glfwGetTime();
-    if (opened) take_model();
-    if (not_opened) session.sheet = Sheet::models;
-    if (failed) session.notice = fresh->failure;
-    Selection& s = session.selection;
-    if (s.choose_head && desk_.shown()) {
-        s.block = fresh->block;
-        s.head = fresh->head;
-        s.choose_head = false;
+    if (take_in(session, before.get(), *fresh)) {
+        if (session.shows(Sheet::models) && desk_.options.open_menu.empty()) session.sheet.reset();
+        session.of<ModelMenu>().path.clear();
     }
-    if (fresh->sentence) fit_head(s, fresh->sentence->model->config);
     show_written();
     desk_.want_frames(1);
     return true;
@@ -199,22 +143,12 @@ bool Conversation::open_workspace_file(const std::string& path) {
         session.notice = opened.error().message;
         return false;
     }
-    const bool same_model = opened->document.model_path == session.document.model_path;
-    session = *std::move(opened);
-    session.sheet.reset();
+    replace_session(session, *std::move(opened), desk_.answer.get());
     session.of<ModelMenu>().path.clear();
-    session.notice = "Opened " + std::filesystem::path(path).filename().string() + ".";
+    if (session.notice.empty())
+        session.notice = "Opened " + std::filesystem::path(path).filename().string() + ".";
     open_named_view(session, session.selection.view_name);
     show_texts();
-    Document& d = session.document;
-    d.history.clear();
-    const bool failed = desk_.answer && !desk_.answer->model_error.empty();
-    const bool anew = !same_model || failed;
-    if (anew) choose_model(session, d.model_path, ++d.attempts);
-    const bool is_open = desk_.sentence() && desk_.answer->model_path == d.model_path &&
-                         desk_.answer->model_attempt == d.model_attempt;
-    if (!anew && is_open)
-        restore_changes(session, desk_.sentence()->model->config);  // else take_model() does
     return true;
 }
 

@@ -37,9 +37,6 @@ public:
 
 private:
     WorkRequest wanted();
-    GenerationAsked writing_wanted();
-    std::optional<OtherRun> other_run() const;
-    void take_model();
     void show_written();
 
     Desk& desk_;

@@ -52,9 +52,4 @@ struct Desk {
     std::string typed_text() const { return fields.sentence.text() + '\n' + typed_second(); }
 };
 
-/// Whether the window shows a second text: a second sentence, or a target.
-inline bool reads_two_texts(const ModelConfig& config) {
-    return config.can.read_pair || config.can.write_target;
-}
-
 }  // namespace headlight

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "session/exchange.h"
+
 namespace headlight {
 
 void WindowHost::set_text(TextName which, const std::string& text) {

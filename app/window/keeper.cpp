@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "base/quoted.h"
-#include "io/output_file.h"
+#include "session/exchange.h"
+#include "session/settings_writer.h"
 #include "session/workspace.h"
 #include "views/views.h"
 #include "window/conversation.h"
@@ -15,35 +16,6 @@ namespace headlight {
 namespace {
 
 constexpr double kShownLongEnough = 2;  // seconds after which a picture cannot be what ends the program
-
-/// Writes what changed since it was called last; a failure is made up for by the next call.
-class SettingsWriter {
-public:
-    SettingsWriter(Json found, std::set<std::string> looked_at, std::filesystem::path recovery)
-        : last_(std::move(found)), looked_at_(std::move(looked_at)), recovery_(std::move(recovery)) {}
-
-    Status operator()(const Saver::Snapshot& now) {
-        const Status kept =
-            recovery_.empty() || now.workspace.is_null()
-                ? success()
-                : write_file(recovery_,
-                             now.workspace.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-        TRY_STATUS(remember_settings(settings_path(), last_, now.settings, looked_at_));
-        last_ = now.settings;
-        return kept;
-    }
-
-private:
-    Json last_;
-    std::set<std::string> looked_at_;  // keys
-    std::filesystem::path recovery_;
-};
-
-void put_first(std::vector<std::string>& recent, const std::string& text) {
-    recent.erase(std::remove(recent.begin(), recent.end(), text), recent.end());
-    recent.insert(recent.begin(), text);
-    if (recent.size() > 8) recent.resize(8);
-}
 
 }  // namespace
 
@@ -87,10 +59,7 @@ Session Keeper::remembered() {
     if (!glfwGetWindowAttrib(desk_.window, GLFW_ICONIFIED))
         glfwGetWindowSize(desk_.window, &p.window_width, &p.window_height);
     note_state(desk_);
-    Session now = desk_.session;
-    if (desk_.sentence() && !desk_.answer->model_error.empty())
-        now.document.model_path = desk_.sentence()->model->path.string();
-    return now;
+    return to_remember(desk_.session, desk_.answer.get());
 }
 
 void Keeper::update() {
@@ -169,7 +138,7 @@ void Keeper::finish() {
     write_labels();
     note_state(desk_);
     const std::string& text = desk_.session.document.text;
-    if (text.size() > 3 && text.size() < 2000) put_first(desk_.session.preferences.recent_texts, text);
+    if (text.size() > 3 && text.size() < 2000) note_recent(desk_.session.preferences.recent_texts, text);
     save_now();
     const Status last = saver_->finish();
     if (!last)

@@ -14,11 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
 sys.path.insert(0, str(ROOT / "tests/bench"))
-from drive import Display  # noqa: E402
+from drive import Display, views  # noqa: E402
 from large_model import write_large_model  # noqa: E402
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
-VIEWS = ("head", "lines", "steps", "delta", "lens", "graph", "heads", "model")
 WORDS = "Lily had a red ball and Tom had a blue ball so they went to the park to play with the big dog . ".split()
 
 
@@ -32,10 +31,11 @@ def main():
         def bare():
             return json.loads(subprocess.run([BUILD / "bare_window"], env=environment, capture_output=True, text=True, check=True).stdout)
 
+        offered = views(BUILD / "headlight", "--model", model)
         for tokens, bar in ((256, 4), (1024, 5)):
             text = " ".join((WORDS * 60)[:tokens + 200])
             print(f"{tokens} tokens, 12 x 12 heads: frame in ms, times Dear ImGui's demo (bar: {bar}), peak memory beyond the model ({size:.0f} MB) and a bare window")
-            for view in VIEWS:
+            for view in offered:
                 demo = bare()
                 run = subprocess.Popen([BUILD / "headlight", "--size", "1600x1000", "--scale", "1", "--frames", "60", "--view", view, "--model", model, "--text", cut(model, text, tokens)],
                                        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

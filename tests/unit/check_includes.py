@@ -25,6 +25,13 @@ for file in sorted((root / "app").rglob("*.[ch]*")):
             bad.append(f"{file.relative_to(root)} includes {target}/, which only the table of verbs and its options open")
     if room == "session" and re.search(r"#include <(imgui|GLFW|epoxy|GL/)", file.read_text(encoding="utf-8")):
         bad.append(f"{file.relative_to(root)} includes what needs a display")
+table = (root / "app/views/views.cpp").read_text(encoding="utf-8")
+views = [name for name in re.findall(r'#include "views/(\w+)\.h"', table) if name not in ("views", "layer_heads")]
+for file in sorted((root / "app").rglob("*.[ch]*")):
+    for name in re.findall(r'#include "views/(\w+)\.h"', file.read_text(encoding="utf-8")):
+        own = file.parent.name == "views" and (file.stem == name or file.stem.startswith(name + "_") or file.stem == "views")
+        if name in views and not own:
+            bad.append(f"{file.relative_to(root)} names the view {name}, which only its own files and its row do")
 print(*bad, sep="\n")
 print(f"{seen} includes, {len(bad)} against the order")
-sys.exit(bool(bad) or seen < 50)
+sys.exit(bool(bad) or seen < 50 or len(views) < 12)

@@ -9,6 +9,15 @@ import time
 from pathlib import Path
 
 
+def views(program, *model):
+    """Keys of the table of views, of those that say something of a model (its options; by default the built-in one)."""
+    rows = subprocess.run([program, "--commands"], capture_output=True, text=True, check=True).stdout.splitlines()
+    keys = [row.split()[1] for row in rows if row.startswith("view ")]
+    assert len(keys) > 9, rows
+    draws = lambda key: subprocess.run([program, "render", "--quiet", "--view", key, *model, "--ids", "1,2", "--format", "svg", "-o", "-"], capture_output=True).returncode == 0
+    return [key for key in keys if draws(key)]
+
+
 class Display:
     """A virtual screen of its own."""
 

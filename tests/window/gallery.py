@@ -15,14 +15,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-from drive import Display  # noqa: E402
+from drive import Display, views  # noqa: E402
 from large_model import write_large_model  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = "Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"
 CHANGES = ["mask:16>3", "mask:16>4", "mask:16>10"]
-VIEWS = {"head": [{}, {"marks": 1}, {"changes": CHANGES, "change_bar": True, "rank": -2}, {"drop_sink": True}], "lines": [{}], "steps": [{}], "delta": [{}, {"delta_show": 2, "delta_split": 1, "delta_paths": True}], "lens": [{}], "graph": [{}, {"graph_flow": True}], "compare": [{}, {"compare": 2, "text_b": OTHER}, {"compare": 2, "compare_show": 1, "text_b": OTHER}, {"compare": 2, "compare_show": 2, "text_b": OTHER}, {"compare": 3, "model_b": str(ROOT / "tests/reference/models/gpt2")}, {"compare": 1, "changes": CHANGES}, {"compare": 1}],
-         "heads": [{}, {"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}, {"heads_layout": 4}], "model": [{}]}
+STATES = {"head": [{"marks": 1}, {"changes": CHANGES, "change_bar": True, "rank": -2}, {"drop_sink": True}], "delta": [{"delta_show": 2, "delta_split": 1, "delta_paths": True}], "graph": [{"graph_flow": True}],
+          "compare": [{"compare": 2, "text_b": OTHER}, {"compare": 2, "compare_show": 1, "text_b": OTHER}, {"compare": 2, "compare_show": 2, "text_b": OTHER}, {"compare": 3, "model_b": str(ROOT / "tests/reference/models/gpt2")}, {"compare": 1, "changes": CHANGES}, {"compare": 1}],
+          "heads": [{"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}, {"heads_layout": 4}]}  # besides the one that each view begins with
 STORY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحبا بالعالم नमस्ते 😀👩‍👩‍👧 naïve"}
 LONG = " ".join(["Lily had a red ball and Tom had a blue ball so they went to the park ."] * 56)
@@ -51,10 +52,10 @@ class Camera:
 
 
 def every_state(camera, out, only, models):
-    for view, states in VIEWS.items():
+    for view in views(camera.program):
         if only and view != only:
             continue
-        for number, settings in enumerate(states):
+        for number, settings in enumerate([{}, *STATES.get(view, [])]):
             for theme in ("dark", "light"):
                 for size, scale in SIZES.items():
                     for name, text in TEXTS.items():

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "views/all_heads.h"
+#include "views/numbers.h"
 
 namespace headlight {
 
@@ -162,6 +163,27 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     if (h.clicked) return open_head(s, block, head);
     const ImVec2 p = at(pointed);
     draw_head_card(s, area, {p.x - ui.px(10), p.y - ui.px(10), ui.px(20), ui.px(20)}, block, head);
+}
+
+std::vector<NumberTable> heads_numbers(const Scene& s) {
+    const HeadChoice choice = choose_heads(s);
+    const ModelConfig& c = s.model()->config;
+    NumberTable out{"statistics", "head", "statistic", {}, {}, {}};
+    std::vector<std::vector<float>> columns;
+    for (const HeadColumn& column : choice.columns) {
+        if (column.values.empty()) continue;
+        out.columns.push_back(column.label);
+        columns.push_back(column.values);
+    }
+    const Matrix all = matrix_of_columns(columns);
+    out.values.resize(choice.count, all.cols());
+    Index row = 0;
+    for (const size_t i : choice.order) {
+        if (!choice.kept[i]) continue;
+        out.rows.push_back(head_path(c, c.head_at(i)));
+        out.values.row(row++) = all.row(static_cast<Index>(i));
+    }
+    return {std::move(out)};
 }
 
 }  // namespace headlight

@@ -4,7 +4,6 @@
 
 #include "views/all_heads.h"
 #include "views/menus.h"
-#include "views/picture.h"
 
 namespace headlight {
 

@@ -1,0 +1,61 @@
+// Where the cells of the large heat map stand.
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "views/heat_map.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kLargestCell = 64;
+
+}  // namespace
+
+const std::vector<std::string>& map_labels(const Scene& s, bool down) {
+    return down == (s.session.preferences.queries == Axis::rows) ? s.query_labels() : s.key_labels();
+}
+
+MapLayout arrange_map(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    MapLayout l;
+    l.down = static_cast<int>(map_labels(s, true).size());
+    l.across = static_cast<int>(map_labels(s, false).size());
+    float widest = 0, above = ui.px(146 - size::view_header);
+    for (const auto& label : map_labels(s, false))
+        widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
+    const auto room = [&](float top) { return ImVec2{area.w - ui.px(264), area.h - top - ui.px(42)}; };
+    const auto cell_for = [&](float top) {
+        const ImVec2 r = room(top);
+        const float fits = std::min(
+            {r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), ui.px(kLargestCell)});
+        const float cell = std::min(fits * s.of<HeatMapState>().zoom, std::max(fits, ui.px(kLargestCell)));
+        if (cell < 1) return 1 / std::ceil(1 / cell);  // a pixel covers whole cells
+        return cell >= 4 ? std::floor(cell) : cell;    // small cells would lose too much to rounding
+    };
+    l.cell = cell_for(above);
+    l.turned = widest + ui.px(6) > l.cell;
+    if (l.turned) above = std::max(ui.px(84) + widest * 0.7071f, ui.px(98));
+    l.cell = cell_for(above);
+    l.step_down = label_step(l.cell, ui.px(16));
+    l.step_across =
+        label_step(l.cell, ui.px(l.turned ? 24 : 16));  // turned lines stand closer than their feet
+    const float w = l.cell * static_cast<float>(l.across), h = l.cell * static_cast<float>(l.down);
+    l.map = {area.x + ui.px(128), area.y + above, std::min(w, room(above).x), std::min(h, room(above).y)};
+    if (const auto cell = s.session.selection.locked;
+        cell && s.holds(*cell) &&
+        s.of<HeatMapState>().followed != *cell) {  // moved by key: brought into view
+        s.of<HeatMapState>().followed = *cell;
+        const bool rows = s.session.preferences.queries == Axis::rows;
+        const float column = l.cell * static_cast<float>(rows ? cell->second : cell->first),
+                    row = l.cell * static_cast<float>(rows ? cell->first : cell->second);
+        s.of<HeatMapState>().x = scrolled_to(s.of<HeatMapState>().x, column, column + l.cell, l.map.w);
+        s.of<HeatMapState>().y = scrolled_to(s.of<HeatMapState>().y, row, row + l.cell, l.map.h);
+    }
+    l.x0 = s.of<HeatMapState>().x = std::clamp(s.of<HeatMapState>().x, 0.0f, std::max(0.0f, w - l.map.w));
+    l.y0 = s.of<HeatMapState>().y = std::clamp(s.of<HeatMapState>().y, 0.0f, std::max(0.0f, h - l.map.h));
+    return l;
+}
+
+}  // namespace headlight

@@ -1,0 +1,29 @@
+// The columns of the table of steps.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "views/steps.h"
+
+namespace headlight {
+
+/// A row of the table of columns.
+struct StepColumnKind {
+    StepColumn what;
+    const char* title;
+    float wide;  // points for the number
+    int digits;
+    double (*value)(const KeyStep&);
+    std::vector<StepColumn> from;  // what it is computed from, in the same row
+};
+
+/// The table, from left to right.
+const std::vector<StepColumnKind>& step_columns();
+
+bool has_bar(StepColumn column);
+/// Whether the model takes this step.
+bool takes_step(const Scene& scene, StepColumn column);
+std::string title_of(const Scene& scene, const StepColumnKind& column, const Steps& steps);
+
+}  // namespace headlight
