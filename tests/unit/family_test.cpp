@@ -11,6 +11,7 @@
 #include "model/activation.h"
 #include "model/attention.h"
 #include "model/change.h"
+#include "model/config.h"
 #include "model/input.h"
 #include "model/parameters.h"
 #include "model/position_scheme.h"

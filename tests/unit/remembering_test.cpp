@@ -199,7 +199,7 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
            workspace->selection.head == 3 && workspace->document.comparison.text == "Tom had a blue ball" &&
            workspace->document.changes.size() == 1));
     CHECK((workspace->document.comparison.alignment.by_hand ==
-               std::vector<std::pair<int, int> >{{1, 2}, {3, -1}} &&
+               std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
            workspace->selection.locked == std::pair(2, 0)));
     FigureStyle style;
     const auto preset = open_preset(kTests / "unit/old/preset.json");
