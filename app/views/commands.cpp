@@ -167,7 +167,8 @@ Command saves(const char* name, const char* title, const char* keys, const char*
                 c.session.sheet.reset();
                 c.host.save();
                 return menu.failed ? Status(Error{menu.result}) : success();
-            }};
+            },
+            .alias = workspace ? "" : "save picture"};
 }
 
 }  // namespace
@@ -209,7 +210,7 @@ std::vector<Command> label_commands() {
 }
 
 std::vector<Command> save_commands() {
-    return {saves("save picture", "Save figure…", "Ctrl+S", "save the figure or its numbers", false),
+    return {saves("save figure", "Save figure…", "Ctrl+S", "save the figure or its numbers", false),
             saves("save workspace", "Save workspace…", "Ctrl+Shift+S", "save the workspace", true)};
 }
 

@@ -105,7 +105,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     }
     if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 std::vector<NumberTable> delta_numbers(const Scene& s) {

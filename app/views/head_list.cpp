@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "session/commands.h"
 #include "views/views.h"
 
 namespace headlight {

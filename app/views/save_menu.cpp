@@ -257,7 +257,7 @@ void draw_save_menu(Scene& s, Rect window) {
     if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28),
                                   {"Figure", "Workspace"}, workspace ? 1 : 0);
         i >= 0)
-        s.send(i == 1 ? "save workspace" : "save picture");
+        s.send(i == 1 ? "save workspace" : "save figure");
     const Rect path{x, r.bottom() - ui.px(92), inner, ui.px(80)};
     if (workspace) return draw_path(s, path);
     const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58),
