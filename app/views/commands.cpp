@@ -107,7 +107,9 @@ Command moves_step(const char* name, const char* title, const char* keys, int by
                 },
             .run =
                 [by](CommandContext& c, const std::string&) {
-                    show_step(c.session, *c.sentence()->written, c.sentence()->step + by);
+                    const WrittenText& written = *c.sentence()->written;
+                    const int wanted = c.session.document.generation.step;  // its answer may still be coming
+                    show_step(c.session, written, (wanted < 0 ? written.steps() : wanted) + by);
                     return success();
                 }};
 }
