@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)> >;
+using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)>>;
 
 /// The same head in every layer of its kind.
 Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& trace) {

@@ -19,7 +19,7 @@ inline CLI::Validator one_of(const std::vector<std::string>& names) {
         const bool known = std::find(names.begin(), names.end(), text) != names.end();
         return known ? "" : in_quotes(text) + " is not one of " + all;
     };
-    return CLI::Validator(CLI::IsMember(names).get_description(), refusal);
+    return {refusal, CLI::IsMember(names).get_description()};
 }
 
 /// A number within [low, high].
@@ -32,7 +32,7 @@ inline CLI::Validator within(double low, double high) {
         const bool fits = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
         return fits ? "" : in_quotes(text) + " is not a number from " + range;
     };
-    return CLI::Validator(range.str(), refusal);
+    return {refusal, range.str()};
 }
 
 }  // namespace headlight

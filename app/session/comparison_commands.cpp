@@ -84,7 +84,7 @@ std::vector<Command> comparison_commands() {
              .words = "heads|changes|sentences|models|LAYER.HEAD",
              .title = "Compare",
              .group = kCompare,
-             .help = "what is put beside the head that is shown: compare sentences, compare 1.2",
+             .help = "what to compare the shown head with: compare sentences, compare 1.2",
              .when = needs_sentence,
              .run = choose_compared},
             {.name = "compare model",
@@ -108,14 +108,14 @@ std::vector<Command> comparison_commands() {
              .run = align_by},
             {.name = "tie",
              .words = "A,B",
-             .title = "Tie two tokens",
+             .title = "Pair two tokens",
              .group = kCompare,
              .help = "pair a token of A with one of B",
              .run = tie},
             {.name = "reset alignment",
              .title = "Reset alignment",
              .group = kCompare,
-             .help = "part the tokens that were tied by hand",
+             .help = "undo the pairs made by hand",
              .when =
                  [](const CommandContext& c) {
                      return c.session.document.comparison.alignment.by_hand.empty()

@@ -31,12 +31,12 @@ void FieldReader::whole(const char* key, int64_t& value, int64_t low, int64_t hi
     value = std::clamp(value, low, high);
 }
 
-void FieldReader::list(const char* key, std::vector<std::string>& value, size_t most) {
+void FieldReader::list(const char* key, std::vector<std::string>& value, size_t max) {
     const auto it = root_.find(key);
     if (it == root_.end() || !it->is_array()) return;
     value.clear();
     for (const Json& s : *it)
-        if (s.is_string() && value.size() < most && s.get_ref<const std::string&>().size() <= kLongestText)
+        if (s.is_string() && value.size() < max && s.get_ref<const std::string&>().size() <= kLongestText)
             value.push_back(s.get<std::string>());
 }
 
@@ -72,10 +72,10 @@ void FieldWriter::flag(const char* key, bool& value) { root_[key] = value; }
 void FieldWriter::number(const char* key, float& value, float, float) { root_[key] = value; }
 void FieldWriter::whole(const char* key, int64_t& value, int64_t, int64_t) { root_[key] = value; }
 
-void FieldWriter::list(const char* key, std::vector<std::string>& value, size_t most) {
-    if (value.size() > most)
+void FieldWriter::list(const char* key, std::vector<std::string>& value, size_t max) {
+    if (value.size() > max)
         return fail("\"" + std::string(key) + "\" has " + std::to_string(value.size()) +
-                    " entries, and a workspace holds at most " + std::to_string(most) + "; remove some.");
+                    " entries, and a workspace holds at most " + std::to_string(max) + "; remove some.");
     root_[key] = value;
 }
 

@@ -23,7 +23,7 @@ public:
     virtual void flag(const char* key, bool& value) = 0;
     virtual void number(const char* key, float& value, float low, float high) = 0;
     virtual void whole(const char* key, int64_t& value, int64_t low, int64_t high) = 0;
-    virtual void list(const char* key, std::vector<std::string>& value, size_t most) = 0;
+    virtual void list(const char* key, std::vector<std::string>& value, size_t max) = 0;
     virtual void pairs(const char* key, std::vector<std::pair<int, int>>& value) = 0;
     /// A cell (query, key), or none.
     virtual void cell(const char* key, std::optional<std::pair<int, int>>& value) = 0;
@@ -52,7 +52,7 @@ public:
     void flag(const char* key, bool& value) override;
     void number(const char* key, float& value, float low, float high) override;
     void whole(const char* key, int64_t& value, int64_t low, int64_t high) override;
-    void list(const char* key, std::vector<std::string>& value, size_t most) override;
+    void list(const char* key, std::vector<std::string>& value, size_t max) override;
     void pairs(const char* key, std::vector<std::pair<int, int>>& value) override;
     void cell(const char* key, std::optional<std::pair<int, int>>& value) override;
 
@@ -76,7 +76,7 @@ public:
     void flag(const char* key, bool& value) final;
     void number(const char* key, float& value, float low, float high) final;
     void whole(const char* key, int64_t& value, int64_t low, int64_t high) final;
-    void list(const char* key, std::vector<std::string>& value, size_t most) final;
+    void list(const char* key, std::vector<std::string>& value, size_t max) final;
     void pairs(const char* key, std::vector<std::pair<int, int>>& value) final;
     void cell(const char* key, std::optional<std::pair<int, int>>& value) final;
 

@@ -57,7 +57,9 @@ Status ablate(CommandContext& c, const std::string& words) {
     const Selection& s = c.session.selection;
     Change change;
     std::tie(change.block, change.head) = std::pair{s.block, s.head};
-    if (!words.empty()) TRY(change, parse_ablation(c.model()->config, words));
+    if (!words.empty()) {
+        TRY(change, parse_ablation(c.model()->config, words));
+    }
     toggle_change(c.session.document, change);
     return success();
 }
@@ -120,7 +122,7 @@ std::vector<Command> intervention_commands() {
          .words = "own|none|causal|padding|block|window:N|prefix:N|global:N:N|QUERY>KEY@PLACE",
          .title = "Mask",
          .group = kIntervene,
-         .help = "put a mask in force, or mask a cell: mask window:4, mask 16>10@2.0",
+         .help = "set the mask, or mask cells: mask window:4, mask 16>10@2.0",
          .when = needs_weights,
          .run = set_mask},
         change_row("unmask", "QUERY>KEY@PLACE", "Unmask a cell", "let a query see a key: unmask 3>9"),

@@ -20,8 +20,7 @@ const char* needs_weights(const CommandContext& c) {
 
 Result<std::pair<int, int>> parse_head(const ModelConfig& config, const std::string& text) {
     const size_t dot = text.rfind('.');
-    const std::string block = text.substr(0, dot),
-                      head = dot == std::string::npos ? "" : text.substr(dot + 1);
+    const std::string path = text.substr(0, dot), head = dot == std::string::npos ? "" : text.substr(dot + 1);
     const auto number = [](const std::string& digits) {
         int value = -1;
         const auto done = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -110,7 +109,7 @@ std::vector<Command> selection_commands() {
              .words = "QUERY,KEY",
              .title = "Lock cell",
              .group = kSelection,
-             .help = "keep the numbers of a cell: 16,10",
+             .help = "lock the numbers of a cell: 16,10",
              .when = needs_sentence,
              .run = lock_cell},
             {.name = "unlock",

@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "analysis/head_stats.h"
 #include "base/quoted.h"
@@ -86,12 +87,52 @@ void visit(Document& d, FieldVisitor& v) {
     v.list("changes", d.changes, kMaxChanges);
 }
 
+/// The statistics in the order in which settings once numbered them: never to be changed.
+constexpr const char* kNumberedOnce[] = {"entropy",   "previous", "induction", "first",
+                                         "duplicate", "self",     "distance"};
+/// What else heads are ranked by.
+constexpr std::pair<int, const char*> kOtherRanks[] = {
+    {kRankByCell, "cell"}, {kRankByMoved, "moved"}, {kRankBySweep, "effect"}};
+
+std::string rank_key(int rank) {
+    for (const auto& [other, key] : kOtherRanks)
+        if (rank == other) return key;
+    return head_statistics()[static_cast<size_t>(rank)].key;
+}
+
+int rank_of_key(const std::string& key, int otherwise) {
+    for (const auto& [other, name] : kOtherRanks)
+        if (key == name) return other;
+    const HeadStatistic* statistic = find_statistic(key);
+    return statistic ? static_cast<int>(statistic - head_statistics().data()) : otherwise;
+}
+
+/// As settings number it; a statistic that is younger than its key has the first one's number.
+int number_of(const std::string& key) {
+    for (const auto& [other, name] : kOtherRanks)
+        if (key == name) return other;
+    const auto known = std::find(std::begin(kNumberedOnce), std::end(kNumberedOnce), key);
+    return known == std::end(kNumberedOnce) ? 0 : static_cast<int>(known - kNumberedOnce);
+}
+
+/// A statistic is remembered by its key. Older versions know its number alone: it is written for them, and
+/// counts where it says another one than the key, because they wrote last.
+void visit_rank(int& rank, FieldVisitor& v) {
+    std::string key = rank_key(rank);
+    int number = number_of(key);
+    v.integer("rank", number, kRankBySweep, static_cast<int>(std::size(kNumberedOnce)) - 1);
+    if (number != number_of(key)) key = number < 0 ? rank_key(number) : kNumberedOnce[number];
+    std::string named = key;
+    v.text("rank_by", named);
+    rank = rank_of_key(number_of(named) == number ? named : key, rank);
+}
+
 void visit(Preferences& p, FieldVisitor& v) {
     v.text("colormap", p.colormap);
     v.integer("scale", p.scale, 0, 2);
     v.integer("queries", p.queries, 0, 1);
     v.integer("marks", p.marks, 0, 1);
-    v.integer("rank", p.rank, kRankBySweep, static_cast<int>(kStatistics) - 1);
+    visit_rank(p.rank, v);
     v.flag("drop_sink", p.drop_sink);
 }
 

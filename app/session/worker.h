@@ -45,12 +45,12 @@ private:
     void see_to_other_model(const OtherRun& other);
     Status read_other(const WorkRequest& request);
     void see_to_sweep(const WorkRequest& request);
-    Result<std::shared_ptr<const Trace> > run(const WorkRequest& request, std::vector<Sequence> inputs,
-                                              const WrittenText* written,
-                                              std::shared_ptr<const Trace>& unchanged);
+    Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
+                                             const WrittenText* written,
+                                             std::shared_ptr<const Trace>& unchanged);
     bool writes(const WorkRequest& request) const;
-    Result<std::shared_ptr<const WrittenText> > write_on(const WorkRequest& request,
-                                                         std::vector<Sequence>& inputs);
+    Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request,
+                                                        std::vector<Sequence>& inputs);
     void report_focus(const WorkRequest& request);
     void publish();
 

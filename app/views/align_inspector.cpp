@@ -162,7 +162,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     y = draw_sources(s, column, y, a, cell, low ? 3 : 4);
     draw_pairs(s, column, draw_rule(ui, area, y), a, cell, save.y - ui.px(8));
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 std::vector<NumberTable> alignment_numbers(const Scene& s) {

@@ -126,7 +126,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
     const bool save_fits = save.x - x > ui.px(260);
     draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
-    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…")) s.send("save figure");
     ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
 }
 

@@ -99,7 +99,7 @@ Command moves_step(const char* name, const char* title, const char* keys, int by
             .title = title,
             .group = "Generate",
             .keys = keys,
-            .help = "in Alignment: a step of what is generated",
+            .help = "in Alignment: previous or next step of the generation",
             .when =
                 [](const CommandContext& c) {
                     const bool lists = c.sentence() && c.sentence()->written && shown_view(c).lists_choices;
@@ -107,7 +107,9 @@ Command moves_step(const char* name, const char* title, const char* keys, int by
                 },
             .run =
                 [by](CommandContext& c, const std::string&) {
-                    show_step(c.session, *c.sentence()->written, c.sentence()->step + by);
+                    const WrittenText& written = *c.sentence()->written;
+                    const int wanted = c.session.document.generation.step;  // its answer may still be coming
+                    show_step(c.session, written, (wanted < 0 ? written.steps() : wanted) + by);
                     return success();
                 }};
 }
@@ -167,7 +169,8 @@ Command saves(const char* name, const char* title, const char* keys, const char*
                 c.session.sheet.reset();
                 c.host.save();
                 return menu.failed ? Status(Error{menu.result}) : success();
-            }};
+            },
+            .alias = workspace ? "" : "save picture"};
 }
 
 }  // namespace
@@ -209,7 +212,7 @@ std::vector<Command> label_commands() {
 }
 
 std::vector<Command> save_commands() {
-    return {saves("save picture", "Save figure…", "Ctrl+S", "save the figure or its numbers", false),
+    return {saves("save figure", "Save figure…", "Ctrl+S", "save the figure or its numbers", false),
             saves("save workspace", "Save workspace…", "Ctrl+Shift+S", "save the workspace", true)};
 }
 

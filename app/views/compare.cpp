@@ -85,7 +85,7 @@ void draw_toolbar(Scene& s, Rect area) {
         ui.link("compare/untie", x + ui.text.width(kCaption, "Reset alignment"), y, "Reset alignment"))
         s.send("reset alignment");
     const Rect save{area.right() - ui.px(24 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
-    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 /// The second sentence under the toolbar; returns its height.

@@ -157,7 +157,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     for (size_t i = 0; i < 3; ++i)
         grids[i] = {{left + (width + gap) * static_cast<float>(i), top, w * columns, h * rows}, w, h, m.step};
     answer_maps(s, m, grids, square);
-    std::optional<std::pair<int, int> > highlighted = s.of<CompareState>().cell;
+    std::optional<std::pair<int, int>> highlighted = s.of<CompareState>().cell;
     if (const auto cell = s.shown_cell(); !highlighted && square && cell)
         highlighted = std::pair{index_of(m.rows, cell->first), index_of(m.columns, cell->second)};
     if (highlighted && (highlighted->first < 0 || highlighted->second < 0 ||

@@ -111,7 +111,7 @@ void draw_tokens_moved(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitWanted>();
     if (!found) return;
-    draw_heading(ui, area, "Contribution to tokens", "logit");
+    draw_heading(ui, area, "Contribution", "logit");
     const DeltaSplit& split = found->answer;
     if (split.raised.empty()) {
         ui.text.draw_wrapped(area.x, area.y + ui.px(30), area.w, kCaption, ui.colors->t3,

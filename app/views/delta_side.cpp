@@ -34,7 +34,7 @@ namespace {
 /// What the model would predict after each layer, or what each head promotes: a name and what follows it.
 float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split, int layer) {
     Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Next token after each layer (logit lens)");
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Next token after each layer");
     ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "p");
     const size_t first =
         split.after_layer.size() > 9
@@ -57,8 +57,7 @@ float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split
 
 void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWanted>& found) {
     Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3,
-                 "Tokens promoted by each head of layer " + block_name(s.model()->config, found.asked.block));
+    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Tokens promoted by each head");
     y += ui.px(30);
     for (size_t h = 0; h < found.answer.head_raises.size(); ++h, y += ui.px(34)) {
         std::vector<std::string> tokens;
@@ -106,7 +105,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     }
     if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 std::vector<NumberTable> delta_numbers(const Scene& s) {

@@ -94,7 +94,7 @@ void draw_effects_inspector(Scene& s, Rect area) {
         s.send("compare", "changes");
         s.send("view compare");
     }
-    if (ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 float draw_effects(Scene& s, Rect column, float y, float bottom) {

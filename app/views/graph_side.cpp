@@ -99,7 +99,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
                             : "Attention rollout: the layers’ mean patterns, each mixed half and half with "
                               "the residual stream, multiplied. The shares sum to 1.";
     ui.text.draw_wrapped(column.x, y + ui.px(10), column.w, kCaption, ui.colors->t3, says);
-    if (ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 std::vector<NumberTable> graph_numbers(const Scene& s) {

@@ -180,7 +180,7 @@ void draw_inspector(Scene& s, Rect area) {
         }
     }
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 }  // namespace headlight

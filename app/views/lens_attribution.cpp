@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kNames = 88;
+constexpr float kNames = 88;  // points for the names of the blocks
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {

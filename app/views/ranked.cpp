@@ -38,10 +38,10 @@ void draw_row(Scene& s, Rect r, float names, const std::string& name, float valu
 
 }  // namespace
 
-std::optional<std::pair<int, int> > draw_ranked(Scene& s, Rect area, const ModelConfig& c,
-                                                const RankedHeads& heads) {
+std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelConfig& c,
+                                               const RankedHeads& heads) {
     Ui& ui = s.ui;
-    std::optional<std::pair<int, int> > pressed;
+    std::optional<std::pair<int, int>> pressed;
     float names = ui.px(48);
     for (int block = 0; block < c.blocks(); ++block)
         names =
@@ -75,11 +75,11 @@ std::optional<std::pair<int, int> > draw_ranked(Scene& s, Rect area, const Model
     return pressed;
 }
 
-std::optional<std::pair<int, int> > draw_head_values(Scene& s, Rect area, const ModelConfig& c,
-                                                     const std::vector<float>& values, bool is_signed,
-                                                     const char* path) {
+std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c,
+                                                    const std::vector<float>& values, bool is_signed,
+                                                    const char* path) {
     Ui& ui = s.ui;
-    std::optional<std::pair<int, int> > pressed;
+    std::optional<std::pair<int, int>> pressed;
     if (values.size() != static_cast<size_t>(c.head_count())) return pressed;
     const float names = c.stacks.size() > 1 ? ui.px(72) : ui.px(28), top = area.y + ui.px(20);
     const float w = std::floor(std::min((area.w - names) / static_cast<float>(c.max_heads()), ui.px(160))),

@@ -124,7 +124,7 @@ void choose_number(Form& form, const char* label, const char* path, const char* 
 
 void draw_toggles(Scene& s, Form& form, bool own) {
     FigureStyle& f = s.of<SaveMenu>().style;
-    std::vector<std::tuple<const char*, const char*, bool*> > all{
+    std::vector<std::tuple<const char*, const char*, bool*>> all{
         {"figure/transparent", "transparent", &f.transparent}};
     if (own)
         all.insert(all.end(), {{"figure/labels", "labels", &f.labels},
@@ -257,7 +257,7 @@ void draw_save_menu(Scene& s, Rect window) {
     if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28),
                                   {"Figure", "Workspace"}, workspace ? 1 : 0);
         i >= 0)
-        s.send(i == 1 ? "save workspace" : "save picture");
+        s.send(i == 1 ? "save workspace" : "save figure");
     const Rect path{x, r.bottom() - ui.px(92), inner, ui.px(80)};
     if (workspace) return draw_path(s, path);
     const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58),

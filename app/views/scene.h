@@ -43,11 +43,11 @@ struct Scene {
     }
     /// Chooses a head, or locks a cell (none: unlocks).
     void select(int block, int head) const;
-    void lock(std::optional<std::pair<int, int> > cell) const;
+    void lock(std::optional<std::pair<int, int>> cell) const;
     /// The mouse chose something: arrows move there, not in a text.
     void leave_text() const { send("leave text"); }
     /// A cell is under the mouse: every view lights it in the next frame.
-    void point_at(std::optional<std::pair<int, int> > cell) {
+    void point_at(std::optional<std::pair<int, int>> cell) {
         session.selection.hovered.cell = cell;
         session.selection.hover_fresh = true;
     }
@@ -83,7 +83,7 @@ struct Scene {
     int queries() const { return static_cast<int>(query_labels().size()); }
     int keys() const { return static_cast<int>(key_labels().size()); }
     /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
-    std::optional<std::pair<int, int> > shown_cell() const;
+    std::optional<std::pair<int, int>> shown_cell() const;
     /// The heaviest key of a query in the head that is shown, and the other way round.
     int heaviest_key(int query) const;
     int heaviest_query(int key) const;

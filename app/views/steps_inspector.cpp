@@ -97,7 +97,7 @@ void draw_steps_inspector(Scene& s, Rect area) {
     y += ui.px(22);
     draw_products(s, column, y, strips_of(s, *found, key));
     ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save picture");
+    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 std::vector<NumberTable> steps_numbers(const Scene& s) {

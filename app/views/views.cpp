@@ -218,7 +218,7 @@ void close_view(Session& session) { session.selection.view = session.selection.v
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
-void Scene::select(int site, int head) const { send("head", head_words(model()->config, site, head)); }
+void Scene::select(int block, int head) const { send("head", head_words(model()->config, block, head)); }
 
 void Scene::lock(std::optional<std::pair<int, int>> cell) const {
     if (!cell) return send("unlock");

@@ -13,7 +13,7 @@ namespace headlight {
 class Application {
 public:
     /// Opens the window, or says what is missing: a display, OpenGL 3.3.
-    static Result<std::unique_ptr<Application> > create(const WindowOptions& options);
+    static Result<std::unique_ptr<Application>> create(const WindowOptions& options);
     ~Application();
 
     /// Returns when the window is closed. What is thrown on its thread ends it with a sentence; what a person

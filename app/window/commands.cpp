@@ -2,6 +2,7 @@
 
 #include "views/commands.h"
 #include "views/menus.h"
+#include "views/sheet_frame.h"
 #include "views/views.h"
 #include "window/layout.h"
 
@@ -36,6 +37,12 @@ const char* has_field(const CommandContext& c) {
 /// A control has the focus, and no text of the window has the keyboard.
 const char* has_focus(const CommandContext& c) {
     return c.host.has_focus() && (c.session.sheet || !c.host.typing()) ? nullptr : "";
+}
+
+/// What a click beside a sheet does: where that click has closed it already, or opened another one, nothing.
+Status close(CommandContext& c, const std::string& name) {
+    if (kSheetNames[static_cast<size_t>(*c.session.sheet)] == name) c.session.sheet.reset();
+    return success();
 }
 
 /// From what lies on top to what lies below.
@@ -87,11 +94,11 @@ Command focus_row(const char* name, const char* title, const char* keys, const c
 }
 
 std::vector<Command> focus_commands() {
-    const char *goes = "go through everything that can be pressed", *chooses = "choose in what Tab reached";
+    const char *goes = "move through all controls", *chooses = "choose in the focused control";
     return {host_row("next control", "Next control", kWindow, "Tab", goes, [](Host& h) { h.move_focus(1); }),
             host_row("previous control", "Previous control", kWindow, "Shift+Tab", goes,
                      [](Host& h) { h.move_focus(-1); }),
-            focus_row("press", "Press", "Enter, Space", "press what Tab reached",
+            focus_row("press", "Press", "Enter, Space", "press the focused control",
                       [](Host& h) { h.press_focus(); }),
             focus_row("choose up", "Choose above", "↑", chooses, [](Host& h) { h.step_focus(-1); }),
             focus_row("choose down", "Choose below", "↓", chooses, [](Host& h) { h.step_focus(1); })};
@@ -101,6 +108,13 @@ std::vector<Command> sheet_commands() {
     return {sheet_row("palette", "Command palette", "Ctrl+K", "find any command by typing", Sheet::palette),
             sheet_row("keys", "Keys", "F1", "this list", Sheet::help),
             sheet_row("settings", "Settings", "", "theme, text size, hints", Sheet::settings),
+            {.name = "close",
+             .words = "models|compared models|settings|save|label|keys|palette",
+             .title = "Close",
+             .group = kWindow,
+             .help = "close a sheet where it is the one that is open",
+             .when = [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; },
+             .run = close},
             {.name = "accept",
              .title = "Accept",
              .group = "",
@@ -112,7 +126,7 @@ std::vector<Command> sheet_commands() {
              .title = "Close, unlock, leave",
              .group = kWindow,
              .keys = "Esc",
-             .help = "close a sheet; unlock the cell; leave the text",
+             .help = "close a sheet; unlock the cell; leave the text field",
              .run = escape}};
 }
 
@@ -123,7 +137,7 @@ std::vector<Command> window_commands() {
                         .keys = "Ctrl+I",
                         .help = "inspector, in narrow windows"},
                        [](Session& s) -> bool& { return s.of<LayoutState>().inspector_over; }),
-            host_row("leave text", "Leave the text", kWindow, "", "give the arrows to heads and cells",
+            host_row("leave text", "Leave the text field", kWindow, "", "give the arrows to heads and cells",
                      [](Host& h) { h.leave_texts(); }),
             host_row("quit", "Close the window", kWindow, "Ctrl+Q", "close the window",
                      [](Host& h) { h.close_window(); })};

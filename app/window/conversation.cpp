@@ -51,11 +51,12 @@ void Conversation::show_texts() {
 }
 
 void Conversation::note_typing() {
-    if (desk_.typed_text() == last_text_) return;
-    last_text_ = desk_.typed_text();
-    desk_.session.notice.clear();
-    desk_.session.selection.locked.reset();
-    desk_.session.of<ChipsState>() = {};
+    if (desk_.typed_text() != last_text_) {
+        last_text_ = desk_.typed_text();
+        desk_.session.notice.clear();
+        desk_.session.selection.locked.reset();
+        desk_.session.of<ChipsState>() = {};
+    }
     if (desk_.fields.take_shortened())
         desk_.session.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
 }

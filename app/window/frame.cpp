@@ -74,7 +74,7 @@ void Frame::show(ImVec2 size) {
 }
 
 Status Frame::draw_safely() {
-    constexpr int kMostFailures = 3;
+    constexpr int kMaxFailures = 3;
     const Status drawn = guarded([this] {
         draw();
         return success();
@@ -87,7 +87,7 @@ Status Frame::draw_safely() {
     ImGui::EndFrame();
     desk_.session.notice = drawn.error().message;
     desk_.want_frames(1);
-    return ++failed_ < kMostFailures ? success() : drawn;
+    return ++failed_ < kMaxFailures ? success() : drawn;
 }
 
 void Frame::reload_shaders() {

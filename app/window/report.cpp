@@ -88,7 +88,7 @@ Json window_report(Desk& desk) {
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
                 root["next"] = s.predictions[0].tokens[0].label;
-            root["view"] = views()[view_for(session_, *s.model)].name;
+            root["view"] = views()[view_for(desk.session, *s.model)].name;
         }
         if (desk.answer->cell) root["weight"] = desk.answer->cell->weight;
     }

@@ -16,11 +16,11 @@ constexpr size_t kMaxPredictions = 16;
 AttentionHead best_aligned_head(const Trace& trace, const ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     AttentionHead best{cross_block(c, 0), 0};
-    float most = -1;
+    float max = -1;
     for (int block = best.block; block < c.blocks(); ++block)
         for (int head = 0; head < c.heads(block); ++head, pool.stop_point())
-            if (const float bits = alignment_bits(trace.pattern(block, head)); bits > most) {
-                most = bits;
+            if (const float bits = alignment_bits(trace.pattern(block, head)); bits > max) {
+                max = bits;
                 best = {block, head};
             }
     return best;

@@ -136,7 +136,7 @@ private:
     };
 
     /// The most probable ways to go on from all drafts: enough that `beams` of them do not end.
-    Result<std::vector<Candidate> > candidates(std::vector<Hypothesis>& hypotheses, std::vector<Next>& next) {
+    Result<std::vector<Candidate>> candidates(std::vector<Hypothesis>& hypotheses, std::vector<Next>& next) {
         const size_t kept = std::max<size_t>(2, 1 + model_->config.generation.eos_token_ids.size()) *
                             static_cast<size_t>(wanted_.sampling.beams);
         std::vector<Candidate> out;
@@ -194,8 +194,8 @@ private:
     int room_ = 0;
 };
 
-Result<std::vector<int> > fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request,
-                                     const SamplingParams& sampling, ThreadPool& pool) {
+Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, ForwardRequest request,
+                                    const SamplingParams& sampling, ThreadPool& pool) {
     std::mt19937_64 random(sampling.seed);
     TRY(const auto trace, run_trace(model, request, pool));
     for (const int position : predicting_positions(*trace))
@@ -260,9 +260,9 @@ Result<Generation> generate(const std::shared_ptr<const Model>& model, const For
     return writing;
 }
 
-Result<std::vector<int> > generated_ids(const std::shared_ptr<const Model>& model,
-                                        const ForwardRequest& request, const GenerationWanted& wanted,
-                                        ThreadPool& pool) {
+Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
+                                       const ForwardRequest& request, const GenerationWanted& wanted,
+                                       ThreadPool& pool) {
     TRY_STATUS(check_writes(*model));
     if (model->config.can.fill_masks) return fill_masks(model, request, wanted.sampling, pool);
     TRY(const Generation writing, generate(model, request, wanted, pool));

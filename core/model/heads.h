@@ -35,6 +35,7 @@ public:
     /// All of them, for what asks no names.
     const std::vector<T>& values() const { return values_; }
     operator const std::vector<T>&() const { return values_; }
+    bool operator==(const PerHead& other) const { return values_ == other.values_; }
 
 private:
     size_t index(AttentionHead h) const {

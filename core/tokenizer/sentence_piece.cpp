@@ -203,8 +203,8 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
     };
 }
 
-Result<std::shared_ptr<const TokenModel> > sentence_piece_model(const SentencePieceFile& file,
-                                                                const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePieceFile& file,
+                                                               const std::string& name) {
     const int unknown = file.id_of(PieceKind::unknown);
     TRY(Vocabulary vocabulary, Vocabulary::from_list(file.pieces, name));
     if (!file.unigram) {

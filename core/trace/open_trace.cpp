@@ -96,7 +96,7 @@ Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& 
     return out;
 }
 
-Result<std::shared_ptr<const Trace> > build(const TraceReader& in) {
+Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     if (const auto format = in.file.metadata.find("format");
         format == in.file.metadata.end() || format->second != "headlight-trace")
         return in.error(
@@ -147,20 +147,19 @@ Result<std::shared_ptr<const Trace> > build(const TraceReader& in) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Trace> > open_trace(const std::filesystem::path& path,
-                                                 const CancelFlag* cancel) {
+Result<std::shared_ptr<const Trace>> open_trace(const std::filesystem::path& path, const CancelFlag* cancel) {
     TRY(const Safetensors file, open_safetensors(path));
     auto trace = build({file, display_path(path), cancel});
     TRY_STATUS(file.file->check_unchanged());
     return trace;
 }
 
-Result<std::shared_ptr<const Trace> > parse_trace(std::span<const std::byte> bytes, const std::string& name) {
+Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> bytes, const std::string& name) {
     TRY(const Safetensors file, parse_safetensors(bytes, name));
     return build({file, name});
 }
 
-Result<std::vector<Sequence> > recorded_sequences(const Trace& trace) {
+Result<std::vector<Sequence>> recorded_sequences(const Trace& trace) {
     for (const Sequence& s : trace.request.inputs)
         if (!s.ids.empty() && s.ids[0] < 0)
             return Error{trace.model->name +

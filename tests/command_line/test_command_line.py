@@ -343,6 +343,14 @@ def styles_and_presets():
         run("render", *head[:2], "--view", view, "--preset", "double-column", "--caption", "A caption.", "-o", FOLDER / "v.pdf")
 
 
+def commands_are_listed_and_checked():
+    lines = run("--commands").out.splitlines()
+    assert len(lines) > 60 and any(line.startswith("view lines ") and "Ctrl+2" in line for line in lines), lines[:3]
+    assert all(len(line.split()) > 2 for line in lines)
+    for line in ("fly", "view lines; fly", "lock", "undo twice"):
+        assert "--commands" in run("--do", line, status=2).err or "leave that out" in run("--do", line, status=2).err
+
+
 def shells_and_the_manual():
     page = run("man").out
     assert page.startswith(".TH HEADLIGHT 1") and all(f".SH {verb}" in page for verb in ("RENDER", "COMPARE", "TRACE")) and "\\-\\-effect\\-on" in page

@@ -16,7 +16,7 @@ WORDS = [  # what must not come back, what must be there
     ('Where the logit of', 'Direct logit attribution'),
     ('Nothing is changed|taken away', 'No interventions'),
     (r'strongest \d+ %|all but the faintest', 'top 99 % of each row'),
-    ('^Keep|^Draw', 'Filter: at most'),
+    ('^Keep( at|$)|^Draw( all|$)', 'Filter: at most'),
     ('switches a head|Heads that carry', 'Click toggles a head, double-click isolates it'),
     ('Bring it back|as it is|only this one|^neither$', 'keep only this head'),
     (r'^(own|window:\d|global:\d:\d) ', 'sliding window #'),

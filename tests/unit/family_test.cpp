@@ -8,10 +8,13 @@
 #include "analysis/head_stats.h"
 #include "figure/figure.h"
 #include "helpers.h"
+#include "model/activation.h"
 #include "model/attention.h"
 #include "model/change.h"
+#include "model/config.h"
 #include "model/input.h"
 #include "model/parameters.h"
+#include "model/position_scheme.h"
 #include "model/rope.h"
 
 using namespace headlight;
@@ -102,6 +105,27 @@ TEST_CASE("norms by hand") {
     CHECK(apply_norm(c, {weight, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
 }
 
+TEST_CASE("activations and position schemes stand in the order of their kinds; each family has its scheme") {
+    int place = 0;
+    for (const ActivationRow& row : activations()) CHECK(static_cast<int>(row.activation) == place++);
+    for (int i = 0; i <= static_cast<int>(PositionScheme::relative); ++i)
+        CHECK(static_cast<int>(position_scheme(static_cast<PositionScheme>(i)).scheme) == i);
+    const std::pair<const char*, PositionScheme> families[] = {
+        {"gpt2", PositionScheme::learned},      {"bert", PositionScheme::learned},
+        {"opt", PositionScheme::learned},       {"vit", PositionScheme::learned},
+        {"bart", PositionScheme::learned},      {"marian", PositionScheme::sinusoidal},
+        {"llama", PositionScheme::rotary},      {"phi", PositionScheme::rotary},
+        {"modernbert", PositionScheme::rotary}, {"bloom", PositionScheme::alibi},
+        {"t5", PositionScheme::relative}};
+    for (const auto& [name, scheme] : families) {
+        CAPTURE(name);
+        CHECK(reference_model(name)->config.positions == scheme);
+    }
+    CHECK((reference_model("vit")->config.can.read_image && reference_model("bert")->config.can.read_pair &&
+           reference_model("t5")->config.can.write_target &&
+           reference_model("phi")->config.can.continue_text));
+}
+
 TEST_CASE(
     "heads are numbered through blocks with different numbers of them: head_index and head_at are inverse") {
     ModelConfig c;
@@ -122,6 +146,15 @@ TEST_CASE(
             CHECK(c.head_at(next) == AttentionHead{block, head});
         }
     CHECK(static_cast<int>(next) == c.head_count());
+    PerHead<int> numbers(c, -1);
+    ThreadPool pool(2);
+    for_heads(c, pool, [&](AttentionHead h) { numbers[h] = 10 * h.block + h.head; });
+    CHECK(numbers.size() == next);
+    for (size_t i = 0; i < next; ++i) CHECK(numbers[i] == 10 * c.head_at(i).block + c.head_at(i).head);
+    abort_on_failed_check(false);
+    CHECK_THROWS_AS((numbers[{0, -1}]), CheckFailed);
+    CHECK_THROWS_AS((numbers[{8, 0}]), CheckFailed);
+    abort_on_failed_check(true);
     CHECK(!c.has_head({1, 2}));
     CHECK(c.has_head({2, 2}));
     CHECK(!c.has_head({8, 0}));

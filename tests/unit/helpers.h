@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/matrix.h"
-#include "model/model.h"
+#include "model/config.h"
 #include "trace/trace.h"
 
 namespace headlight {
@@ -77,8 +77,8 @@ bool runs_within([[maybe_unused]] int64_t bytes, Work work) {
     const pid_t child = fork();
     if (child == 0) {
 #if !defined(HEADLIGHT_SANITIZED)
-        const auto most = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + bytes);
-        const rlimit limit{most, most};
+        const auto max = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + bytes);
+        const rlimit limit{max, max};
         setrlimit(RLIMIT_AS, &limit);
 #endif
         bool good = false;

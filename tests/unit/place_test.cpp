@@ -33,6 +33,49 @@ bool same(const Matrix& a, const Matrix& b) {
 
 }  // namespace
 
+TEST_CASE("changes: rows stand in the order of their kinds, and each reads what it spells, by either name") {
+    const auto model = reference_model("marian");
+    const ModelConfig& c = model->config;
+    const std::vector<std::string> tokens{"The", "cat"};
+    int place = 0;
+    for (const ChangeRow& row : change_rows()) {
+        CAPTURE(row.name);
+        CHECK(static_cast<int>(row.kind) == place++);
+        CHECK(&change_row(row.kind) == &row);
+        CHECK((row.target == ChangeTarget::head) == (row.apply != nullptr));
+        Change change;
+        change.kind = row.kind;
+        change.block = 1;
+        change.head = row.target == ChangeTarget::attention || row.target == ChangeTarget::mlp ? -1 : 1;
+        if (row.kind == ChangeKind::temperature || row.kind == ChangeKind::score) change.value = 0.5f;
+        if (change.paints() || row.kind == ChangeKind::score) change.query = 1, change.key = 0;
+        if (row.kind == ChangeKind::freeze) change.from = "another text";
+        const std::string spelled = change_name(c, change);
+        const auto read = parse_change(c, spelled);
+        REQUIRE_MESSAGE(read, spelled);
+        CHECK(*read == change);
+        if (row.alias) CHECK(*parse_change(c, row.alias + spelled.substr(spelled.find(':'))) == change);
+        CHECK(!change_label(c, change, {tokens, tokens}).empty());
+    }
+    CHECK(ablations().size() == 5);
+    CHECK(change_label(c, *parse_change(c, "mask:1>0@encoder.1.1"), {tokens, tokens}) ==
+          "cat 1 → The 0 in encoder 1.1");
+}
+
+TEST_CASE("changes: what rests on every query is what a mean stands for, and no longer after a zero") {
+    const auto model = reference_model("gpt2");
+    const auto rule_of = [&](const std::vector<std::string>& changes) {
+        ForwardRequest request = request_of({5, 9, 200, 31, 12});
+        for (const std::string& text : changes)
+            request.intervention.changes.push_back(*parse_change(model->config, text));
+        return (*attention_rules(*model, request.inputs, request.intervention))[0][1].self->changed[0];
+    };
+    CHECK(rule_of({"ablate:1.0:mean"}).rests_on_every_query);
+    CHECK(!rule_of({"ablate:1.0:zero"}).rests_on_every_query);
+    CHECK(!rule_of({"ablate:1.0:mean", "ablate:1.0:zero"}).rests_on_every_query);
+    CHECK(rule_of({"ablate:1.0:mean", "temperature:0.5@1.0"}).rests_on_every_query);
+}
+
 TEST_CASE("places: every spelling is read, named again, and concerns the blocks that it says") {
     const auto model = reference_model("marian");  // encoder, decoder and cross, two layers each
     const ModelConfig& c = model->config;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <thread>
 
+#include "analysis/head_stats.h"
 #include "figure/style.h"
 #include "helpers.h"
 #include "io/output_file.h"
@@ -65,6 +66,27 @@ TEST_CASE(
     CHECK_MESSAGE((load_settings(path).document.text == s.document.text &&
                    read_bytes(path.string() + ".broken-5") == "{"),
                   "one that breaks meanwhile is set aside too");
+}
+
+TEST_CASE("settings: a ranking is remembered by its key; older ones hold its number, or change that alone") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "settings.json";
+    const auto rank_of = [&](const char* text) {
+        write_bytes(path, text);
+        const int rank = load_settings(path).preferences.rank;
+        return rank < 0 ? std::to_string(rank)
+                        : std::string(head_statistics()[static_cast<size_t>(rank)].key);
+    };
+    CHECK(rank_of(R"({"rank": 2})") == "induction");
+    CHECK(rank_of(R"({"rank": 6})") == "distance");
+    CHECK(rank_of(R"({"rank": -2})") == std::to_string(kRankByMoved));
+    CHECK(rank_of(R"({"rank": 3, "rank_by": "first"})") == "first");
+    CHECK(rank_of(R"({"rank": 1, "rank_by": "first"})") == "previous");
+    CHECK(rank_of(R"({"rank": 0, "rank_by": "of a newer version"})") == "entropy");
+    Session s;
+    s.preferences.rank = static_cast<int>(find_statistic("self") - head_statistics().data());
+    const Json fields = fields_of(s);
+    CHECK((fields["rank"] == 5 && fields["rank_by"] == "self"));
 }
 
 TEST_CASE("settings: fields of a newer version survive a load and a save") {
@@ -177,7 +199,7 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
            workspace->selection.head == 3 && workspace->document.comparison.text == "Tom had a blue ball" &&
            workspace->document.changes.size() == 1));
     CHECK((workspace->document.comparison.alignment.by_hand ==
-               std::vector<std::pair<int, int> >{{1, 2}, {3, -1}} &&
+               std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
            workspace->selection.locked == std::pair(2, 0)));
     FigureStyle style;
     const auto preset = open_preset(kTests / "unit/old/preset.json");

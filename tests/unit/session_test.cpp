@@ -117,7 +117,7 @@ TEST_CASE("a drag is one step, and another model forgets the interventions alone
     CHECK(d.intervention == Intervention());
     CHECK(d.redo());
     CHECK(d.intervention == masked("window:2"));
-    d.history.forget_interventions();
+    d.history.forget_model();
     CHECK(d.undo());
     CHECK(d.text.empty());
     CHECK_FALSE(d.undo());

@@ -314,13 +314,78 @@ def keyboard_alone(display):
         w.key("ctrl+d")
         w.wait(lambda r: not r["dark"])
         pictures = {w.picture()}
-        for key in ("ctrl+l", "ctrl+k", "ctrl+t", "ctrl+r"):
+        for key in ("ctrl+l", "ctrl+shift+k", "ctrl+t", "ctrl+r"):
             w.key(key)
             time.sleep(0.25)
             pictures.add(w.picture())
         assert len(pictures) == 5
         w.key("Escape", "Tab", "x")
         w.wait(lambda r: r["locked"] is None and r["text"] == "Lily had a red ballx")
+
+
+def the_palette_finds_any_command(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.key("ctrl+k")
+        r = w.wait(lambda r: "palette/row/0" in r["widgets"])
+        assert len(r["palette"]) > 60 and r["view"] == "Heat map", r["palette"]
+        w.type("lin")
+        w.wait(lambda r: r["palette"][0] == "View Lines")
+        w.key("Return")
+        r = w.wait(lambda r: r["view"] == "Lines" and "palette" not in r)
+        assert r["text"] == "Lily had a red ball" and r["field_focused"], "what is typed there is typed nowhere else"
+        w.key("ctrl+k")
+        w.type("theme")
+        r = w.wait(lambda r: r.get("palette", [""])[0].startswith("Theme"))
+        w.click(f"palette/row/{r['palette'].index('Theme: light')}")
+        w.wait(lambda r: not r["dark"] and "palette" not in r)
+        w.key("ctrl+k")
+        w.type("head 1.2")
+        w.wait(lambda r: r.get("palette", [""])[0] == "Go to head: 1.2")
+        w.key("Return")
+        w.wait(lambda r: r["shown_head"] == [1, 2])
+        w.key("ctrl+k")
+        w.type("go to")
+        w.wait(lambda r: r.get("palette", [""])[0] == "Go to head")
+        w.key("Down", "Up", "Return")  # asks for what it needs
+        w.type("2.0")
+        w.key("Return")
+        w.wait(lambda r: r["shown_head"] == [2, 0])
+        w.key("ctrl+k")
+        w.wait(lambda r: "palette/row/0" in r["widgets"])
+        w.key("Escape", "x")
+        w.wait(lambda r: "palette" not in r and r["text"] == "Lily had a red ballx")
+
+
+def commands_at_the_start(display):
+    with Window(PROGRAM, display, "--text", LILY, "--do", "view lines; head 2.0; lock 16,10; mask 16>10; theme light") as w:
+        r = w.wait(lambda r: r["changes"] == 1 and not r["dark"] and r["view"] == "Lines" and not r["busy"])
+        assert r["shown_head"] == [2, 0] and r["locked"] == [16, 10] and r["change_list"] == ["mask:16>10"], r["change_list"]
+    for line in ("fly", "theme blue", "lock 99,99", "view alignment"):
+        r = subprocess.run([PROGRAM, "--text", LILY, "--do", line, "--screenshot", "/dev/null"], env=dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1"),
+                           capture_output=True, text=True, timeout=60)
+        assert r.returncode == 2 and len(r.stderr.splitlines()) == 1, (line, r.returncode, r.stderr)
+
+
+def undo_takes_back_comparisons_and_labels(display):
+    with Window(PROGRAM, display, "--text", LILY, "--head", "1.2") as w:
+        w.settled()
+        w.key("F2")
+        w.wait(lambda r: "label" in r["widgets"] and r["typing"])
+        w.type("sink")
+        w.key("Return")
+        w.wait(lambda r: r["head_labels"].get("stories", {}).get("1.2") == "sink")
+        w.key("Escape", "ctrl+7")
+        w.wait(lambda r: r["view"] == "Compare")
+        w.click("compare/what")
+        w.click("compare/what/before and after changes")
+        w.wait(lambda r: r["compared_what"] == 1)
+        w.key("ctrl+z")
+        w.wait(lambda r: r["compared_what"] == 0 and r["head_labels"]["stories"]["1.2"] == "sink")
+        w.key("ctrl+z")
+        w.wait(lambda r: "1.2" not in r["head_labels"].get("stories", {}))
+        w.key("ctrl+y", "ctrl+y")
+        w.wait(lambda r: r["compared_what"] == 1 and r["head_labels"]["stories"]["1.2"] == "sink")
 
 
 def theme_colours_scale_and_direction(display):
@@ -1084,9 +1149,8 @@ def what_is_old_is_dimmed_in_every_panel(display):
         w.settled()
         for view in ("Heat map", "Lines", "Steps", "ΔE", "Prediction", "Graph", "Compare", "All heads"):
             w.click(f"tab/{view}")
-            r = w.wait(lambda r: r["view"] == view and not r["busy"], 30)
+            r = w.wait(lambda r: r["view"] == view and not r["busy"] and not any(p.startswith("dimmed/") for p in r["widgets"]), 30)
             panels = {"dimmed/center"} | ({"dimmed/heads"} if view != "All heads" else set()) | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
-            assert not any(p.startswith("dimmed/") for p in r["widgets"]), view
             w.key("Home")
             w.type("x")  # at the beginning: no row can be taken over
             w.wait(lambda r: r["busy"] and panels == {p for p in r["widgets"] if p.startswith("dimmed/")}, 30)

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""What `cmake --install` puts into a prefix runs from there, wherever it is moved, without the source folder: test_install.py BUILD"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+build = Path(sys.argv[1]).resolve()
+source = Path(__file__).resolve().parents[2]
+folder = Path(tempfile.mkdtemp(prefix="headlight install é "))
+subprocess.run(["cmake", "--install", build, "--prefix", folder / "first"], check=True, capture_output=True)
+prefix = (folder / "first").rename(folder / "moved")
+program = prefix / "bin/headlight"
+
+
+def run(*arguments):
+    """In a mount namespace of its own, where it can be had, the source folder is empty."""
+    command = [str(program), *arguments]
+    hide = ["unshare", "--mount", "--map-root-user", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', str(source / "models")]
+    hidden = subprocess.run([*hide, "true"], capture_output=True).returncode == 0
+    done = subprocess.run([*hide, *command] if hidden else command, capture_output=True, text=True, cwd=folder, env=dict(os.environ, HOME=str(folder)))
+    assert done.returncode == 0, done.stderr
+    return done.stdout, hidden
+
+
+out, hidden = run("generate", "--text", "Once upon a time", "--tokens", "5")
+assert out.startswith("Once upon a time"), out
+run("generate", "--model", "translator", "--text", "The cat sat.")
+run("render", "--text", "The cat sat.", "-o", str(folder / "heads.svg"))
+assert (folder / "heads.svg").stat().st_size > 10000
+listed, _ = run("models")
+assert str(prefix) in listed or "built in" in listed, listed
+assert (prefix / "share/man/man1/headlight.1").read_text().startswith(".TH")
+assert (prefix / "share/headlight/capture_trace.py").exists()
+shutil.rmtree(folder)
+print("ok   the installed program runs from a moved prefix" + ("" if hidden else " (the source folder could not be hidden)"))
