@@ -49,6 +49,14 @@ std::string padded(const std::string& text, size_t column) {
     return text + std::string(length < column ? column - length : 1, ' ');
 }
 
+/// "Shift+↓" behind "Shift+↑" → "↓".
+std::string without_repeated_modifier(const std::string& keys, const std::string& before) {
+    const size_t plus = before.find('+');
+    const std::string modifier = plus == std::string::npos ? "" : before.substr(0, plus + 1);
+    return !modifier.empty() && keys.compare(0, modifier.size(), modifier) == 0 ? keys.substr(modifier.size())
+                                                                                : keys;
+}
+
 }  // namespace
 
 std::vector<std::string> Command::choices() const {
@@ -148,7 +156,7 @@ std::vector<HelpGroup> key_help(std::span<const Command> table) {
         for (const Command& row : table) {
             if (row.keys.empty() || row.group != title) continue;
             if (!lines.empty() && lines.back().second == row.help)
-                lines.back().first += ", " + row.keys;
+                lines.back().first += " " + without_repeated_modifier(row.keys, lines.back().first);
             else
                 lines.emplace_back(row.keys, row.help);
         }

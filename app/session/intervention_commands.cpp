@@ -96,13 +96,12 @@ void undo(Session& session, Host& host) { apply(session.document.history.undo(),
 void redo(Session& session, Host& host) { apply(session.document.history.redo(), session, host); }
 
 std::vector<Command> intervention_commands() {
-    const char* undoes = "undo and redo: text, interventions, comparison, labels";
     return {
         {.name = "undo",
          .title = "Undo",
          .group = "Edit",
          .keys = "Ctrl+Z",
-         .help = undoes,
+         .help = "undo: text, interventions, comparison, labels",
          .run =
              [](CommandContext& c, const std::string&) {
                  undo(c.session, c.host);
@@ -112,7 +111,7 @@ std::vector<Command> intervention_commands() {
          .title = "Redo",
          .group = "Edit",
          .keys = "Ctrl+Y, Ctrl+Shift+Z",
-         .help = undoes,
+         .help = "redo",
          .run =
              [](CommandContext& c, const std::string&) {
                  redo(c.session, c.host);

@@ -61,11 +61,13 @@ Offer offer_of(const Command& row, const CommandContext& context, const std::str
     return {&row, words, label, row.missing(context), asks};
 }
 
-/// A row by itself, and with each of its words.
-std::vector<Offer> offers_of(const Command& row, const CommandContext& context) {
+/// A row by itself, and, where more is wanted than a list of all rows, with each of its words.
+std::vector<Offer> offers_of(const Command& row, const CommandContext& context, bool each_word) {
     std::vector<Offer> out;
     const auto choices = row.choices();
-    if (!row.needs_words() || choices.empty()) out.push_back(offer_of(row, context, "", row.needs_words()));
+    if (!row.needs_words() || choices.empty() || !each_word)
+        out.push_back(offer_of(row, context, "", row.needs_words()));
+    if (!each_word) return out;
     for (const std::string& word : choices) out.push_back(offer_of(row, context, word, false));
     return out;
 }
@@ -75,16 +77,19 @@ std::vector<Offer> offers_of(const Command& row, const CommandContext& context) 
 std::vector<Offer> palette_offers(std::span<const Command> table, const CommandContext& context,
                                   const std::string& typed) {
     const auto typed_words = words_of(typed);
-    std::vector<std::pair<int, Offer>> found;
+    using Place = std::pair<int, std::ptrdiff_t>;  // how well it fits, then the place of its group
+    std::vector<std::pair<Place, Offer>> found;
     if (const auto line = parse_command(table, typed); line && !line->words.empty())
-        found.emplace_back(-1, offer_of(*line->command, context, line->words, false));
+        found.emplace_back(Place{-1, 0}, offer_of(*line->command, context, line->words, false));
     for (const Command& row : table)
-        for (Offer& offer : offers_of(row, context)) {
+        for (Offer& offer : offers_of(row, context, !typed_words.empty())) {
             const auto fits = fit_all(typed_words, offer);
-            const bool twice = !found.empty() && found[0].first < 0 && found[0].second.command == &row &&
-                               found[0].second.words == offer.words;
+            const bool twice = !found.empty() && found[0].first.first < 0 &&
+                               found[0].second.command == &row && found[0].second.words == offer.words;
             if (!fits || twice || (offer.why_not && !*offer.why_not)) continue;
-            found.emplace_back(*fits + (offer.why_not ? 100 : 0), std::move(offer));
+            const auto group = std::find(std::begin(kGroups), std::end(kGroups), row.group);
+            found.emplace_back(Place{*fits + (offer.why_not ? 100 : 0), group - std::begin(kGroups)},
+                               std::move(offer));
         }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -28,6 +28,15 @@ float draw_key(Ui& ui, float right, float middle, const std::string& key) {
     return r.x;
 }
 
+/// What stands beside a row: why it cannot be done, what is to be typed, how a line spells it, what it does.
+std::string explanation(const Offer& offer) {
+    const Command& row = *offer.command;
+    if (offer.why_not) return offer.why_not;
+    if (offer.asks) return row.words;
+    if (!offer.words.empty()) return row.name + " " + offer.words;
+    return row.title.ends_with(row.help) ? "" : row.help;  // "View Lines" says it
+}
+
 }  // namespace
 
 void Palette::open() {
@@ -50,6 +59,7 @@ void Palette::find() {
     std::erase_if(offers_,
                   [](const Offer& o) { return o.command->name == "palette" || o.command->name == "escape"; });
     chosen_ = first_ = 0;
+    found_for_ = desk_.answer;
 }
 
 /// Keeps the chosen row in sight.
@@ -118,9 +128,7 @@ void Palette::draw_row(Scene& s, Rect r, int at) {
     float right = r.right() - ui.px(10);
     const std::string key = offer.words.empty() ? first_key(*offer.command) : "";
     if (!key.empty() && !offer.why_not) right = draw_key(ui, right, y, key) - ui.px(12);
-    const std::string what = offer.why_not ? offer.why_not
-                             : offer.asks  ? offer.command->words
-                                           : offer.command->help;
+    const std::string what = explanation(offer);
     ui.text.draw(x + wide, y, kCaption, offer.why_not ? ui.colors->t3 : ui.colors->t2,
                  ui.text.fitted(kCaption, what, right - x - wide));
     if (!h.clicked) return;
@@ -145,6 +153,7 @@ void Palette::draw(Scene& s, Rect window) {
     const bool shown = s.session.shows(Sheet::palette);
     if (shown != open_) shown ? open() : close();
     if (!shown) return;
+    if (found_for_ != desk_.answer) find();  // more, or less, can be done now
     Ui& ui = s.ui;
     const float w = std::min(ui.px(kWidth), window.w - ui.px(32)),
                 h = ui.px(kPad + kField + 8 + kRow * kRows + kFoot);

@@ -36,6 +36,7 @@ private:
     std::vector<Offer> offers_;
     int chosen_ = 0;
     int first_ = 0;  // the uppermost row that is seen
+    std::shared_ptr<const WorkAnswer> found_for_;
 };
 
 }  // namespace headlight

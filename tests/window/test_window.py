@@ -328,7 +328,7 @@ def the_palette_finds_any_command(display):
         w.settled()
         w.key("ctrl+k")
         r = w.wait(lambda r: "palette/row/0" in r["widgets"])
-        assert len(r["palette"]) > 60 and r["view"] == "Heat map", r["palette"]
+        assert len(r["palette"]) > 40 and r["palette"][0] == "View Heat map", r["palette"]
         w.type("lin")
         w.wait(lambda r: r["palette"][0] == "View Lines")
         w.key("Return")
@@ -378,7 +378,7 @@ def undo_takes_back_comparisons_and_labels(display):
         w.key("Escape", "ctrl+7")
         w.wait(lambda r: r["view"] == "Compare")
         w.click("compare/what")
-        w.click("compare/what/before and after changes")
+        w.click("compare/what/before and after")
         w.wait(lambda r: r["compared_what"] == 1)
         w.key("ctrl+z")
         w.wait(lambda r: r["compared_what"] == 0 and r["head_labels"]["stories"]["1.2"] == "sink")
@@ -713,7 +713,7 @@ def two_heads_and_a_change_compared(display):
         w.wait(lambda r: r["changes"] == 1)
         w.click("tab/Compare")
         w.click("compare/what")
-        w.click("compare/what/before and after changes")
+        w.click("compare/what/before and after")
         w.wait(lambda r: "compare/row/3.2" in r["widgets"] and "compare/head/3.2" in r["widgets"] and not r["busy"])
         for show, widget in (("next tokens", "compare/token/16"), ("ΔE", "compare/largest/0")):
             w.click("compare/show")
