@@ -140,6 +140,19 @@ const Command* command_of_key(std::span<const Command> table, const KeyChord& pr
     return refused;
 }
 
+namespace {
+
+/// What stands behind `before` for one more key: " ↓" behind "Shift+↑" for "Shift+↓".
+std::string joined_keys(const std::string& before, const std::string& keys) {
+    const size_t held = keys.rfind('+');
+    const bool same = held != std::string::npos && keys.find(',') == std::string::npos &&
+                      before.starts_with(keys.substr(0, held + 1)) && before.find(',') == std::string::npos &&
+                      before.rfind('+') == held;
+    return same ? " " + keys.substr(held + 1) : ", " + keys;
+}
+
+}  // namespace
+
 std::vector<HelpGroup> key_help(std::span<const Command> table) {
     std::vector<HelpGroup> out;
     for (const char* title : kGroups) {
@@ -148,7 +161,7 @@ std::vector<HelpGroup> key_help(std::span<const Command> table) {
         for (const Command& row : table) {
             if (row.keys.empty() || row.group != title) continue;
             if (!lines.empty() && lines.back().second == row.help)
-                lines.back().first += ", " + row.keys;
+                lines.back().first += joined_keys(lines.back().first, row.keys);
             else
                 lines.emplace_back(row.keys, row.help);
         }

@@ -99,7 +99,7 @@ Command moves_step(const char* name, const char* title, const char* keys, int by
             .title = title,
             .group = "Generate",
             .keys = keys,
-            .help = "in Alignment: previous or next step of the generation",
+            .help = "in Alignment: previous or next step",
             .when =
                 [](const CommandContext& c) {
                     const bool lists = c.sentence() && c.sentence()->written && shown_view(c).lists_choices;

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLine = 24, kHeading = 34, kKeys = 168, kColumn = 480, kTop = 64, kPad = 24, kFoot = 40;
+constexpr float kLine = 24, kHeading = 34, kKeys = 216, kColumn = 560, kTop = 64, kPad = 24, kFoot = 40;
 
 float height_of(const HelpGroup& group) {
     return kHeading + kLine * static_cast<float>(group.lines.size()) + 14;
@@ -27,13 +27,13 @@ size_t split(const std::vector<HelpGroup>& groups) {
     return count;
 }
 
-float draw_group(Ui& ui, float x, float y, const HelpGroup& group) {
+float draw_group(Ui& ui, float x, float y, float column, const HelpGroup& group) {
     ui.text.draw(x, y + ui.px(kHeading / 2), kBody, ui.colors->t3, group.title);
     y += ui.px(kHeading);
     for (const auto& [keys, help] : group.lines) {
         ui.text.draw(x, y + ui.px(kLine / 2), kCaptionMono, ui.colors->accent_text, keys);
         ui.text.draw(x + ui.px(kKeys), y + ui.px(kLine / 2), kCaption, ui.colors->t1,
-                     ui.text.fitted(kCaption, help, ui.px(kColumn - kKeys - 16)));
+                     ui.text.fitted(kCaption, help, column - ui.px(kKeys + 16)));
         y += ui.px(kLine);
     }
     return y + ui.px(14);
@@ -48,7 +48,8 @@ void draw_help(Scene& s, Rect window) {
     const size_t left = split(groups);
     float high[2] = {0, 0};
     for (size_t i = 0; i < groups.size(); ++i) high[i < left ? 0 : 1] += height_of(groups[i]);
-    const float w = ui.px(2 * kPad + 2 * kColumn), h = ui.px(kTop + std::max(high[0], high[1]) + kFoot);
+    const float column = std::min(ui.px(kColumn), window.w / 2 - ui.px(kPad)), w = 2 * (column + ui.px(kPad)),
+                h = ui.px(kTop + std::max(high[0], high[1]) + kFoot);
     const Rect r{std::floor(window.middle_x() - w / 2), std::floor(std::max(0.0f, window.middle_y() - h / 2)),
                  w, h};
     SheetFrame sheet(s, "help", r);
@@ -58,8 +59,8 @@ void draw_help(Scene& s, Rect window) {
                        "Ctrl+K finds every command, with a key or without");
     float y[2] = {r.y + ui.px(kTop), r.y + ui.px(kTop)};
     for (size_t i = 0; i < groups.size(); ++i) {
-        const int column = i < left ? 0 : 1;
-        y[column] = draw_group(ui, x + ui.px(kColumn) * static_cast<float>(column), y[column], groups[i]);
+        const int at = i < left ? 0 : 1;
+        y[at] = draw_group(ui, x + column * static_cast<float>(at), y[at], column, groups[i]);
     }
     ui.text.draw(x, r.bottom() - ui.px(24), kCaption, ui.colors->t3,
                  "Any letter types into the text. Arrows and digits act while no text has the keyboard; Esc "
