@@ -34,7 +34,8 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 bool KeyChord::edits_text() const {
     const bool arrow = std::find(std::begin(kArrows), std::end(kArrows), key) != std::end(kArrows);
     const bool sideways = key == key_named("←") || key == key_named("→");
-    if (control) return std::string_view("ACVXYZ").find(static_cast<char>(key)) != std::string_view::npos;
+    if (control)
+        return key < 128 && std::string_view("ACVXYZ").find(static_cast<char>(key)) != std::string_view::npos;
     return key < 256 || key == key_named("Home") || key == key_named("End") || (arrow && (shift || sideways));
 }
 

@@ -22,7 +22,7 @@ SheetFrame::SheetFrame(Scene& s, const char* name, Rect r) : s_(s), below_(s.ui.
     else if (ImGui::IsMouseReleased(0) &&
              !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
              !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos()))
-        s.session.sheet.reset();
+        s.send("close", kSheetNames[static_cast<size_t>(*s.session.sheet)]);
 }
 
 SheetFrame::~SheetFrame() {

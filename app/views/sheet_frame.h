@@ -7,6 +7,10 @@
 
 namespace headlight {
 
+/// By their places in Sheet.
+inline constexpr const char* kSheetNames[] = {"models", "compared models", "settings", "save", "label",
+                                              "keys",   "palette"};
+
 /// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on
 /// it.
 class SheetFrame {

@@ -116,8 +116,12 @@ void Application::try_to_act(const CommandLine& line) {
 }
 
 void Application::carry_out_sent() {
-    for (const SentCommand& sent : std::exchange(desk_.sent, {}))
-        try_to_act({&command_named(commands(), sent.name), sent.words});
+    const CommandContext context{desk_.session, desk_.answer.get(), host_};
+    for (const SentCommand& sent : std::exchange(desk_.sent, {})) {
+        const Command& command = command_named(commands(), sent.name);
+        const char* why_not = command.missing(context);
+        if (!why_not || *why_not) try_to_act({&command, sent.words});  // else what it is about is over
+    }
 }
 
 /// A command of --do that cannot be carried out ends the window.

@@ -2,6 +2,7 @@
 
 #include "views/commands.h"
 #include "views/menus.h"
+#include "views/sheet_frame.h"
 #include "views/views.h"
 #include "window/layout.h"
 
@@ -36,6 +37,12 @@ const char* has_field(const CommandContext& c) {
 /// A control has the focus, and no text of the window has the keyboard.
 const char* has_focus(const CommandContext& c) {
     return c.host.has_focus() && (c.session.sheet || !c.host.typing()) ? nullptr : "";
+}
+
+/// What a click beside a sheet does: where that click has closed it already, or opened another one, nothing.
+Status close(CommandContext& c, const std::string& name) {
+    if (kSheetNames[static_cast<size_t>(*c.session.sheet)] == name) c.session.sheet.reset();
+    return success();
 }
 
 /// From what lies on top to what lies below.
@@ -101,6 +108,13 @@ std::vector<Command> sheet_commands() {
     return {sheet_row("palette", "Command palette", "Ctrl+K", "find any command by typing", Sheet::palette),
             sheet_row("keys", "Keys", "F1", "this list", Sheet::help),
             sheet_row("settings", "Settings", "", "theme, text size, hints", Sheet::settings),
+            {.name = "close",
+             .words = "models|compared models|settings|save|label|keys|palette",
+             .title = "Close",
+             .group = kWindow,
+             .help = "close a sheet where it is the one that is open",
+             .when = [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; },
+             .run = close},
             {.name = "accept",
              .title = "Accept",
              .group = "",
