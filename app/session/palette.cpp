@@ -70,13 +70,22 @@ std::vector<Offer> offers_of(const Command& row, const CommandContext& context) 
     return out;
 }
 
+/// Whether the words are the beginning of one that the row lists.
+bool are_unfinished(const Command& row, const std::string& words) {
+    const auto choices = row.choices();
+    return std::any_of(choices.begin(), choices.end(), [&](const std::string& choice) {
+        return choice.size() > words.size() && choice.starts_with(words);
+    });
+}
+
 }  // namespace
 
 std::vector<Offer> palette_offers(std::span<const Command> table, const CommandContext& context,
                                   const std::string& typed) {
     const auto typed_words = words_of(typed);
     std::vector<std::pair<int, Offer>> found;
-    if (const auto line = parse_command(table, typed); line && !line->words.empty())
+    if (const auto line = parse_command(table, typed);
+        line && !line->words.empty() && !are_unfinished(*line->command, line->words))
         found.emplace_back(-1, offer_of(*line->command, context, line->words, false));
     for (const Command& row : table)
         for (Offer& offer : offers_of(row, context)) {

@@ -59,7 +59,7 @@ TEST_CASE("changes: rows stand in the order of their kinds, and each reads what 
     }
     CHECK(ablations().size() == 5);
     CHECK(change_label(c, *parse_change(c, "mask:1>0@encoder.1.1"), {tokens, tokens}) ==
-          "cat 1 → The 0 in encoder 1.1");
+          "mask cat 1 → The 0 in encoder 1.1");
 }
 
 TEST_CASE("changes: what rests on every query is what a mean stands for, and no longer after a zero") {
