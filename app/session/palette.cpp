@@ -72,6 +72,14 @@ std::vector<Offer> offers_of(const Command& row, const CommandContext& context, 
     return out;
 }
 
+/// Whether the words are the beginning of one that the row lists.
+bool are_unfinished(const Command& row, const std::string& words) {
+    const auto choices = row.choices();
+    return std::any_of(choices.begin(), choices.end(), [&](const std::string& choice) {
+        return choice.size() > words.size() && choice.starts_with(words);
+    });
+}
+
 }  // namespace
 
 std::vector<Offer> palette_offers(std::span<const Command> table, const CommandContext& context,
@@ -79,7 +87,8 @@ std::vector<Offer> palette_offers(std::span<const Command> table, const CommandC
     const auto typed_words = words_of(typed);
     using Place = std::pair<int, std::ptrdiff_t>;  // how well it fits, then the place of its group
     std::vector<std::pair<Place, Offer>> found;
-    if (const auto line = parse_command(table, typed); line && !line->words.empty())
+    if (const auto line = parse_command(table, typed);
+        line && !line->words.empty() && !are_unfinished(*line->command, line->words))
         found.emplace_back(Place{-1, 0}, offer_of(*line->command, context, line->words, false));
     for (const Command& row : table)
         for (Offer& offer : offers_of(row, context, !typed_words.empty())) {

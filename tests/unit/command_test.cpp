@@ -129,9 +129,9 @@ TEST_CASE("a line finds the longest name, in small or large letters, and says wh
            line("compare text A b")->words == "A b"));
     CHECK(line("text \"a; b\"")->words == "a; b");
     CHECK(parse_commands(commands(), "view lines; text \"a; b\";; head 1.0 ;")->size() == 3);
-    CHECK(line("views").error().message.find("“views”") != std::string::npos);
+    CHECK(line("views").error().message.find("\"views\"") != std::string::npos);
     CHECK(line("lock").error().message.find("QUERY,KEY") != std::string::npos);
-    CHECK(line("undo twice").error().message.find("“twice”") != std::string::npos);
+    CHECK(line("undo twice").error().message.find("\"twice\"") != std::string::npos);
     CHECK_FALSE(line(""));
 }
 
@@ -151,8 +151,8 @@ TEST_CASE("commands act on a session without a window, or say in a sentence why 
     CHECK((now.mask.name() == "window:4" && now.changes.size() == 3));
     CHECK(b.session.of<Painting>().brush == Brush::allow_block);
     CHECK(b.refused("theme blue").find("dark|light") != std::string::npos);
-    CHECK(b.refused("head 9.9").find("“9.9”") != std::string::npos);
-    CHECK(b.refused("lock 99,0").find("“99,0”") != std::string::npos);
+    CHECK(b.refused("head 9.9").find("\"9.9\"") != std::string::npos);
+    CHECK(b.refused("lock 99,0").find("\"99,0\"") != std::string::npos);
     CHECK(!b.refused("mask 6>").empty());
     CHECK(b.refused("view alignment").find("encoder") != std::string::npos);
     CHECK(!b.refused("play").empty());
