@@ -31,7 +31,7 @@ def painting(display, model):
         w.key("Escape")
         w.click("change/bar")
         w.click("brush")
-        w.click("brush/block")
+        w.click("brush/mask")
         w.wait(lambda r: r["brush"] == 1)
         before = len(w.report()["frame_times"])
         row = (n - 0.5) / n
