@@ -9,7 +9,7 @@ namespace {
 
 std::atomic<bool> on_the_heap{false};
 
-struct Blocks {
+struct HeapBlocks {
     std::shared_ptr<const MappedFile> mapped;
     std::vector<std::unique_ptr<std::byte[]>> blocks;
 };
@@ -21,7 +21,7 @@ void tensors_on_the_heap(bool on) { on_the_heap = on; }
 std::shared_ptr<const MappedFile> tensor_owner(std::shared_ptr<const MappedFile> mapped,
                                                std::map<std::string, StoredTensor>& tensors) {
     if (!on_the_heap) return mapped;
-    const auto owner = std::make_shared<Blocks>();
+    const auto owner = std::make_shared<HeapBlocks>();
     owner->mapped = std::move(mapped);
     for (auto& [name, tensor] : tensors) {
         auto& block =
