@@ -22,7 +22,7 @@ struct CompareOptions {
 
 constexpr int kTokens = 10;
 
-struct Comparison {
+struct ComparedRuns {
     std::shared_ptr<const Trace> a, b;
     std::vector<float> distances;
     std::vector<ProbabilityChange> next;  // at the end of both; empty where they predict nothing
@@ -30,12 +30,12 @@ struct Comparison {
 
 /// A is the text in the model as it is, or a trace; B has the other text, the other model, or the changes; of
 /// a trace, it is the live run of the same tokens.
-Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
+Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
     InputOptions plain = o.input, other = o.input;
     clear_changes(plain);
     if (!o.text_b.empty()) other.typed.text = o.text_b;
     if (!o.model_b.empty()) other.model = o.model_b;
-    Comparison c;
+    ComparedRuns c;
     if (!o.input.trace.empty()) {
         TRY(c.a, open_trace(o.input.trace));
         other.trace.clear();
@@ -62,7 +62,7 @@ Result<Comparison> compare(const CompareOptions& o, ThreadPool& pool) {
     return c;
 }
 
-std::string as_csv(const Comparison& c) {
+std::string as_csv(const ComparedRuns& c) {
     const ModelConfig& config = c.a->config();
     std::string out = "layer,head,distance";
     for (const size_t i : order_by(c.distances, false)) {
@@ -74,7 +74,7 @@ std::string as_csv(const Comparison& c) {
     return out + "\n";
 }
 
-std::string as_json(const Comparison& c) {
+std::string as_json(const ComparedRuns& c) {
     const ModelConfig& config = c.a->config();
     nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()},
                                 {"next", nlohmann::ordered_json::array()}};
@@ -93,7 +93,7 @@ std::string as_json(const Comparison& c) {
 
 Status run(const CompareOptions& o) {
     ThreadPool pool(o.input.threads);
-    TRY(const Comparison c, compare(o, pool));
+    TRY(const ComparedRuns c, compare(o, pool));
     return o.json ? print_json(as_json(c)) : print(as_csv(c));
 }
 
