@@ -171,8 +171,8 @@ void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, floa
             "e to the score. Their sum is under the column.",
             "e^score over the sum: the weight.",
             "The length of the key's value vector.",
-            "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their "
-            "lengths."};
+            ("Weight times ‖v‖: how far this key can move the query. The vectors are added, not their "
+             "lengths.")};
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
         ui.tooltip(path, ui.hit(path, {p.left, y - ui.px(12), p.right - p.left, ui.px(24)}),
                    kHelp[static_cast<int>(p.kind->what)]);

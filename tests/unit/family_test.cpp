@@ -117,9 +117,9 @@ TEST_CASE("activations and position schemes stand in the order of their kinds; e
         {"llama", PositionScheme::rotary},      {"phi", PositionScheme::rotary},
         {"modernbert", PositionScheme::rotary}, {"bloom", PositionScheme::alibi},
         {"t5", PositionScheme::relative}};
-    for (const auto& [name, scheme] : families) {
-        CAPTURE(name);
-        CHECK(reference_model(name)->config.positions == scheme);
+    for (const auto& family : families) {
+        CAPTURE(family.first);
+        CHECK(reference_model(family.first)->config.positions == family.second);
     }
     CHECK((reference_model("vit")->config.can.read_image && reference_model("bert")->config.can.read_pair &&
            reference_model("t5")->config.can.write_target &&

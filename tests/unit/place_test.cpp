@@ -27,10 +27,6 @@ ForwardRequest translation(const std::vector<std::string>& changes, const ModelC
     return request;
 }
 
-bool same(const Matrix& a, const Matrix& b) {
-    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
-}
-
 }  // namespace
 
 TEST_CASE("changes: rows stand in the order of their kinds, and each reads what it spells, by either name") {
