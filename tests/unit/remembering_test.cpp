@@ -15,6 +15,7 @@
 #include "session/recovery.h"
 #include "session/saver.h"
 #include "session/workspace.h"
+#include "trace/trace_file.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -205,6 +206,21 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     const auto preset = open_preset(kTests / "unit/old/preset.json");
     REQUIRE((preset && apply_preset(style, *preset)));
     CHECK((style.width_mm == 85 && style.values && !style.color_bar));
+}
+
+TEST_CASE("old labels and traces open unchanged") {
+    const TemporaryFolder folder;
+    const auto settings = folder.path / "settings.json";
+    std::filesystem::copy(kTests / "unit/old/labels.json", labels_path(settings));
+    std::string notice;
+    CHECK(find_labels(settings, notice) == HeadLabels{{"stories", {{"2.1", "copies the colour"}}}});
+    CHECK(notice.empty());
+    const auto trace = open_trace(kTests / "unit/old/trace.safetensors");
+    REQUIRE(trace);
+    REQUIRE((*trace)->query_count(0) == 4);
+    const Matrix rows = (*trace)->pattern_rows(0, 0, 0, 4);
+    CHECK((rows(1, 0) == 0 && rows(1, 1) == 1));  // "cat" may not see "The"
+    for (int i = 0; i < 4; ++i) CHECK(rows.row(i).sum() == doctest::Approx(1));
 }
 
 TEST_CASE("every field of an old workspace is read, and written as it was") {
