@@ -88,7 +88,7 @@ class Session(Window):
             names.append(f"label{len(names)}")
             self.label(rng, names[-1])
         else:
-            self.key(rng.choice(("ctrl+d", "ctrl+l", "ctrl+k", "ctrl+2", "ctrl+1")))
+            self.key(rng.choice(("ctrl+d", "ctrl+l", "ctrl+shift+k", "ctrl+2", "ctrl+1")))
         time.sleep(rng.random() * 0.3)
 
     def end(self, how):
