@@ -73,6 +73,7 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
 
 Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool,
                          const CancelFlag* cancel) {
+    trace.weights(0);  // said where a trace holds none
     DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
     const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(),
                 columns = static_cast<Index>(m.blocks.size());
@@ -92,6 +93,7 @@ Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& w, ThreadPoo
 
 Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool,
                           const CancelFlag* cancel) {
+    trace.weights(0);  // said where a trace holds none
     const ModelConfig& c = trace.config();
     DeltaSplit s;
     const Matrix additions = trace.head_additions(w.block, w.query, pool);
@@ -113,6 +115,7 @@ Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadP
 
 Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
                           const CancelFlag* cancel) {
+    trace.weights(0);  // said where a trace holds none
     std::vector<Matrix> steps;
     if (w.block >= 0) {
         steps.push_back(trace.resid_before(w.block, pool));

@@ -87,6 +87,7 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
 
 Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     constexpr int kTogether = 64;  // positions whose logits are held at once
+    trace.weights(0);              // said where a trace holds none
     Lens lens{w.first, {}};
     for (int layer = 0; layer <= layer_count(trace); ++layer) {
         std::vector<Prediction> row(static_cast<size_t>(w.count));
@@ -104,6 +105,7 @@ Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, c
 
 Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
                            const CancelFlag* cancel) {
+    trace.weights(0);  // said where a trace holds none
     Attribution a;
     const int layers = layer_count(trace);
     const Vector last = early_logits(trace, layers, w.position, 1, pool).row(0).transpose();

@@ -120,6 +120,7 @@ Positions positions_of(const Model& model, const PositionsWanted& wanted) {
 }
 
 Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) {
+    trace.weights(0);  // said where a trace holds none
     return positions_of(*trace.model, wanted);
 }
 

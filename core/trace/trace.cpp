@@ -29,6 +29,13 @@ ConstMatrixRef head_columns(const Matrix& all, int d_head, int head) {
     HEADLIGHT_CHECK(head >= 0 && (Index{head} + 1) * d_head <= all.cols());
     return all.middleCols(Index{head} * d_head, d_head);
 }
+
+/// A recorded trace answers what it holds; the rest is said, whoever asks.
+void check_held(bool held, const char* what) {
+    if (!held)
+        throw Failure(
+            Error{"This needs " + std::string(what) + ", which the trace does not hold; open the model."});
+}
 }  // namespace
 
 ConstMatrixRef Trace::q(int block, int head) const {
@@ -38,11 +45,13 @@ ConstMatrixRef Trace::k(int block, int head) const {
     return head_columns(attention(block).k, config().d_head(block), rule(block).kv_head(head));
 }
 ConstMatrixRef Trace::v(int block, int head) const {
+    check_held(attention(block).v.rows() == key_count(block), "the values");
     return head_columns(attention(block).v, config().d_head(block), rule(block).kv_head(head));
 }
 
 Matrix Trace::z(int block, int first, int rows, ThreadPool& pool) const {
     const AttentionActivations& a = attention(block);
+    check_held(a.v.rows() == key_count(block), "the values");
     Matrix out(rows, a.q.cols());
     attend(pool, *a.rule, a.q, a.k, a.v, first, out);
     return out;
@@ -82,6 +91,7 @@ const Matrix& Trace::resid_post(int index, int layer) const {
 }
 
 const AttentionWeights& Trace::weights(int block) const {
+    check_held(has_weights(), "the model's weights");
     const AttentionBlock s = config().block(block);
     const LayerWeights& w =
         model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)];
@@ -91,6 +101,7 @@ const AttentionWeights& Trace::weights(int block) const {
 Matrix Trace::resid_before(int block, ThreadPool& pool) const {
     const AttentionBlock s = config().block(block);
     const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
+    check_held(layer.resid_pre.size() > 0, "the residual stream");
     if (s.kind != AttentionKind::cross) return layer.resid_pre;
     const Matrix mid = layer.resid_pre + attn_out(config().blocks_of(s.stack, s.layer).front(), pool);
     const Norm& norm =
@@ -100,7 +111,8 @@ Matrix Trace::resid_before(int block, ThreadPool& pool) const {
 
 Matrix Trace::attn_out(int block, int first, int rows, ThreadPool& pool) const {
     if (rule(block).skipped) return Matrix::Zero(rows, config().d_model);
-    return block_output(config(), weights(block), z(block, first, rows, pool), pool);
+    const AttentionWeights& w = weights(block);
+    return block_output(config(), w, z(block, first, rows, pool), pool);
 }
 Matrix Trace::proj_out(int block, int first, int rows, ThreadPool& pool) const {
     return project_out(weights(block), z(block, first, rows, pool), pool);
