@@ -6,16 +6,11 @@
 #include "base/check.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "session/words.h"
 
 namespace headlight {
 
 namespace {
-
-std::string small(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
-    return text;
-}
 
 std::string trimmed(const std::string& text) {
     const size_t from = text.find_first_not_of(" \t\n"), to = text.find_last_not_of(" \t\n");
@@ -75,11 +70,11 @@ std::vector<std::string> Command::choices() const {
 }
 
 Result<CommandLine> parse_command(std::span<const Command> table, const std::string& text) {
-    const std::string line = trimmed(text), lowered = small(line);
+    const std::string line = trimmed(text), lowered = lower_case(line);
     CommandLine found;
     size_t length = 0;
     for (const Command& row : table)
-        for (const std::string& name : {row.name, small(row.alias)})
+        for (const std::string& name : {row.name, lower_case(row.alias)})
             if (name.size() > length && begins_with(lowered, name)) {
                 found.command = &row;
                 length = name.size();
@@ -128,11 +123,11 @@ Status carry_out(const CommandLine& line, CommandContext& context) {
         !choices.empty() &&
         static_cast<size_t>(std::count(line.command->words.begin(), line.command->words.end(), '|')) + 1 ==
             choices.size();
-    const bool known = std::find(choices.begin(), choices.end(), small(line.words)) != choices.end();
+    const bool known = std::find(choices.begin(), choices.end(), lower_case(line.words)) != choices.end();
     if (closed && !line.words.empty() && !known)
         return Error{in_quotes(line.command->name) + " takes " + bare(line.command->words) + ", not " +
                      in_quotes(line.words) + "."};
-    return line.command->run(context, known ? small(line.words) : line.words);
+    return line.command->run(context, known ? lower_case(line.words) : line.words);
 }
 
 const Command* command_of_key(std::span<const Command> table, const KeyChord& pressed,

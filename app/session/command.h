@@ -94,8 +94,8 @@ struct CommandLine {
     std::string words;
 };
 
-/// "view lines", "head 2.0": the row with the longest name that the text begins with, in small or large
-/// letters. An error names the nearest row where there is none, or what the row takes.
+/// "view lines", "head 2.0": the row with the longest name that the text begins with, in upper or lower
+/// case. An error names the nearest row where there is none, or what the row takes.
 Result<CommandLine> parse_command(std::span<const Command> table, const std::string& text);
 
 /// "view lines; head 2.0" → its commands in order. A ; within double quotes is a part of the words.

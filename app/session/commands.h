@@ -23,19 +23,11 @@ const char* needs_written(const CommandContext& context);
 /// Shows a step of what is generated; the last one is "everything".
 void show_step(Session& session, const WrittenText& written, int step);
 
-/// "2.0", "cross.0.2": block (a number counts all blocks, decoders' have their path too) and head.
-Result<std::pair<int, int>> parse_head(const ModelConfig& config, const std::string& text);
-
 /// Puts a change in force, or takes it away again.
 void toggle_change(Document& document, const Change& change);
 
 /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer);
-
-/// A head as parse_head reads it.
-inline std::string head_words(const ModelConfig& config, int block, int head) {
-    return block_path(config, block) + "." + std::to_string(head);
-}
 
 void undo(Session& session, Host& host);
 void redo(Session& session, Host& host);

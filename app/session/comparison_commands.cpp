@@ -1,8 +1,7 @@
 // What is compared.
-#include <cstdio>
-
 #include "base/quoted.h"
 #include "session/commands.h"
+#include "session/words.h"
 
 namespace headlight {
 
@@ -32,10 +31,10 @@ Status choose_compared(CommandContext& c, const std::string& words) {
     }
     for (const auto& [name, what] : kWhat)
         if (words == name) return compare(c, [what = what](Comparison& next) { next.what = what; });
-    TRY(const auto head, parse_head(c.model()->config, words));
+    TRY(const AttentionHead head, parse_head(c.model()->config, words, "it"));
     return compare(c, [&](Comparison& next) {
         next.what = Compared::heads;
-        next.head = head;
+        next.head = {head.block, head.head};
     });
 }
 
@@ -62,14 +61,14 @@ Status align_by(CommandContext& c, const std::string& words) {
 
 /// "3,4" ties a token of A to one of B, "3,-1" parts it; others that either was tied to are alone then.
 Status tie(CommandContext& c, const std::string& words) {
-    int a = 0, b = 0, used = 0;
-    if (std::sscanf(words.c_str(), "%d,%d%n", &a, &b, &used) != 2 || used != static_cast<int>(words.size()))
-        return Error{"There are no tokens " + in_quotes(words) + " to tie; write A,B."};
+    const auto tokens = pair_of(words);
+    if (!tokens) return Error{"There are no tokens " + in_quotes(words) + " to tie; write A,B."};
     return compare(c, [&](Comparison& next) {
         auto& hand = next.alignment.by_hand;
+        const int a = tokens->first, b = tokens->second;
         std::erase_if(hand,
                       [&](const auto& pair) { return pair.first == a || (b >= 0 && pair.second == b); });
-        hand.emplace_back(a, b);
+        hand.push_back(*tokens);
     });
 }
 

@@ -1,9 +1,8 @@
 // Models, texts and files.
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "session/commands.h"
+#include "session/words.h"
 #include "session/workspace.h"
 
 namespace headlight {
@@ -13,8 +12,7 @@ namespace {
 const char* kFile = "Files";
 
 bool is_picture(const std::string& path) {
-    std::string end = std::filesystem::path(path).extension().string();
-    std::transform(end.begin(), end.end(), end.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string end = lower_case(std::filesystem::path(path).extension().string());
     return end == ".png" || end == ".jpg" || end == ".jpeg";
 }
 

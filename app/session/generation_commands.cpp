@@ -4,6 +4,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "session/commands.h"
+#include "session/words.h"
 
 namespace headlight {
 
@@ -40,12 +41,9 @@ Status play(CommandContext& c, const std::string&) {
 /// "4,262": puts a token in the place of the one at a step; the model goes on from there, also where the
 /// target was typed.
 Status force(CommandContext& c, const std::string& words) {
-    int step = 0, id = 0, used = 0;
-    const bool read = std::sscanf(words.c_str(), "%d,%d%n", &step, &id, &used) == 2 &&
-                      used == static_cast<int>(words.size());
+    const auto [step, id] = pair_of(words).value_or(std::pair{-1, -1});
     const Generation& writing = c.sentence()->written->writing;
-    if (!read || step < 0 || step > static_cast<int>(writing.tokens.size()) || id < 0 ||
-        id >= c.model()->config.vocab)
+    if (step < 0 || step > static_cast<int>(writing.tokens.size()) || id < 0 || id >= c.model()->config.vocab)
         return Error{"There is no token " + in_quotes(words) + "; write STEP,ID."};
     c.session.document.generation.force(writing, step, id);
     if (c.sentence()->second.empty()) return success();

@@ -1,21 +1,16 @@
 #include "session/palette.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
+
+#include "session/words.h"
 
 namespace headlight {
 
 namespace {
 
-std::string small(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
-    return text;
-}
-
 std::vector<std::string> words_of(const std::string& text) {
-    std::istringstream in(small(text));
+    std::istringstream in(lower_case(text));
     std::vector<std::string> out;
     for (std::string word; in >> word;) out.push_back(word);
     return out;

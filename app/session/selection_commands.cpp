@@ -1,10 +1,9 @@
 // What is looked at: heads and cells.
-#include <algorithm>
-#include <charconv>
-#include <cstdio>
+#include <tuple>
 
 #include "base/quoted.h"
 #include "session/commands.h"
+#include "session/words.h"
 
 namespace headlight {
 
@@ -16,24 +15,6 @@ const char* needs_weights(const CommandContext& c) {
     if (!c.sentence()) return needs_sentence(c);
     return c.sentence()->trace->has_weights() ? nullptr
                                               : "A trace holds no weights: open its model for that.";
-}
-
-Result<std::pair<int, int>> parse_head(const ModelConfig& config, const std::string& text) {
-    const size_t dot = text.rfind('.');
-    const std::string path = text.substr(0, dot), head = dot == std::string::npos ? "" : text.substr(dot + 1);
-    const auto number = [](const std::string& digits) {
-        int value = -1;
-        const auto done = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return done.ptr == digits.data() + digits.size() && !digits.empty() ? value : -1;
-    };
-    int block = number(path);
-    for (int i = 0; i < config.blocks(); ++i)
-        if (block_path(config, i) == path) block = i;
-    if (!config.has_head({block, number(head)}))
-        return Error{"There is no head " + in_quotes(text) + ": they go from " + head_name(config, 0, 0) +
-                     " to " + head_name(config, config.blocks() - 1, config.heads(config.blocks() - 1) - 1) +
-                     "."};
-    return std::pair{block, number(head)};
 }
 
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer) {
@@ -56,24 +37,22 @@ namespace {
 const char* kSelection = "Heads and cells";
 
 Status choose_head(CommandContext& c, const std::string& words) {
-    TRY(const auto head, parse_head(c.model()->config, words));
-    std::tie(c.session.selection.block, c.session.selection.head) = head;
+    TRY(const AttentionHead head, parse_head(c.model()->config, words, "it"));
+    std::tie(c.session.selection.block, c.session.selection.head) = std::tie(head.block, head.head);
     c.session.selection.choose_head = false;
     return success();
 }
 
 /// "16,10": a query and a key of the head that is chosen.
 Status lock_cell(CommandContext& c, const std::string& words) {
-    int query = -1, key = -1, used = 0;
     const int block = c.session.selection.block;
     const int queries = static_cast<int>(c.sentence()->query_labels(block).size()),
               keys = static_cast<int>(c.sentence()->key_labels(block).size());
-    const bool read = std::sscanf(words.c_str(), "%d,%d%n", &query, &key, &used) == 2 &&
-                      used == static_cast<int>(words.size());
-    if (!read || query < 0 || key < 0 || query >= queries || key >= keys)
+    const auto cell = pair_of(words);
+    if (!cell || cell->first < 0 || cell->second < 0 || cell->first >= queries || cell->second >= keys)
         return Error{"There is no cell " + in_quotes(words) + "; write QUERY,KEY: queries are 0 … " +
                      std::to_string(queries - 1) + ", keys 0 … " + std::to_string(keys - 1) + "."};
-    c.session.selection.locked = std::pair{query, key};
+    c.session.selection.locked = cell;
     return success();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "session/words.h"
 #include "views/changes.h"
 #include "views/head_list.h"
 #include "views/menus.h"
@@ -16,12 +17,6 @@ namespace {
 const char *kViews = "Views", *kSelection = "Heads and cells";
 
 const View& shown_view(const CommandContext& c) { return views()[view_for(c.session, *c.model())]; }
-
-std::string small(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
-    return text;
-}
 
 Command view_row(const View& v) {
     const std::string digit(1, v.digit);
@@ -39,7 +34,7 @@ Command view_row(const View& v) {
                     open_view(c.session, v.key);
                     return success();
                 },
-            .alias = "view " + small(v.name)};
+            .alias = "view " + lower_case(v.name)};
 }
 
 /// A view that lists the choices of a step stays within cross-attention.
@@ -132,7 +127,7 @@ Command brush_row() {
 Status label_head(CommandContext& c, const std::string& words) {
     Session& s = c.session;
     const ModelConfig& config = c.model()->config;
-    const std::string head = block_path(config, s.selection.block) + "." + std::to_string(s.selection.head);
+    const std::string head = head_path(config, s.selection.block, s.selection.head);
     if (!words.empty()) {
         s.document.label(c.model()->name, head, valid_utf8(words.substr(0, 100)));
         return success();
@@ -147,8 +142,7 @@ Status label_head(CommandContext& c, const std::string& words) {
 
 Status remove_label(CommandContext& c, const std::string&) {
     const Selection& s = c.session.selection;
-    c.session.document.label(c.model()->name,
-                             block_path(c.model()->config, s.block) + "." + std::to_string(s.head), "");
+    c.session.document.label(c.model()->name, head_path(c.model()->config, s.block, s.head), "");
     return success();
 }
 

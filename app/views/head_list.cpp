@@ -162,7 +162,7 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     if (!s.model()->config.has_head({layer, head})) return;
     s.session.selection.hovered.head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
-        s.send("compare", head_words(s.model()->config, layer, head));
+        s.send("compare", head_path(s.model()->config, layer, head));
         s.send("view compare");
     } else if (h.clicked) {
         s.select(layer, head);

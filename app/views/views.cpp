@@ -1,9 +1,9 @@
 #include "views/views.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "session/commands.h"
+#include "session/words.h"
 #include "views/align.h"
 #include "views/all_heads.h"
 #include "views/architecture.h"
@@ -194,14 +194,9 @@ void open_view(Session& session, const char* key) {
 }
 
 const View* find_view(const std::string& name) {
-    const auto small = [](std::string text) {
-        std::transform(text.begin(), text.end(), text.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        return text;
-    };
-    const std::string wanted = small(name);
+    const std::string wanted = lower_case(name);
     for (const View& v : views())
-        if (wanted == v.key || wanted == small(v.name) || wanted == v.former) return &v;
+        if (wanted == v.key || wanted == lower_case(v.name) || wanted == v.former) return &v;
     return nullptr;
 }
 
@@ -218,7 +213,7 @@ void close_view(Session& session) { session.selection.view = session.selection.v
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
-void Scene::select(int block, int head) const { send("head", head_words(model()->config, block, head)); }
+void Scene::select(int block, int head) const { send("head", head_path(model()->config, block, head)); }
 
 void Scene::lock(std::optional<std::pair<int, int>> cell) const {
     if (!cell) return send("unlock");

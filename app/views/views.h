@@ -49,7 +49,7 @@ size_t view_for(const Session& session, const Model& model);
 
 /// Opens a view by its key.
 void open_view(Session& session, const char* key);
-/// A row by its key, tab text or former name, in small or large letters; null where there is none.
+/// A row by its key, tab text or former name, in upper or lower case; null where there is none.
 const View* find_view(const std::string& name);
 /// The key of that row; the name itself where there is none.
 std::string key_of_view(const std::string& name);
