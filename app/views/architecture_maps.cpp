@@ -97,7 +97,7 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
                        ". Click opens the heat map.");
     }
     if (hit.clicked) {
-        s.session.selection.block = p.block;
+        s.select_block(p.block);
         s.send("view head");
     }
     const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,

@@ -59,13 +59,13 @@ struct PredictedTokens {
 /// pass chooses tokens[step].
 struct WrittenText {
     GenerationWanted wanted;  // as it was carried out
-    Generation writing;
+    Generation generation;
     std::vector<std::string> labels;  // of its tokens
     std::string text;                 // without an end token
     int given = 1;                    // tokens that stood before it
 
     int steps() const {
-        return static_cast<int>(writing.tokens.size()) - (writing.ended ? 1 : 0);
+        return static_cast<int>(generation.tokens.size()) - (generation.ended ? 1 : 0);
     }  // the most that are read
 };
 
