@@ -6,6 +6,7 @@
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/links.h"
+#include "base/cast.h"
 #include "base/check.h"
 #include "figure/figure.h"
 #include "helpers.h"
@@ -58,9 +59,9 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
     const auto trace = trace_of(model, ids, pool);
     const auto heads = summarize_heads(*trace, 8, pool);
     REQUIRE(heads);
-    for (int i = 0; i < static_cast<int>(heads->size()); ++i) {
+    for (int i = 0; i < isize(*heads); ++i) {
         const Matrix p = trace->pattern(i / 4, i % 4);
-        const Matrix& t = (*heads)[static_cast<size_t>(i)].thumbnail;
+        const Matrix& t = (*heads)[i].thumbnail;
         CHECK(t.rows() == 8);
         for (int r = 0; r < 8; ++r)
             for (int c = 0; c < 8; ++c) {
@@ -74,7 +75,7 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
             }
         double previous = 0;
         for (int q = 1; q < 45; ++q) previous += p(q, q - 1);
-        CHECK((*heads)[static_cast<size_t>(i)].statistics[1] == doctest::Approx(previous / 44).epsilon(1e-4));
+        CHECK((*heads)[i].statistics[1] == doctest::Approx(previous / 44).epsilon(1e-4));
     }
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("links: the heaviest keys that make up the share, and no more of them 
     for (int h = 0; h < 4; ++h) {
         const Matrix p = trace->pattern(1, h);
         for (int q = 0; q < 8; ++q) {
-            const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(q)];
+            const auto& row = links->of_head[h][q];
             float mass = 0, before_last = 0;
             for (const Link& link : row) {
                 CHECK(link.weight == p(q, link.key));

@@ -3,6 +3,7 @@
 
 #include "analysis/effects.h"
 #include "analysis/patch.h"
+#include "base/cast.h"
 #include "helpers.h"
 #include "model/input.h"
 
@@ -96,7 +97,7 @@ TEST_CASE(
     const auto hot = changed(model, {"temperature:100000@1.2"}, pool),
                same_again = changed(model, {"temperature:1@1.2"}, pool),
                ablated = changed(model, {"ablate:1.2:hard"}, pool);
-    for (int q = 0; q < static_cast<int>(kIds.size()); ++q) {
+    for (int q = 0; q < isize(kIds); ++q) {
         Index heaviest = 0;
         before->pattern(1, 2).row(q).maxCoeff(&heaviest);
         CHECK(hard->pattern(1, 2)(q, heaviest) == 1);
@@ -115,8 +116,7 @@ TEST_CASE(
     for (const char* name : {"llama", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int block =
-            static_cast<int>(model->config.stacks.size()) - 1 ? model->config.stacks[0].layers : 1;
+        const int block = isize(model->config.stacks) - 1 ? model->config.stacks[0].layers : 1;
         const std::string layer = block_path(model->config, block);
         std::vector<std::string> all;
         for (int h = 0; h < model->config.max_heads(); ++h)
@@ -203,9 +203,9 @@ TEST_CASE("sweep: each head's effect is what ablating it alone does") {
             return probabilities(
                 unembed(*model, t.normalized().middleRows(position, 1), pool).row(0).transpose())[17];
         };
-        for (const int i : {0, 5, static_cast<int>(effects->size()) - 1}) {
-            const std::string head = head_path(model->config, model->config.head_at(static_cast<size_t>(i)));
-            CHECK((*effects)[static_cast<size_t>(i)] ==
+        for (const int i : {0, 5, isize(*effects) - 1}) {
+            const std::string head = head_path(model->config, model->config.head_at(i));
+            CHECK((*effects)[i] ==
                   doctest::Approx(p(*changed(model, {"ablate:" + head + ":zero"}, pool)) - p(*trace))
                       .epsilon(1e-3));
         }
@@ -228,14 +228,14 @@ TEST_CASE(
                other = head_distances(*before, *after, {}, pool);
     REQUIRE((same_run && other));
     for (const float d : *same_run) CHECK(d == 0);
-    const size_t changed_head = model->config.head_index({1, 0});
-    for (size_t i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
+    const int changed_head = model->config.head_index({1, 0});
+    for (int i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
     CHECK((*other)[changed_head] > 0);
     const auto alike = prediction_divergence(*before, *before, paired_with_itself(10), pool),
                apart = prediction_divergence(*before, *after, paired_with_itself(10), pool);
     REQUIRE((alike && apart));
     CHECK(*alike == std::vector<float>(kIds.size(), 0.0f));
-    for (int i = 0; i < 10; ++i) CHECK(((*apart)[static_cast<size_t>(i)] > 0) == (i >= 6));
+    for (int i = 0; i < 10; ++i) CHECK(((*apart)[i] > 0) == (i >= 6));
     const Vector p = probabilities_at(*before, 8, pool), q = probabilities_at(*after, 8, pool);
     double sum = 0;
     for (Index id = 0; id < p.size(); ++id) sum += p[id] * std::log2(p[id] / q[id]);
@@ -253,7 +253,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     CHECK(!pair->each_to_itself);
     CHECK(pair->distances[{1, 2}] == doctest::Approx(0).epsilon(1e-6));
     double mean = 0;
-    for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
+    for (const float d : pair->by_query) mean += d / double(pair->by_query.size());
     CHECK(pair->distances[3] == doctest::Approx(mean));
     const RunPair changes{Versus::unchanged, {}};
     const auto none = answer(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr),
@@ -284,8 +284,8 @@ TEST_CASE("alignment: equal tokens, replaced ones one for one, lone ones alone, 
         const TokenPairs pairs = align(how, a, b);  // each token once
         std::vector<int> as(4), bs(5);
         for (const TokenPair& p : pairs) {
-            if (p.a >= 0) ++as[static_cast<size_t>(p.a)];
-            if (p.b >= 0) ++bs[static_cast<size_t>(p.b)];
+            if (p.a >= 0) ++as[p.a];
+            if (p.b >= 0) ++bs[p.b];
         }
         CHECK((as == std::vector<int>(4, 1) && bs == std::vector<int>(5, 1)));
     }
@@ -402,7 +402,7 @@ TEST_CASE("stages: the probability as one change after another was made") {
     REQUIRE(stages->probability.size() == 3);
     int i = 0;
     for (const auto& trace : {own, one, two})
-        CHECK(stages->probability[static_cast<size_t>(i++)] ==
+        CHECK(stages->probability[i++] ==
               doctest::Approx(probabilities_at(*trace, 9, pool)[stages->token]).epsilon(1e-4));
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "analysis/predict.h"
+#include "base/cast.h"
 #include "base/check.h"
 #include "helpers.h"
 #include "io/json.h"
@@ -69,7 +70,7 @@ TEST_CASE("attention by hand: two tokens, one head") {
 TEST_CASE("masks: a window sees itself and the keys nearer than it") {
     const std::vector<int> sentences(10, 0);
     const auto seen = [&](const char* name, int q, MaskParams own) {
-        return MaskPlan::make(*Mask::parse(name), own, sentences).visible[static_cast<size_t>(q)];
+        return MaskPlan::make(*Mask::parse(name), own, sentences).visible[q];
     };
     CHECK(seen("own", 5, {false, 0}).size() == 10);
     CHECK(seen("own", 5, {true, 0}).end == 6);
@@ -233,8 +234,7 @@ TEST_CASE(
                           .cwiseAbs()
                           .maxCoeff() < 1e-4f);
             }
-            const LayerWeights& layer = model->weights.stacks[static_cast<size_t>(where.stack)]
-                                            .layers[static_cast<size_t>(where.layer)];
+            const LayerWeights& layer = model->weights.stacks[where.stack].layers[where.layer];
             const Linear& o = where.kind == AttentionKind::cross ? layer.cross.o : layer.self.o;
             for (int q = 0; q < trace->query_count(block); ++q) {
                 Eigen::RowVectorXf sum = trace->results(block, q, pool).colwise().sum();
@@ -275,12 +275,10 @@ TEST_CASE("typing on: rows taken from the trace before equal those of a full pas
             for (int l = 0; l < model->config.layers(); ++l) {
                 CHECK((full->pattern(l, 1) - quick->pattern(l, 1)).cwiseAbs().maxCoeff() < 1e-5f);
                 CHECK((full->attn_out(l, pool) - quick->attn_out(l, pool)).cwiseAbs().maxCoeff() < 1e-5f);
-                CHECK((full->z(l, 0, static_cast<int>(ids.size()), pool) -
-                       quick->z(l, 0, static_cast<int>(ids.size()), pool))
+                CHECK((full->z(l, 0, isize(ids), pool) - quick->z(l, 0, isize(ids), pool))
                           .cwiseAbs()
                           .maxCoeff() < 1e-5f);
-                CHECK((full->stack(0).layers[static_cast<size_t>(l)]->resid_pre -
-                       quick->stack(0).layers[static_cast<size_t>(l)]->resid_pre)
+                CHECK((full->stack(0).layers[l]->resid_pre - quick->stack(0).layers[l]->resid_pre)
                           .cwiseAbs()
                           .maxCoeff() < 1e-5f);
             }

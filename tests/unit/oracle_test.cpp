@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -39,7 +40,7 @@ double apart(const Matrix& fast, const Table& slow) {
     double max = 0, largest = 1e-9;
     for (int r = 0; r < slow.rows; ++r)
         for (int c = 0; c < slow.cols; ++c) {
-            max = std::max(max, std::abs(static_cast<double>(fast(r, c)) - slow.at(r, c)));
+            max = std::max(max, std::abs(double(fast(r, c)) - slow.at(r, c)));
             largest = std::max(largest, std::abs(slow.at(r, c)));
         }
     return max / largest;
@@ -102,7 +103,7 @@ struct TinyMistral {
     explicit TinyMistral(const std::filesystem::path& folder) {
         unsigned seed = 1;
         const auto add = [&](const std::string& name, int rows, int cols) {
-            weights[name] = random_matrix(rows, cols, seed++) / std::sqrt(static_cast<float>(cols));
+            weights[name] = random_matrix(rows, cols, seed++) / std::sqrt(float(cols));
         };
         const auto gain = [&](const std::string& name) {
             weights[name] = (random_matrix(1, kModel, seed++) * 0.3f).array() + 1.0f;
@@ -177,10 +178,10 @@ struct TinyMistral {
     Pass run(const std::vector<int>& ids, const std::function<bool(int, int)>& allowed) const {
         Pass out;
         const Table embedding = weight("model.embed_tokens.weight");
-        const int n = static_cast<int>(ids.size());
+        const int n = isize(ids);
         Table x(n, kModel);
         for (int r = 0; r < n; ++r)
-            for (int i = 0; i < kModel; ++i) x.at(r, i) = embedding.at(ids[static_cast<size_t>(r)], i);
+            for (int i = 0; i < kModel; ++i) x.at(r, i) = embedding.at(ids[r], i);
         for (int l = 0; l < kLayers; ++l) {
             const std::string at = "model.layers." + std::to_string(l) + ".";
             const Table in = norm(x, at + "input_layernorm.weight"),
@@ -229,7 +230,7 @@ bool in_window(int q, int k) { return k <= q && q - k < kWindow; }
 void compare(const TinyMistral& tiny, const Trace& trace, const TinyMistral::Pass& slow, ThreadPool& pool) {
     for (int l = 0; l < kLayers; ++l)
         for (int h = 0; h < kHeads; ++h)
-            CHECK(apart(trace.pattern(l, h), slow.patterns[static_cast<size_t>(l * kHeads + h)]) < 2e-5);
+            CHECK(apart(trace.pattern(l, h), slow.patterns[l * kHeads + h]) < 2e-5);
     CHECK(apart(unembed(*tiny.model, trace.normalized(), pool), slow.logits) < 2e-5);
 }
 

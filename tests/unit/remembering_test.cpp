@@ -75,8 +75,7 @@ TEST_CASE("settings: a ranking is remembered by its key; older ones hold its num
     const auto rank_of = [&](const char* text) {
         write_bytes(path, text);
         const int rank = load_settings(path).preferences.rank;
-        return rank < 0 ? std::to_string(rank)
-                        : std::string(head_statistics()[static_cast<size_t>(rank)].key);
+        return rank < 0 ? std::to_string(rank) : std::string(head_statistics()[rank].key);
     };
     CHECK(rank_of(R"({"rank": 2})") == "induction");
     CHECK(rank_of(R"({"rank": 6})") == "distance");

@@ -7,6 +7,7 @@
 #include "analysis/layer_patterns.h"
 #include "analysis/positions.h"
 #include "analysis/word_alignment.h"
+#include "base/cast.h"
 #include "helpers.h"
 #include "model/input.h"
 #include "session/worker.h"
@@ -58,8 +59,8 @@ TEST_CASE("writing: greedy takes the most probable token at each step and keeps 
         sum += std::log(p[token.id]);
         append_token(*model, growing.inputs.back(), token.id);
     }
-    CHECK(w.score == doctest::Approx(sum / static_cast<double>(w.tokens.size())).epsilon(1e-3));
-    CHECK(w.trace->output().size() == static_cast<int>(w.tokens.size()));  // it has read all but the last
+    CHECK(w.score == doctest::Approx(sum / double(w.tokens.size())).epsilon(1e-3));
+    CHECK(w.trace->output().size() == isize(w.tokens));  // it has read all but the last
 }
 
 TEST_CASE(
@@ -101,7 +102,7 @@ TEST_CASE("writing: draws follow the probabilities that temperature, top k and t
     logits << std::log(0.5f), std::log(0.25f), std::log(0.15f), std::log(0.1f);
     const auto shares = [&](const SamplingParams& d) {
         std::array<int, 4> counts{};
-        for (int i = 0; i < 1000; ++i) ++counts[static_cast<size_t>(draw_token(logits, d, (i + 0.5) / 1000))];
+        for (int i = 0; i < 1000; ++i) ++counts[draw_token(logits, d, (i + 0.5) / 1000)];
         return counts;
     };
     CHECK(shares({1}) == std::array<int, 4>{500, 250, 150, 100});
@@ -153,7 +154,7 @@ TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the
     CHECK(words.columns == std::vector<std::string>{"The", "cat", "sat", "on", "the", "mat", ".", "</s>"});
     for (Index r = 0; r < words.weights.rows(); ++r) {
         CHECK(words.weights.row(r).sum() == doctest::Approx(1));
-        CHECK(words.entropy[static_cast<size_t>(r)] <= 3.0001f);  // eight columns
+        CHECK(words.entropy[r] <= 3.0001f);  // eight columns
     }
     CHECK(words.strongest[1] == 1);  // Katze from cat
 }
