@@ -11,6 +11,7 @@
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/questions.h"
+#include "base/cast.h"
 #include "base/serial.h"
 #include "trace/large_pattern.h"
 
@@ -64,9 +65,7 @@ struct WrittenText {
     std::string text;                 // without an end token
     int given = 1;                    // tokens that stood before it
 
-    int steps() const {
-        return static_cast<int>(writing.tokens.size()) - (writing.ended ? 1 : 0);
-    }  // the most that are read
+    int steps() const { return isize(writing.tokens) - (writing.ended ? 1 : 0); }  // the most that are read
 };
 
 /// What belongs to one sentence in one model.
@@ -90,10 +89,10 @@ struct SentenceResult {
     double milliseconds = 0;                   // tokenizing, forward pass, summaries
 
     const std::vector<std::string>& query_labels(int block) const {
-        return labels[static_cast<size_t>(model->config.block(block).stack)];
+        return labels[model->config.block(block).stack];
     }
     const std::vector<std::string>& key_labels(int block) const {
-        return labels[static_cast<size_t>(model->config.block(block).key_stack())];
+        return labels[model->config.block(block).key_stack()];
     }
 };
 

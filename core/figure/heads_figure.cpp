@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/cast.h"
 #include "figure/figure.h"
 
 namespace headlight {
@@ -46,7 +47,7 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
 /// As many columns as make the thumbnails largest on a page of this shape; without one, a little wider than
 /// high.
 void lay_out(Grid& g, std::optional<double> width, std::optional<double> height) {
-    const auto count = static_cast<int>(g.heads.size());
+    const auto count = isize(g.heads);
     const double shape = width && height ? *width / *height : 1.6;
     double best = 0;
     for (int across = 1; across <= count; ++across) {
@@ -88,15 +89,15 @@ GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
 
 void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
     const double font = 11 * l.zoom;
-    for (size_t row = 0; row < g.row_names.size(); ++row)
-        canvas.text(l.left - 10, l.top + l.pitch_y * static_cast<double>(row) + l.side / 2, g.row_names[row],
-                    font, Face::mono, PageColors{}.secondary, Align::right);
+    for (int row = 0; row < isize(g.row_names); ++row)
+        canvas.text(l.left - 10, l.top + l.pitch_y * row + l.side / 2, g.row_names[row], font, Face::mono,
+                    PageColors{}.secondary, Align::right);
     for (int head = 0; g.names.empty() && head < g.across; ++head)
         canvas.text(l.left + l.pitch_x * head + l.side / 2, l.top - font, std::to_string(head), font,
                     Face::mono, PageColors{}.secondary, Align::centre);
-    for (size_t i = 0; i < g.names.size(); ++i) {
-        const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % g.across),
-                     y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / g.across);
+    for (int i = 0; i < isize(g.names); ++i) {
+        const double x = l.left + l.pitch_x * double(i % g.across),
+                     y = l.top + l.pitch_y * double(i / g.across);
         canvas.text(x, y - font * 0.6 - 1, g.names[i], font, Face::mono, PageColors{}.secondary);
     }
 }
@@ -121,17 +122,16 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
             begin_figure(canvas, l.page, o,
                          (grid.names.empty() ? "All heads of " : "Heads of ") + trace->model->name);
             if (o.labels) draw_names(canvas, grid, l);
-            for (size_t i = 0; i < grid.heads.size(); ++i) {
+            for (int i = 0; i < isize(grid.heads); ++i) {
                 if (!grid.heads[i]) continue;
-                const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % grid.across),
-                             y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / grid.across);
+                const double x = l.left + l.pitch_x * double(i % grid.across),
+                             y = l.top + l.pitch_y * double(i / grid.across);
                 const Matrix& thumbnail = heads[*grid.heads[i]].thumbnail;
-                draw_weights(canvas, thumbnail, x, y, l.side / static_cast<double>(thumbnail.rows()), o,
-                             largest);
+                draw_weights(canvas, thumbnail, x, y, l.side / double(thumbnail.rows()), o, largest);
                 canvas.stroke_rect(x, y, l.side, l.side, {0xDA, 0xDE, 0xE3}, 0.5);
             }
-            const std::string scale = std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " +
-                                      decimals(largest, 2) + ".";
+            const std::string scale =
+                std::string(row_of(kScaleNames, o.scale)) + " scale, 0 to " + decimals(largest, 2) + ".";
             const std::string caption = o.caption != "auto"
                                             ? o.caption
                                             : (grid.names.empty()        ? "Layers down, heads across; "
