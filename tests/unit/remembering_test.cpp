@@ -269,6 +269,18 @@ TEST_CASE("a long text is saved whole in a workspace, and refused where it could
     CHECK(read_bytes(path) == before);
 }
 
+TEST_CASE("recovery: at logout a window beside others leaves its text, the last one leaves nothing") {
+    const TemporaryFolder folder;
+    Recovery first(folder.path), last(folder.path);
+    write_bytes(first.own(), "first");
+    write_bytes(last.own(), "last");
+    first.end_for_logout();
+    last.end_for_logout();
+    const Recovery next(folder.path);
+    REQUIRE(next.left());
+    CHECK((next.left()->shown && read_bytes(next.left()->workspace) == "first"));
+}
+
 TEST_CASE("recovery: what a killed process left is offered once, what ended as it should leaves nothing") {
     const TemporaryFolder folder;
     const auto place = folder.path / "recovery";
