@@ -122,7 +122,7 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
         (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
         (s.of<Painting>().brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
          : !masked                            ? ""
-         : l.cell >= 12                       ? " Hatched: masked."
+         : l.cell * s.ui.scale >= 12          ? " Hatched: masked."
                                               : " Plain: masked.") +
         nothing + pooled;
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
