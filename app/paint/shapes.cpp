@@ -162,21 +162,6 @@ void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned c
     cairo_surface_destroy(image);
 }
 
-void Ui::draw_thumbnail(Rect r, const Matrix& w, float largest, const std::string& name, Axis queries,
-                        bool linear, float fade) {
-    FigureOptions o;
-    o.colormap = name;
-    o.queries = queries;
-    Matrix shown = w;
-    if (!linear)
-        shown = (w.array() < 0)
-                    .select(w.array(), (w.array().max(0.0f) * std::max(largest, 1e-12f))
-                                           .sqrt());  // the square root of the share
-    headlight::draw_weights(*page_, shown, r.x, r.y, r.w / static_cast<double>(w.cols()), o, largest);
-    if (fade > 0)
-        fill(r, (colors->bg1 & ~IM_COL32_A_MASK) | (static_cast<ImU32>(fade * 255) << IM_COL32_A_SHIFT));
-}
-
 void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string& name, Scale scale,
                       Axis queries, bool dots) {
     const double cell = r.w / static_cast<double>(queries == Axis::rows ? w.cols() : w.rows());

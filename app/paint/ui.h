@@ -109,10 +109,6 @@ public:
     void gradient(Rect r, const Colormap& map);
     /// A picture of 8-bit red, green, blue: `texture` holds it on the screen, `pixels` on a page.
     void picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels);
-    /// Weights as a small picture on a page (on the screen all of them are one draw of the renderer); −1:
-    /// masked.
-    void draw_thumbnail(Rect r, const Matrix& weights, float largest, const std::string& colormap,
-                        Axis queries, bool linear, float fade);
     /// One head's weights on a page (on the screen the renderer draws them).
     void draw_weights(Rect r, const Matrix& weights, float largest, const std::string& colormap, Scale scale,
                       Axis queries, bool dots);

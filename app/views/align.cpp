@@ -6,7 +6,9 @@
 
 #include "analysis/words.h"
 #include "base/utf8.h"
+#include "paint/matrix.h"
 #include "views/layer_heads.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -25,7 +27,7 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     const float room = area.w - (kLabels + kRight);
     l.w = std::min(room / static_cast<float>(l.columns), kWidest);
     l.turned = widest + 8 > l.w;
-    const float above = l.turned ? 64 + widest * 0.7071f : 100, high = area.h - above - 56;
+    const float above = l.turned ? 64 + slanted_height(widest) : 100, high = area.h - above - 56;
     l.h = std::min(high / static_cast<float>(l.rows + coming), kHighest);
     if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);
     l.map = {area.x + kLabels, area.y + above, l.w * static_cast<float>(l.columns),
@@ -76,30 +78,22 @@ float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) 
 void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const bool roomy = std::min(l.w, l.h) >= 8;
-    const float gap = roomy ? ui.line() : 0,
-                largest = s.of<AlignState>().marks == AlignMarks::hard ? 1 : a.weights.maxCoeff();
-    if (!roomy) ui.fill(l.map, color_at(map, 0));
+    const float largest = s.of<AlignState>().marks == AlignMarks::hard ? 1 : a.weights.maxCoeff();
+    Matrix places(l.rows, l.columns);
     for (int r = 0; r < l.rows; ++r) {
         const float row_largest = a.weights.row(r).maxCoeff();
         for (int c = 0; c < l.columns; ++c) {
             const float w = drawn_weight(s, a, r, c);
-            Rect cell = l.cell(r, c);
-            cell.w -= gap;
-            cell.h -= gap;
-            if (w < 0) {
-                if (roomy) ui.hatch(cell, ui.colors->hatch);
-                continue;
-            }
-            const float place = scale_position(s.session.preferences.scale, w, largest, row_largest);
-            if (!roomy && place < 0.004f) continue;
-            const ImU32 color = color_at(map, place);
-            ui.fill(cell, color);
-            if (l.w >= 44 && l.h >= 18 && w >= 0.1f)
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                                     decimals(w, 2));
+            places(r, c) =
+                w < 0 ? kMaskedCell : scale_position(s.session.preferences.scale, w, largest, row_largest);
         }
     }
+    draw_matrix(ui, l.map, {places, map});
+    for (int r = 0; r < l.rows && l.w >= 44 && l.h >= 18; ++r)
+        for (int c = 0; c < l.columns; ++c)
+            if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
+                ui.text.draw_centred(l.cell(r, c).middle_x(), l.cell(r, c).middle_y(), kCaptionMono,
+                                     ink_on(color_at(map, places(r, c))), decimals(w, 2));
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.
@@ -121,12 +115,8 @@ void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
 
 void draw_focus(Scene& s, const AlignLayout& l, std::pair<int, int> cell) {
     Ui& ui = s.ui;
-    const float t = ui.line(), y = l.y(cell.first);
     const ImU32 ink = s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent;
-    ui.fill({l.map.x, y - t, l.map.w, t}, ink);
-    ui.fill({l.map.x, y + l.h - t, l.map.w, t}, ink);
-    const Rect at = l.cell(cell.first, cell.second);
-    if (std::min(l.w, l.h) >= 5) ui.frame({at.x - t, at.y - t, at.w + t, at.h + t}, ink, 3);
+    draw_crosshair(ui, {l.map, l.cell(cell.first, cell.second), ink, 0, ink, 3});
 }
 
 void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {

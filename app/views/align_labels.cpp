@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/align.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -46,8 +47,8 @@ void draw_column_labels(Scene& s, const AlignLayout& l, const WordAlignment& a, 
         const float x = l.x(c) + l.w / 2;
         const std::string label = shorten_middle(a.columns[static_cast<size_t>(c)], 14);
         if (l.turned) {
-            ui.text.draw(x + 2, l.map.y - 11, kCaptionMono,
-                         c == highlighted ? ui.colors->accent_text : ui.colors->t1, label, -0.7854f);
+            draw_slanted(ui, {x + 2, l.map.y - 11}, c == highlighted ? ui.colors->accent_text : ui.colors->t1,
+                         label);
             continue;
         }
         if (c == highlighted) ui.fill({l.x(c), l.map.y - 44, l.w - ui.line(), 40}, ui.colors->bg3);
@@ -86,26 +87,10 @@ void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int hi
 }
 
 void draw_bar(Scene& s, const AlignLayout& l, const WordAlignment& a) {
-    Ui& ui = s.ui;
     if (s.of<AlignState>().marks == AlignMarks::hard) return;
-    const float largest = a.weights.maxCoeff();
     const Rect bar{l.map.right() + 104, l.map.y, 14,
                    std::max(l.h * static_cast<float>(l.rows + l.coming), 120.0f)};
-    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    ui.text.draw(bar.x, bar.y - 14, kCaption, ui.colors->t3,
-                 s.session.preferences.scale == Scale::row   ? "of row’s largest"
-                 : s.session.preferences.scale == Scale::log ? "weight, log"
-                                                             : "weight");
-    for (int i = 0; i <= 4; ++i) {
-        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.session.preferences.scale == Scale::row ? share
-                             : s.session.preferences.scale == Scale::log
-                                 ? kLogFloor * std::pow(largest / kLogFloor, share)
-                                 : largest * share;
-        ui.text.draw(bar.right() + 8, y, kCaptionMono, ui.colors->t2,
-                     decimals(value, value > 0 && value < 0.01 ? 4 : 2));
-    }
+    draw_weight_bar(s, bar, a.weights.maxCoeff(), std::nullopt);
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/align.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -44,7 +45,7 @@ void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 hig
         if (level)
             ui.text.draw_centred(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
         else if (above)
-            ui.text.draw(row.x(i), row.y - 10, kCaptionMono, ink, label, -0.7854f);
+            draw_slanted(ui, {row.x(i), row.y - 10}, ink, label);
         else
             ui.text.draw(row.x(i) - 4, row.y + 12, kCaptionMono, ink, label, 0.7854f);
     }

@@ -105,18 +105,6 @@ float largest_of(const Scene& s, size_t head) {
 
 void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
-    if (ui.on_page()) {
-        float largest = 1e-6f;
-        for (const HeadSummary& h : s.sentence()->heads) largest = std::max(largest, h.thumbnail.maxCoeff());
-        for (const Slot& slot : slots) {
-            const HeadSummary& h = s.sentence()->heads[slot.number];
-            ui.draw_thumbnail(l.slot(slot.place), h.thumbnail,
-                              s.of<AllHeadsState>().scale == 0 ? h.thumbnail.maxCoeff() : largest,
-                              s.session.preferences.colormap, s.session.preferences.queries,
-                              s.of<AllHeadsState>().scale == 2, choice.kept[slot.number] ? 0 : 0.55f);
-        }
-        return;
-    }
     if (!s.pictures.atlas) return;
     GridDraw d;
     d.style = {s.colors,

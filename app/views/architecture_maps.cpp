@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "paint/matrix.h"
 #include "views/architecture.h"
+#include "views/map_parts.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -44,24 +46,14 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const BlockPatt
                            ui.colors->t2,
                            ui.text.fitted(kCaptionMono, queries[static_cast<size_t>(r * p.step)], 62));
     for (int c = 0; c < p.weights.cols(); c += across)
-        ui.text.draw(map.x + cell_w * (static_cast<float>(c) + 0.5f), map.y - 8, kCaptionMono, ui.colors->t2,
-                     ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], 70), -0.7854f);
+        draw_slanted(ui, {map.x + cell_w * (static_cast<float>(c) + 0.5f), map.y - 8}, ui.colors->t2,
+                     ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], 70));
 }
 
-void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const BlockPattern& p) {
-    Ui& ui = s.ui;
-    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float largest = std::max(p.weights.maxCoeff(), 1e-6f),
-                gap = std::min(cell_w, cell_h) >= 8 ? ui.line() : 0;
-    for (Index r = 0; r < p.weights.rows(); ++r)
-        for (Index c = 0; c < p.weights.cols(); ++c) {
-            const Rect cell{map.x + cell_w * static_cast<float>(c), map.y + cell_h * static_cast<float>(r),
-                            cell_w - gap, cell_h - gap};
-            if (p.weights(r, c) >= 0)
-                ui.fill(cell, color_at(colors, p.weights(r, c) / largest));
-            else if (gap > 0)
-                ui.hatch(cell, ui.colors->hatch);
-        }
+void draw_cells(Scene& s, Rect map, const BlockPattern& p) {
+    draw_matrix(s.ui, map,
+                {places_of(p.weights, std::max(p.weights.maxCoeff(), 1e-6f)),
+                 colormap(s.session.preferences.colormap, s.ui.colors->dark)});
 }
 
 /// One kind: number, name, map with tokens, what it reads. A click opens its heat map.
@@ -81,7 +73,7 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
     const std::string path = "model/map/" + std::to_string(number);
     const Hit hit = ui.control(path, map);
     draw_labels(s, map, w, h, p);
-    draw_cells(s, map, w, h, p);
+    draw_cells(s, map, p);
     if (hit.hovered) {
         ui.frame({map.x - 2, map.y - 2, map.w + 4, map.h + 4}, ui.colors->hover, 2);
         const int q = std::clamp(static_cast<int>((hit.mouse.y - map.y) / h) * p.step, 0,

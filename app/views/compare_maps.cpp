@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paint/matrix.h"
 #include "views/compare.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -32,25 +34,27 @@ struct Grid {
 
 void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
     Ui& ui = s.ui;
-    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const bool roomy = std::min(g.w, g.h) >= 12;
-    const float gap = roomy ? ui.line() : 0;
-    for (Index r = 0; r < (*p.cells).rows(); ++r)
-        for (Index c = 0; c < (*p.cells).cols(); ++c) {
-            const Rect at{g.map.x + g.w * static_cast<float>(c), g.map.y + g.h * static_cast<float>(r),
-                          g.w - gap, g.h - gap};
-            const float a = m.small_a(r, c), b = m.small_b(r, c), v = (*p.cells)(r, c);
-            const bool absent = p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent,
-                       masked = p.is_signed ? std::max(a, b) < 0 : v == kMasked;
-            if (absent && roomy)
-                ui.fill({at.middle_x() - ui.line(), at.middle_y() - ui.line(), 2 * ui.line(), 2 * ui.line()},
+    Matrix places = p.is_signed ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
+    for (Index i = 0; i < places.size(); ++i) {
+        const float a = m.small_a.data()[i], b = m.small_b.data()[i], v = p.cells->data()[i];
+        if (p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent)
+            places.data()[i] = kNoCell;
+        else if (p.is_signed ? std::max(a, b) < 0 : v == kMasked)
+            places.data()[i] = kMaskedCell;
+    }
+    draw_matrix(ui, g.map,
+                {places,
+                 p.is_signed ? signed_colormap(ui.colors->dark)
+                             : colormap(s.session.preferences.colormap, ui.colors->dark),
+                 p.is_signed});
+    if (cell_gap(ui, g.w, g.h) == 0) return;
+    const float dot = 2 * ui.line();
+    for (Index r = 0; r < places.rows(); ++r)
+        for (Index c = 0; c < places.cols(); ++c)
+            if (places(r, c) == kNoCell)
+                ui.fill({g.map.x + g.w * (static_cast<float>(c) + 0.5f) - dot / 2,
+                         g.map.y + g.h * (static_cast<float>(r) + 0.5f) - dot / 2, dot, dot},
                         ui.colors->l2);
-            else if (!absent && !masked)
-                ui.fill(at, p.is_signed ? signed_color(ui.colors->dark, v / p.largest)
-                                        : color_at(colors, v / p.largest));
-            else if (!absent && roomy)
-                ui.hatch(at, ui.colors->hatch);
-        }
 }
 
 void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted) {
@@ -60,8 +64,8 @@ void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int highlig
         const float x = g.map.x + g.w * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
         const TokenPair& pair = m.columns[static_cast<size_t>(i)];
         const ImU32 ink = i == highlighted ? ui.colors->t1 : pair.both() ? ui.colors->t3 : ui.colors->l2;
-        ui.text.draw(x + 2, g.map.y - 10, kCaptionMono, ink,
-                     ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], 72), -0.7854f);
+        draw_slanted(ui, {x + 2, g.map.y - 10}, ink,
+                     ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], 72));
     }
 }
 
@@ -86,32 +90,23 @@ void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighte
 
 void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
     Ui& ui = s.ui;
-    const float x = g.map.x + g.w * static_cast<float>(at.second / g.step),
-                y = g.map.y + g.h * static_cast<float>(at.first / g.step), t = ui.line();
+    const Rect cell{g.map.x + g.w * static_cast<float>(at.second / g.step),
+                    g.map.y + g.h * static_cast<float>(at.first / g.step), g.w, g.h};
     const bool hovered = s.of<CompareState>().cell.has_value();
     const ImU32 rows = hovered ? ui.colors->hover : ui.colors->accent,
                 columns = hovered ? ui.colors->hover : ui.colors->t2;
-    ui.fill({g.map.x, y - t, g.map.w, t}, rows);
-    ui.fill({g.map.x, y + g.h - t, g.map.w, t}, rows);
-    ui.fill({x - t, g.map.y, t, g.map.h}, columns);
-    ui.fill({x + g.w - t, g.map.y, t, g.map.h}, columns);
-    if (std::min(g.w, g.h) >= 5) ui.frame({x - t, y - t, g.w + t, g.h + t}, rows, 2);
+    draw_crosshair(ui, {g.map, cell, rows, columns, rows});
 }
 
 void draw_bar(Scene& s, const Panel& p, const Grid& g) {
     Ui& ui = s.ui;
-    const Rect bar{g.map.x, g.map.bottom() + 16, std::max(g.map.w, 120.0f), 10};
-    ui.gradient(bar, p.is_signed ? signed_colormap(ui.colors->dark)
-                                 : colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    const float place = p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest,
-                x = bar.x + bar.w * std::clamp(place, 0.0f, 1.0f), y = bar.bottom() + 12;
-    ui.polygon(std::array<ImVec2, 3>{{{x - 4, bar.y - 7}, {x + 4, bar.y - 7}, {x, bar.y - 1}}},
-               ui.colors->accent);
-    ui.text.draw(bar.x, y, kCaptionMono, ui.colors->t2, p.is_signed ? number(-p.largest, 2) : "0");
-    if (p.is_signed) ui.text.draw_centred(bar.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
-    ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2,
-                       (p.is_signed ? "+" : "") + number(p.largest, 2));
+    draw_range_bar(ui, {{g.map.x, g.map.bottom() + 16, std::max(g.map.w, 120.0f), 10},
+                        p.is_signed ? signed_colormap(ui.colors->dark)
+                                    : colormap(s.session.preferences.colormap, ui.colors->dark),
+                        p.largest,
+                        2,
+                        p.is_signed,
+                        p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest});
 }
 
 /// The place under the mouse, in any of the three maps.
@@ -142,7 +137,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     float widest = 0;
     for (const auto& label : m.column_labels)
         widest = std::max(widest, std::min(ui.text.width(kCaptionMono, label), 72.0f));
-    const float above = 48 + widest * 0.7071f, top = area.y + above;
+    const float above = 48 + slanted_height(widest), top = area.y + above;
     const auto columns = static_cast<float>(m.small_a.cols()), rows = static_cast<float>(m.small_a.rows());
     const float across = std::min(width / columns, 48.0f),
                 down = std::min((most_high - above - 56) / rows, 48.0f);

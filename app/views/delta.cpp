@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paint/matrix.h"
+
 namespace headlight {
 
 namespace {
@@ -70,25 +72,24 @@ void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const bool cosine = s.of<DeltaState>().show == DeltaShow::cosine;
-    const auto place = [&](float v, float low, float high) {
-        return high > low ? (v - low) / (high - low) : 1.0f;
-    };
+    Matrix places(values.rows(), values.cols());
     for (Index c = 0; c < values.cols(); ++c) {
-        const float high = s.of<DeltaState>().per_layer ? values.col(c).maxCoeff() : values.maxCoeff(),
-                    low = !cosine                        ? 0
-                          : s.of<DeltaState>().per_layer ? values.col(c).minCoeff()
-                                                         : values.minCoeff();
-        for (Index r = 0; r < values.rows(); ++r) {
-            const float y = l.map.y + l.h * static_cast<float>(r) - s.of<DeltaState>().scroll;
-            if (y + l.h < l.map.y || y > l.map.bottom()) continue;
-            const Rect cell{l.map.x + l.w * static_cast<float>(c), y, l.w - (l.w >= 12 ? ui.line() : 0),
-                            l.h - ui.line()};
-            const ImU32 color = color_at(map, place(values(r, c), low, high));
-            ui.fill(cell, color);
-            if (l.w >= 38)
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                                     number(values(r, c), values(r, c) < 10 ? 2 : 1));
-        }
+        const auto shared =
+            s.of<DeltaState>().per_layer ? values.middleCols(c, 1) : values.leftCols(values.cols());
+        const float high = shared.maxCoeff(), low = cosine ? shared.minCoeff() : 0;
+        for (Index r = 0; r < values.rows(); ++r)
+            places(r, c) = high > low ? std::max(0.0f, (values(r, c) - low) / (high - low)) : 1;
+    }
+    const Rect whole{l.map.x, l.map.y - s.of<DeltaState>().scroll, l.map.w,
+                     l.h * static_cast<float>(values.rows())};
+    draw_matrix(ui, whole, {places, map});
+    for (Index r = 0; r < values.rows() && l.w >= 38; ++r) {
+        const float y = whole.y + l.h * (static_cast<float>(r) + 0.5f);
+        if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
+        for (Index c = 0; c < values.cols(); ++c)
+            ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(c) + 0.5f), y, kCaptionMono,
+                                 ink_on(color_at(map, places(r, c))),
+                                 number(values(r, c), values(r, c) < 10 ? 2 : 1));
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "io/json.h"
 #include "views/changes.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -58,17 +59,14 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
     const int across = rows ? cell.second : cell.first, down = rows ? cell.first : cell.second;
     const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover,
                 key_line = locked ? ui.colors->t2 : ui.colors->hover;
-    const float size = std::max(l.cell, ui.line()), x = l.x(across), y = l.y(down), t = ui.line();
-    const auto horizontal = [&](float at, ImU32 c) { ui.fill({l.map.x, at, l.map.w, t}, c); };
-    const auto vertical = [&](float at, ImU32 c) { ui.fill({at, l.map.y, t, l.map.h}, c); };
+    const float size = std::max(l.cell, ui.line()), x = l.x(across), y = l.y(down);
     ui.clip({l.map.x - 3, l.map.y - 3, l.map.w + 6, l.map.h + 6});
-    horizontal(y - t, rows ? query_line : key_line);
-    horizontal(y + size - t, rows ? query_line : key_line);
-    vertical(x - t, rows ? key_line : query_line);
-    vertical(x + size - t, rows ? key_line : query_line);
-    if (l.cell >= 5)
-        ui.frame({x - t, y - t, size + t, size + t}, locked ? ui.colors->accent : ui.colors->hover,
-                 locked ? 3 : 2);
+    draw_crosshair(ui, {l.map,
+                        {x, y, size, size},
+                        rows ? query_line : key_line,
+                        rows ? key_line : query_line,
+                        query_line,
+                        locked ? 3.0f : 2.0f});
     if (locked && l.cell >= 12) ui.frame({x + 2, y + 2, size - 5, size - 5}, ui.colors->well, 1);
     ui.unclip();
 }
@@ -208,6 +206,7 @@ void draw_cells(Scene& s, const MapLayout& l) {
         d.down = down;
         d.scale = s.session.preferences.scale;
         d.dots = s.session.preferences.marks == Marks::dots && l.cell >= 4;
+        d.gap = entry * ui.scale >= 12 ? 1 : 0;
         const Rect r = ui.pixels(whole);
         d.rect = {r.x, r.y, r.w, r.h};
         ui.heat->draw(*ui.list, d);

@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct ViewPage;
+
 struct HeatMapState {
     float zoom = 1;        // of the map that fits
     float x = 0, y = 0;    // how much of it lies left of and above what is seen
@@ -39,5 +41,6 @@ void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);
 
 void draw_heat_map(Scene& scene, Rect area);
 std::vector<NumberTable> pattern_numbers(const Scene& scene);
+std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool);
 
 }  // namespace headlight

@@ -6,7 +6,9 @@
 #include "base/utf8.h"
 #include "views/changes.h"
 #include "views/heat_map.h"
+#include "views/map_parts.h"
 #include "views/numbers.h"
+#include "views/page.h"
 
 namespace headlight {
 
@@ -36,17 +38,7 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
         return;
     }
     if (l.turned) {
-        if (on) {
-            const float w = ui.text.width(kCaptionMono, label) + 10, h = 18, c = 0.7071f;
-            const ImVec2 o{x, l.map.y - 10}, u{w * c, -w * c}, v{h / 2 * c, h / 2 * c};
-            const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y},
-                                             {o.x + u.x - v.x, o.y + u.y - v.y},
-                                             {o.x + u.x + v.x, o.y + u.y + v.y},
-                                             {o.x + v.x, o.y + v.y}}};
-            ui.polygon(box, ui.colors->bg1);
-            ui.polygon(box, back);
-        }
-        ui.text.draw(x + 2, l.map.y - 11, kCaptionMono, ink, label, -0.7854f);
+        draw_slanted(ui, {x + 2, l.map.y - 11}, ink, label, on ? back : 0);
         return;
     }
     if (on) {
@@ -77,33 +69,13 @@ void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, 
 }
 
 void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
-    Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
     const Rect bar{l.map.right() + 32, l.map.y, 14, l.bar_height()};
-    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    const char* label = s.session.preferences.scale == Scale::row   ? "of row’s largest"
-                        : s.session.preferences.scale == Scale::log ? "weight, log"
-                                                                    : "weight";
-    ui.text.draw(bar.x, bar.y - 14, kCaption, ui.colors->t3, label);
-    for (int i = 0; i <= 4; ++i) {
-        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.session.preferences.scale == Scale::row ? share
-                             : s.session.preferences.scale == Scale::log
-                                 ? kLogFloor * std::pow(p.largest / kLogFloor, share)
-                                 : p.largest * share;
-        ui.fill({bar.right(), ui.whole(y), 5, ui.line()}, ui.colors->l2);
-        ui.text.draw(bar.right() + 10, y, kCaptionMono, ui.colors->t2,
-                     decimals(value, value > 0 && value < 0.01 ? 4
-                                     : p.largest < 0.2f        ? 3
-                                                               : 2));
-    }
-    if (!cell) return;
-    const float y = bar.bottom() - bar.h * scale_position(s.session.preferences.scale,
-                                                          s.weight(cell->first, cell->second), p.largest,
-                                                          p.largest_of_row(cell->first));
-    ui.polygon(std::array<ImVec2, 3>{{{bar.x - 8, y - 4}, {bar.x - 2, y}, {bar.x - 8, y + 4}}},
-               ui.colors->accent);
+    const auto place = [&] {
+        return scale_position(s.session.preferences.scale, s.weight(cell->first, cell->second), p.largest,
+                              p.largest_of_row(cell->first));
+    };
+    draw_weight_bar(s, bar, p.largest, cell ? std::optional(place()) : std::nullopt);
 }
 
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
@@ -154,6 +126,10 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
     const Matrix whole = masked_pattern(*s.sentence()->trace, p.block, p.head);
     return {{"pattern", "query", "key", s.query_labels(), s.key_labels(),
              shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
+}
+
+std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool) {
+    return head_figure(page.answer->sentence->trace, figure_options(page), pool);
 }
 
 }  // namespace headlight

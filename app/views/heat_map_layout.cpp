@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/heat_map.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -37,7 +38,7 @@ MapLayout arrange_map(Scene& s, Rect area) {
     };
     l.cell = cell_for(above);
     l.turned = widest + 6 > l.cell;
-    if (l.turned) above = std::max(84 + widest * 0.7071f, 98.0f);
+    if (l.turned) above = std::max(84 + slanted_height(widest), 98.0f);
     l.cell = cell_for(above);
     l.step_down = label_step(l.cell, 16);
     l.step_across = label_step(l.cell, l.turned ? 24 : 16);  // turned lines stand closer than their feet

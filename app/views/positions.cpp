@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paint/matrix.h"
+#include "views/map_parts.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -47,13 +49,8 @@ void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
 
 void draw_range(Ui& ui, Rect r, float reach, float largest) {
     const Rect bar{r.x, r.bottom() + 14, std::min(r.w, 240.0f), 10};
-    ui.gradient(bar, signed_colormap(ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    const float y = bar.bottom() + 12;
     const int digits = reach < 1 ? 3 : reach < 100 ? 2 : 0;
-    ui.text.draw(bar.x, y, kCaptionMono, ui.colors->t2, number(-reach, digits));
-    ui.text.draw_centred(bar.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
-    ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2, "+" + number(reach, digits));
+    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, digits, true});
     if (largest > reach * 1.001f && r.right() - bar.right() > 150)
         ui.text.draw(bar.right() + 12, bar.middle_y(), kCaption, ui.colors->t3,
                      "1 % of values exceed this, up to " + number(largest, digits));
@@ -71,12 +68,7 @@ float draw_map(Scene& s, Rect area, Map& m, bool square) {
         h = std::min(h, 56.0f);
     const Rect r{left, top, w * static_cast<float>(m.values.cols()), h * static_cast<float>(m.values.rows())};
     const float reach = reach_of(m.values);
-    for (Index i = 0; i < m.values.rows(); ++i)
-        for (Index j = 0; j < m.values.cols(); ++j)
-            if (const float v = m.values(i, j); !std::isnan(v))
-                ui.fill(
-                    {r.x + w * static_cast<float>(j), r.y + h * static_cast<float>(i), w + 0.5f, h + 0.5f},
-                    signed_color(ui.colors->dark, std::clamp(v / reach, -1.0f, 1.0f)));
+    draw_matrix(ui, r, {signed_places_of(m.values, reach), signed_colormap(ui.colors->dark), true});
     draw_axes(ui, r, w, h, m);
     float largest = 0;
     for (Index i = 0; i < m.values.size(); ++i)

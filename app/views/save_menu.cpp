@@ -18,10 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Whether its figure is that of one head, with tokens along its sides.
+bool of_one_head(const View& view) { return view.figure && view.shows == View::Shows::head; }
+
 /// "head 2.0", "the view All heads": what Ctrl S saves.
 std::string saved_name(const Scene& s) {
     const View& view = views()[view_for(s.session, *s.model())];
-    return view.own_figure
+    return of_one_head(view)
                ? "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head)
                : std::string("the view ") + view.name;
 }
@@ -162,7 +165,7 @@ void keep_as_preset(Session& session) {
 /// Scrolls in low windows.
 void draw_form(Scene& s, Rect area) {
     FigureStyle& f = s.of<SaveMenu>().style;
-    const bool own = views()[view_for(s.session, *s.model())].own_figure;
+    const bool own = of_one_head(views()[view_for(s.session, *s.model())]);
     const float high = own ? 470 : 320;
     s.of<SaveMenu>().scroll = scrolled(s.ui, area, high, s.of<SaveMenu>().scroll);
     Form form{s.ui, area.x, area.y - s.of<SaveMenu>().scroll, area.w - (high > area.h ? 12 : 0)};
