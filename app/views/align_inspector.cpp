@@ -18,7 +18,7 @@ namespace {
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;
-    return step >= 0 && step <= static_cast<int>(written->writing.tokens.size()) ? step : -1;
+    return step >= 0 && step <= static_cast<int>(written->generation.tokens.size()) ? step : -1;
 }
 
 /// "label ▬▬▬ 0.97": a row that can be pressed.
@@ -53,7 +53,7 @@ float draw_alternatives(Scene& s, Rect column, float y, int step, size_t max, co
     y = draw_heading(s.ui, column, y, title, "p");
     auto choices = choices_at(s, step);
     choices.resize(std::min(max, choices.size()));
-    const auto& tokens = s.sentence()->written->writing.tokens;
+    const auto& tokens = s.sentence()->written->generation.tokens;
     const bool listed = std::any_of(choices.begin(), choices.end(),
                                     [&](const Prediction& p) { return is_written(s, step, p.id); });
     if (!listed && step < static_cast<int>(tokens.size()))
@@ -69,11 +69,11 @@ float draw_alternatives(Scene& s, Rect column, float y, int step, size_t max, co
 }
 
 /// The step at which the model was least sure of what it wrote.
-int least_certain(const Generation& writing) {
+int least_certain(const Generation& generation) {
     const auto it = std::min_element(
-        writing.tokens.begin(), writing.tokens.end(),
+        generation.tokens.begin(), generation.tokens.end(),
         [](const GeneratedToken& a, const GeneratedToken& b) { return a.probability < b.probability; });
-    return static_cast<int>(it - writing.tokens.begin());
+    return static_cast<int>(it - generation.tokens.begin());
 }
 
 float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
@@ -146,8 +146,8 @@ void draw_alignment_inspector(Scene& s, Rect area) {
         y = draw_alternatives(s, column, y, step, low ? 4 : 5, "Alternatives at this step", "align/choice/");
         ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Click one to continue from it.");
         y = draw_rule(ui, area, y + 20);
-        const Generation& writing = s.sentence()->written->writing;
-        const int unsure = writing.tokens.empty() ? step : least_certain(writing);
+        const Generation& generation = s.sentence()->written->generation;
+        const int unsure = generation.tokens.empty() ? step : least_certain(generation);
         if (!low && unsure != step) {
             y = draw_alternatives(s, column, y, unsure, 4,
                                   "Least certain: step " + std::to_string(unsure) + ", " +

@@ -38,9 +38,7 @@ void draw_patch(Scene& s, float& x, float y) {
     ui.tooltip("compare/patch", h,
                "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
                    " in A the pattern that it has in B, along the tokens that both have.");
-    if (h.clicked)
-        replace_changes(s.session, {ChangeKind::freeze}, patch.block, patch.head,
-                        on ? std::nullopt : std::optional(patch));
+    if (h.clicked) s.change(patch);
     x = r.right() + 18;
 }
 

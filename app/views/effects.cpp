@@ -21,6 +21,33 @@ void draw_headline(Scene& s, Rect column, float y, const ProbabilityChange& p) {
     ui.text.draw_right(column.right(), y, kTitleMono, change_ink(ui, p.b - p.a), points_text(p.b - p.a));
 }
 
+/// What the prediction's probabilities are after, one after another.
+std::vector<std::string> stage_labels(const Scene& s, const Stages& stages) {
+    const Intervention& now = s.sentence()->intervention;
+    std::vector<std::string> out{stages.first == 0
+                                     ? now.mask.is_own() ? "unchanged" : "mask"
+                                     : std::to_string(stages.first) +
+                                           (stages.first == 1 ? " intervention" : " interventions")};
+    for (auto i = static_cast<size_t>(stages.first); i < now.changes.size(); ++i)
+        out.push_back("+ " + change_text(s, now.changes[i]));
+    return out;
+}
+
+/// A label without the words at its beginning that another one has too: "… ball 10".
+std::string distinguishing(const std::vector<std::string>& labels, size_t which) {
+    const std::string& label = labels[which];
+    size_t common = 0;  // up to the beginning of a word
+    for (size_t other = 0; other < labels.size(); ++other) {
+        if (other == which) continue;
+        const auto end =
+            std::mismatch(label.begin(), label.end(), labels[other].begin(), labels[other].end());
+        const size_t blank = label.find_last_of(' ', static_cast<size_t>(end.first - label.begin()));
+        if (blank != std::string::npos && blank < static_cast<size_t>(end.first - label.begin()))
+            common = std::max(common, blank + 1);
+    }
+    return common == 0 ? label : "… " + label.substr(common);
+}
+
 /// The prediction's probability after each change.
 float draw_stages(Scene& s, Rect column, float y, float bottom) {
     Ui& ui = s.ui;
@@ -36,16 +63,16 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
         column.x, y, kCaption, ui.colors->t3,
         ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + " after each intervention",
                        column.w));
-    for (size_t i = 0; i < stages.probability.size() && y + 40 < bottom; ++i) {
+    const auto labels = stage_labels(s, stages);
+    const float room = column.w * 0.46f;
+    for (size_t i = 0; i < labels.size() && y + 40 < bottom; ++i) {
         y += 26;
-        const bool last = i + 1 == stages.probability.size();
-        const std::string before =
-            stages.first == 0
-                ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
-                : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
-        const std::string label =
-            i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
-        ui.text.draw(column.x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, label, column.w * 0.46f));
+        const bool last = i + 1 == labels.size();
+        const bool fits = ui.text.width(kBody, labels[i]) <= room;
+        ui.text.draw(column.x, y, kBody, ui.colors->t1,
+                     ui.text.fitted(kBody, fits ? labels[i] : distinguishing(labels, i), room));
+        const std::string path = "effects/stage/" + std::to_string(i);
+        if (!fits) ui.tooltip(path, ui.hit(path, {column.x, y - 12, room, 24}), labels[i]);
         ui.bar({column.x + column.w * 0.5f, y - 4, column.w * 0.5f - 72, 8}, stages.probability[i],
                last ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(column.right(), y, kBodyMono, last ? ui.colors->accent_text : ui.colors->t1,
@@ -127,14 +154,14 @@ bool draw_sweep_state(Scene& s, Rect area) {
     if (!s.session.document.sweeping) {
         if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, 220.0f), size::button},
                       "Ablate each head in turn"))
-            s.session.document.sweeping = true;
+            s.send("sweep", "on");
         return false;
     }
     const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
     ui.text.draw(area.x, y, kCaption, ui.colors->t2,
                  "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
     const float right = area.x + std::min(area.w, 320.0f);
-    if (ui.link("sweep/cancel", right, y, "Cancel")) s.session.document.sweeping = false;
+    if (ui.link("sweep/cancel", right, y, "Cancel")) s.send("sweep", "off");
     ui.bar({area.x, y + 16, right - area.x, 6}, static_cast<float>(done) / static_cast<float>(heads),
            ui.colors->accent);
     return false;
