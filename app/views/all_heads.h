@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct ViewPage;
+
 /// How all heads are laid out.
 enum class HeadsLayout { by_layer, sorted, table, map, values };
 
@@ -42,6 +44,7 @@ struct AllHeadsState {
 void draw_all_heads(Scene& scene, Rect area);
 std::vector<Question> ask_all_heads(const Scene& scene);
 std::vector<NumberTable> heads_numbers(const Scene& scene);
+std::optional<Result<Drawing>> heads_page_figure(const ViewPage& page, ThreadPool& pool);
 
 /// A column of the table of heads: a statistic of this text, or of random tokens that repeat.
 struct HeadColumn {

@@ -18,16 +18,16 @@ constexpr std::pair<float, const char*> kTemperatures[] = {
 /// Choices after one another, in as many lines as they need.
 class Flow {
 public:
-    Flow(Ui& ui, Rect area) : ui_(ui), area_(area), x_(area.x + ui.px(24)), y_(area.y + ui.px(20)) {}
+    Flow(Ui& ui, Rect area) : ui_(ui), area_(area), x_(area.x + 24), y_(area.y + 20) {}
 
     int choose(const char* label, const char* path, const std::vector<std::string>& items, int current) {
-        if (x_ + ui_.choice_width(label, items) > area_.right() - ui_.px(8) && x_ > area_.x + ui_.px(24)) {
-            x_ = area_.x + ui_.px(24);
-            y_ += ui_.px(36);
+        if (x_ + ui_.choice_width(label, items) > area_.right() - 8 && x_ > area_.x + 24) {
+            x_ = area_.x + 24;
+            y_ += 36;
         }
         return ui_.choice(x_, y_, label, path, items, current);
     }
-    float bottom() const { return y_ + ui_.px(20); }
+    float bottom() const { return y_ + 20; }
 
 private:
     Ui& ui_;

@@ -13,17 +13,17 @@ namespace {
 
 /// One chip with a cross; true when it was pressed.
 bool draw_chip(Ui& ui, float& x, float y, const std::string& path, const std::string& label) {
-    const float w = ui.text.width(kCaptionMono, label) + ui.px(36);
-    const Rect r{x, y - ui.px(14), w, ui.px(28)};
+    const float w = ui.text.width(kCaptionMono, label) + 36;
+    const Rect r{x, y - 14, w, 28};
     const Hit h = ui.control(path, r);
     ui.fill(r, ui.colors->accent_fill, size::corner);
     ui.frame(r, ui.colors->accent, 1, size::corner);
-    ui.text.draw(r.x + ui.px(10), y, kCaptionMono, ui.colors->accent_text, label);
-    const float cx = r.right() - ui.px(14), d = ui.px(4);
+    ui.text.draw(r.x + 10, y, kCaptionMono, ui.colors->accent_text, label);
+    const float cx = r.right() - 14, d = 4;
     const ImU32 ink = h.hovered ? ui.colors->t1 : ui.colors->accent_text;
-    ui.stroke({cx - d, y - d}, {cx + d, y + d}, ink, ui.px(1.3f));
-    ui.stroke({cx - d, y + d}, {cx + d, y - d}, ink, ui.px(1.3f));
-    x += w + ui.px(8);
+    ui.stroke({cx - d, y - d}, {cx + d, y + d}, ink, 1.3f);
+    ui.stroke({cx - d, y + d}, {cx + d, y - d}, ink, 1.3f);
+    x += w + 8;
     return h.clicked;
 }
 
@@ -33,37 +33,36 @@ float draw_changes(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const Intervention& now = s.session.document.intervention;
     if (s.queries() == 0 || (now == Intervention{} && !s.session.preferences.change_bar)) return 0;
-    const float y = area.y + ui.px(20), right = area.right() - ui.px(24);
+    const float y = area.y + 20, right = area.right() - 24;
     if (now ==
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
-        ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t3,
+        ui.text.draw(area.x + 24, y, kCaption, ui.colors->t3,
                      ui.text.fitted(kCaption,
                                     "No interventions. Paint cells with a brush, or choose above; each "
                                     "intervention is listed here and can be removed.",
-                                    right - area.x - ui.px(24)));
-        ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
-        return ui.px(40);
+                                    right - area.x - 24));
+        ui.hairline(area.x, area.y + 40, area.right(), area.y + 40);
+        return 40;
     }
-    const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + ui.px(48);
-    float x = area.x + ui.px(24);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + ui.px(10);
+    const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + 48;
+    float x = area.x + 24;
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + 10;
     if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask: " + now.mask.label()))
         s.send("mask", "own");
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
         const std::string label = change_text(s, now.changes[shown]);
-        if (x + ui.text.width(kCaptionMono, label) + ui.px(36 + 80) > right - links) break;
+        if (x + ui.text.width(kCaptionMono, label) + 36 + 80 > right - links) break;
         if (draw_chip(ui, x, y, "change/" + std::to_string(shown), label)) s.change(now.changes[shown]);
     }
     if (shown < now.changes.size())
         x += ui.text.draw(x, y, kCaption, ui.colors->t2,
                           std::to_string(now.changes.size() - shown) + " more") +
-             ui.px(12);
+             12;
     if (ui.link("change/all", right, y, "Remove all")) s.send("remove interventions");
-    if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - ui.px(20), y, "Undo"))
-        s.send("undo");
-    ui.hairline(area.x, area.y + ui.px(40), area.right(), area.y + ui.px(40));
-    return ui.px(40);
+    if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - 20, y, "Undo")) s.send("undo");
+    ui.hairline(area.x, area.y + 40, area.right(), area.y + 40);
+    return 40;
 }
 
 bool paints_rectangles(const Session& session) {
@@ -144,13 +143,13 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     const Hit h = ui.control("change/score", r);
     ui.fill(r, h.pressed ? ui.colors->bg4 : h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, set != changes.end() ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw(r.x + ui.px(12), r.middle_y(), kCaption, ui.colors->t2, "Score, drag ↔");
-    ui.text.draw_right(r.right() - ui.px(12), r.middle_y(), kBodyMono,
+    ui.text.draw(r.x + 12, r.middle_y(), kCaption, ui.colors->t2, "Score, drag ↔");
+    ui.text.draw_right(r.right() - 12, r.middle_y(), kBodyMono,
                        set != changes.end() ? ui.colors->accent_text : ui.colors->t1, number(now, 2));
     ui.tooltip(
         "change/score", h,
         "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
-    const float moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(2)).x / ui.scale * 0.05f : 0;
+    const float moved = h.pressed ? ui.points(ImGui::GetMouseDragDelta(0, 2 * ui.scale)).x * 0.05f : 0;
     const float step = moved != 0 ? moved : 0.5f * static_cast<float>(-ui.take_step("change/score"));
     if (!h.pressed) s.of<Painting>().scored = {-1, -1};
     if (step == 0) return;
@@ -167,25 +166,25 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
 
 float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, int> cell) {
     Ui& ui = s.ui;
-    const float w = (column.w - ui.px(8)) / 2, y = bottom - ui.px(size::button);
+    const float w = (column.w - 8) / 2, y = bottom - size::button;
     Change ablate, mask;
     ablate.block = mask.block = s.session.selection.block;
     ablate.head = mask.head = s.session.selection.head;
     mask.kind = ChangeKind::mask;
     std::tie(mask.query, mask.key) = cell;
-    if (ui.button("change/mask cell", {column.x, y, w, ui.px(size::button)},
+    if (ui.button("change/mask cell", {column.x, y, w, size::button},
                   is_in_force(s, mask) ? "Unmask this cell" : "Mask this cell")) {
         s.change(mask);
         s.lock(cell);  // the inspector goes on showing it
     }
-    if (ui.button("change/ablate", {column.x + w + ui.px(8), y, w, ui.px(size::button)},
+    if (ui.button("change/ablate", {column.x + w + 8, y, w, size::button},
                   is_in_force(s, ablate) ? "Restore head" : "Ablate head")) {
         s.change(ablate);
         s.lock(cell);
     }
-    if (column.h < ui.px(620)) return y - ui.px(12);
-    draw_score_edit(s, {column.x, y - ui.px(8 + size::button), column.w, ui.px(size::button)}, cell);
-    return y - ui.px(8 + size::button + 12);
+    if (column.h < 620) return y - 12;
+    draw_score_edit(s, {column.x, y - (8 + size::button), column.w, size::button}, cell);
+    return y - (8 + size::button + 12);
 }
 
 }  // namespace headlight

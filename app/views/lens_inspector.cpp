@@ -23,18 +23,18 @@ bool acceptable(const Scene& s, int position) {
 float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWanted>& found, float bottom) {
     Ui& ui = s.ui;
     const bool clickable = acceptable(s, found.asked.position);
-    const float row_h = ui.px(size::row);
+    const float row_h = size::row;
     std::optional<int> pointed;
     for (size_t i = 0; i < found.answer.tokens.size() && y + row_h < bottom; ++i, y += row_h) {
         const Prediction& p = found.answer.tokens[i];
-        const Rect r{column.x - ui.px(8), y - row_h / 2, column.w + ui.px(16), row_h};
+        const Rect r{column.x - 8, y - row_h / 2, column.w + 16, row_h};
         const std::string label = prediction_label(*s.model(), p.id);
         const Hit h = ui.control("lens/next/" + std::to_string(i), r);
         const bool on = p.id == found.answer.token;
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
         ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1,
-                     ui.text.fitted(kBodyMono, label, ui.px(104)));
-        ui.bar({column.x + ui.px(112), y - ui.px(4), column.w - ui.px(112 + 68), ui.px(8)}, p.probability,
+                     ui.text.fitted(kBodyMono, label, 104));
+        ui.bar({column.x + 112, y - 4, column.w - (112 + 68), 8}, p.probability,
                on ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2,
                            percent(p.probability));
@@ -58,30 +58,29 @@ void draw_lens_inspector(Scene& s, Rect area) {
                                    s.model()->config.can.fill_masks   ? "reads as"
                                    : s.model()->config.can.read_image ? "says"
                                                                       : "is followed by");
-    const float pad = ui.px(size::inspector_pad);
+    const float pad = size::inspector_pad;
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+        save{column.x, area.bottom() - 48, column.w, size::button};
     const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
-    y = draw_predictions(s, column, y, *found, save.y - ui.px(90) - layers * ui.px(20));
+    y = draw_predictions(s, column, y, *found, save.y - 90 - layers * 20);
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
                                                      ? "Click to fill the mask; point to explain."
                                                      : "Click to insert it; point to explain."
                                                : "Point at one to explain it below.";
-    ui.text.draw(column.x, y + ui.px(4), kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
-    y += ui.px(28);
+    ui.text.draw(column.x, y + 4, kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
+    y += 28;
     ui.hairline(column.x, y, column.right(), y);
-    y += ui.px(22);
-    ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
+    y += 22;
+    ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
     ui.text.draw(
         column.x, y, kCaption, ui.colors->t3,
         ui.text.fitted(kCaption,
                        "Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer",
                        column.w));
     for (size_t i = 0; i < a.after_layer.size(); ++i) {
-        y += ui.px(20);
+        y += 20;
         ui.text.draw(column.x, y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
-        ui.bar({column.x + ui.px(40), y - ui.px(4), column.w - ui.px(40 + 68), ui.px(8)}, a.after_layer[i],
-               ui.colors->accent);
+        ui.bar({column.x + 40, y - 4, column.w - (40 + 68), 8}, a.after_layer[i], ui.colors->accent);
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();

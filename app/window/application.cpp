@@ -216,7 +216,7 @@ Status Application::draw_until_closed() {
     }
     glfwHideWindow(desk_.window);  // closed at once, whatever still ends behind it
     keeper_.finish();
-    keeper_.end();
+    keeper_.end(end_signals_ && end_signals_->received());
     return success();
 }
 
