@@ -88,7 +88,7 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
     x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + 16;
 }
 
-void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
+void draw_all_heads_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const float y = area.y + 26;
     float x = draw_back(s, area, "heads/back", "All heads") + 10;
@@ -218,7 +218,7 @@ float draw_sweep_bar(Scene& s, Rect area) {
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
-    if (!s.ui.on_page()) draw_toolbar(s, area, choice);
+    if (!s.ui.on_page()) draw_all_heads_toolbar(s, area, choice);
     const float top =
         53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);
     const Rect rest{area.x, area.y + top, area.w, area.h - top};

@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-struct Column {
+struct CellColumn {
     Ui& ui;
     float left, right, y;
     float tight = 1;  // low windows: less air between the lines
@@ -55,7 +55,7 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     ui.name("inspector/title", {area.x, area.y, area.w, 48});
 }
 
-void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
+void draw_row(Scene& s, CellColumn& c, const CellReport& r, int query) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.text.draw(
@@ -80,7 +80,7 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     c.y += 2;
 }
 
-void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {
+void draw_token_chips(Scene& s, CellColumn& c, const char* label, const std::vector<int>& ids, ImU32 ink) {
     Ui& ui = s.ui;
     ui.text.draw(c.left, c.y, kBody, ui.colors->t2, label);
     float x = c.left + 88;
@@ -95,7 +95,7 @@ void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<
     c.y += 34 * c.tight;
 }
 
-void draw_delta(Scene& s, Column& c, const CellReport& r) {
+void draw_delta(Scene& s, CellColumn& c, const CellReport& r) {
     Ui& ui = s.ui;
     ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, "Head output (ΔE)");
     c.y += 26 * c.tight;
@@ -116,7 +116,7 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
 }
 
 /// From q·k to what enters mask and softmax, in the steps that the model takes.
-void draw_score(Scene& s, Column& c, const CellReport& r) {
+void draw_score(Scene& s, CellColumn& c, const CellReport& r) {
     const ModelConfig& m = s.model()->config;
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.block);
     const bool root = m.scale == 0 && !m.scale_by_layer;
@@ -155,7 +155,7 @@ void draw_inspector(Scene& s, Rect area) {
     const bool weights = s.sentence()->trace->has_weights();
     const float buttons = weights ? draw_change_buttons(s, column, save.y - 10, *cell) : save.y - 10;
     ui.clip({area.x, area.y, area.w, buttons - area.y});
-    Column c{ui, area.x + pad, area.right() - pad, area.y + 74, area.h < 700 ? 0.84f : 1};
+    CellColumn c{ui, area.x + pad, area.right() - pad, area.y + 74, area.h < 700 ? 0.84f : 1};
     const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
     c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight",
            masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);

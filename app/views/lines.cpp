@@ -41,7 +41,7 @@ LinesLayout arrange(Scene& s, Rect area) {
     return l;
 }
 
-void draw_toolbar(Scene& s, float x, float y) {
+void draw_lines_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Show", "keep", s.of<LayerHeads>().share);
     std::vector<std::string> layers;
@@ -167,7 +167,7 @@ std::vector<Question> ask_lines(const Scene& s) {
 
 void draw_lines(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    draw_toolbar(s, area.x + 24, area.y + 24);
+    draw_lines_toolbar(s, area.x + 24, area.y + 24);
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
     const LinesLayout l = arrange(s, area);

@@ -136,7 +136,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     }
 }
 
-void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
+void draw_positions_toolbar(Scene& s, Rect area, PositionScheme kind) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     float x = draw_back(s, area, "positions/back", kind_title(kind)) + 14;
@@ -214,7 +214,7 @@ void draw_positions(Scene& s, Rect area) {
     if (!found) return;
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;
-    if (!ui.on_page()) draw_toolbar(s, area, p.scheme);
+    if (!ui.on_page()) draw_positions_toolbar(s, area, p.scheme);
     const float top = area.y + 64, pad = 24, gap = 48, curves = std::min(170.0f, area.h * 0.22f);
     if (p.scheme == PositionScheme::none) {
         ui.text.draw_wrapped(area.x + pad, top + 24, area.w - 2 * pad, kBody, ui.colors->t2,
