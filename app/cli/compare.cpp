@@ -67,7 +67,7 @@ std::string as_csv(const ComparedRuns& c) {
     std::string out = "layer,head,distance";
     for (const size_t i : order_by(c.distances, false)) {
         char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(c.distances[i]));
+        std::snprintf(text, sizeof text, ",%.6g", double(c.distances[i]));
         const auto [block, head] = config.head_at(i);
         out += "\n" + block_path(config, block) + "," + std::to_string(head) + text;
     }

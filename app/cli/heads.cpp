@@ -27,7 +27,7 @@ std::vector<size_t> ordered(const std::vector<HeadSummary>& heads, const std::st
     const HeadStatistic* by = find_statistic(key);
     std::vector<float> values(heads.size(), 0.0f);
     if (!by) return order_by(values, true);  // as they stand
-    const auto column = static_cast<size_t>(by - head_statistics().data());
+    const size_t column = by - head_statistics().data();
     for (size_t i = 0; i < heads.size(); ++i) values[i] = heads[i].statistics[column];
     return order_by(values, by->ascending);
 }
@@ -42,12 +42,12 @@ std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads,
         out += "\n" + block_path(c, block) + "," + std::to_string(head);
         for (const float value : heads[i].statistics) {
             char text[32];
-            std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(value));
+            std::snprintf(text, sizeof text, ",%.6g", double(value));
             out += std::isnan(value) ? "," : text;
         }
         if (effects.empty()) continue;
         char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(effects[i]));
+        std::snprintf(text, sizeof text, ",%.6g", double(effects[i]));
         out += text;
     }
     return out + "\n";

@@ -1,6 +1,7 @@
 // What the model writes, and which of its steps is shown.
 #include <cstdio>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "session/commands.h"
@@ -23,7 +24,7 @@ const char* kGenerate = "Generate";
 
 Status go_to_step(CommandContext& c, const std::string& words) {
     int step = 0, used = 0;
-    if (std::sscanf(words.c_str(), "%d%n", &step, &used) != 1 || used != static_cast<int>(words.size()))
+    if (std::sscanf(words.c_str(), "%d%n", &step, &used) != 1 || used != isize(words))
         return Error{"There is no step " + in_quotes(words) + "; write a number."};
     show_step(c.session, *c.sentence()->written, step);
     c.session.document.generation.playing = false;
@@ -43,7 +44,7 @@ Status play(CommandContext& c, const std::string&) {
 Status force(CommandContext& c, const std::string& words) {
     const auto [step, id] = pair_of(words).value_or(std::pair{-1, -1});
     const Generation& writing = c.sentence()->written->writing;
-    if (step < 0 || step > static_cast<int>(writing.tokens.size()) || id < 0 || id >= c.model()->config.vocab)
+    if (step < 0 || step > isize(writing.tokens) || id < 0 || id >= c.model()->config.vocab)
         return Error{"There is no token " + in_quotes(words) + "; write STEP,ID."};
     c.session.document.generation.force(writing, step, id);
     if (c.sentence()->second.empty()) return success();
@@ -58,7 +59,7 @@ Status insert_generated(CommandContext& c, const std::string&) {
     const std::vector<int> ids = s.trace->request.inputs.back().ids;
     if (!c.model()->config.can.continue_text || s.written->labels.empty()) return success();
     std::string text;
-    for (size_t i = static_cast<size_t>(s.written->given); i < ids.size(); ++i)
+    for (size_t i = s.written->given; i < ids.size(); ++i)
         text += c.model()->target_tokenizer()->bytes(ids[i]);
     if (!is_valid_utf8(text))
         return Error{"The generated text ends inside a character; go one step further or back."};

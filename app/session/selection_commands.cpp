@@ -1,6 +1,7 @@
 // What is looked at: heads and cells.
 #include <tuple>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "session/commands.h"
 #include "session/words.h"
@@ -21,8 +22,7 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
     const SentenceResult* s = answer ? answer->sentence.get() : nullptr;
     if (!s || !s->trace || !answer->picture) return std::nullopt;
     const int block = answer->shown().block;
-    const auto queries = static_cast<int>(s->query_labels(block).size()),
-               keys = static_cast<int>(s->key_labels(block).size());
+    const auto queries = isize(s->query_labels(block)), keys = isize(s->key_labels(block));
     const auto cell = session.selection.focused();
     if (cell && cell->first < queries && cell->second < keys) return cell;
     const Capabilities& can = s->model->config.can;
@@ -46,8 +46,8 @@ Status choose_head(CommandContext& c, const std::string& words) {
 /// "16,10": a query and a key of the head that is chosen.
 Status lock_cell(CommandContext& c, const std::string& words) {
     const int block = c.session.selection.block;
-    const int queries = static_cast<int>(c.sentence()->query_labels(block).size()),
-              keys = static_cast<int>(c.sentence()->key_labels(block).size());
+    const int queries = isize(c.sentence()->query_labels(block)),
+              keys = isize(c.sentence()->key_labels(block));
     const auto cell = pair_of(words);
     if (!cell || cell->first < 0 || cell->second < 0 || cell->first >= queries || cell->second >= keys)
         return Error{"There is no cell " + in_quotes(words) + "; write QUERY,KEY: queries are 0 … " +
@@ -63,8 +63,8 @@ Status unlock(CommandContext& c, const std::string&) {
 
 Command rank_row() {
     std::vector<std::pair<std::string, int>> values{{"weight", kRankByCell}};
-    for (size_t i = 0; i < head_statistics().size(); ++i)
-        values.emplace_back(head_statistics()[i].key, static_cast<int>(i));
+    for (const HeadStatistic& statistic : head_statistics())
+        values.emplace_back(statistic.key, isize(values) - 1);
     values.insert(values.end(), {{"moved", kRankByMoved}, {"effect", kRankBySweep}});
     return choice_row<int>({.name = "rank",
                             .title = "Rank heads by",

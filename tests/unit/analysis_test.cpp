@@ -1,7 +1,9 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/answer.h"
 #include "analysis/cell.h"
+#include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/links.h"
 #include "base/cast.h"
