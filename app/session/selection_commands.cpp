@@ -1,7 +1,6 @@
 // What is looked at: heads and cells.
 #include <tuple>
 
-#include "base/cast.h"
 #include "base/quoted.h"
 #include "session/commands.h"
 #include "session/words.h"
@@ -22,7 +21,8 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
     const SentenceResult* s = answer ? answer->sentence.get() : nullptr;
     if (!s || !s->trace || !answer->picture) return std::nullopt;
     const int block = answer->shown().block;
-    const auto queries = isize(s->query_labels(block)), keys = isize(s->key_labels(block));
+    const auto queries = static_cast<int>(s->query_labels(block).size()),
+               keys = static_cast<int>(s->key_labels(block).size());
     const auto cell = session.selection.focused();
     if (cell && cell->first < queries && cell->second < keys) return cell;
     const Capabilities& can = s->model->config.can;
@@ -30,6 +30,13 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
         (can.read_image || can.fill_masks) && !s->predictions.empty();  // the class token, a mask
     const int query = predicts ? s->predictions[0].position : can.read_image ? 0 : queries - 1;
     return std::pair{query, answer->picture->heaviest_key(query)};
+}
+
+std::string rank_word(int rank) {
+    if (rank == kRankByCell) return "weight";
+    if (rank == kRankByMoved) return "moved";
+    if (rank == kRankBySweep) return "effect";
+    return head_statistics()[static_cast<size_t>(rank)].key;
 }
 
 namespace {
@@ -46,8 +53,8 @@ Status choose_head(CommandContext& c, const std::string& words) {
 /// "16,10": a query and a key of the head that is chosen.
 Status lock_cell(CommandContext& c, const std::string& words) {
     const int block = c.session.selection.block;
-    const int queries = isize(c.sentence()->query_labels(block)),
-              keys = isize(c.sentence()->key_labels(block));
+    const int queries = static_cast<int>(c.sentence()->query_labels(block).size()),
+              keys = static_cast<int>(c.sentence()->key_labels(block).size());
     const auto cell = pair_of(words);
     if (!cell || cell->first < 0 || cell->second < 0 || cell->first >= queries || cell->second >= keys)
         return Error{"There is no cell " + in_quotes(words) + "; write QUERY,KEY: queries are 0 … " +
@@ -62,10 +69,11 @@ Status unlock(CommandContext& c, const std::string&) {
 }
 
 Command rank_row() {
-    std::vector<std::pair<std::string, int>> values{{"weight", kRankByCell}};
-    for (const HeadStatistic& statistic : head_statistics())
-        values.emplace_back(statistic.key, isize(values) - 1);
-    values.insert(values.end(), {{"moved", kRankByMoved}, {"effect", kRankBySweep}});
+    std::vector<int> ranks{kRankByCell};
+    for (int i = 0; i < std::ssize(head_statistics()); ++i) ranks.push_back(i);
+    ranks.insert(ranks.end(), {kRankByMoved, kRankBySweep});
+    std::vector<std::pair<std::string, int>> values;
+    for (const int rank : ranks) values.emplace_back(rank_word(rank), rank);
     return choice_row<int>({.name = "rank",
                             .title = "Rank heads by",
                             .group = kSelection,

@@ -112,12 +112,12 @@ Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<co
                                                         const GenerationWanted& wanted, ThreadPool& pool,
                                                         const CancelFlag* cancel, const Trace* past) {
     auto out = std::make_shared<WrittenText>();
-    TRY(out->writing, generate(model, request, wanted, pool, cancel, past));
+    TRY(out->generation, generate(model, request, wanted, pool, cancel, past));
     out->wanted = wanted;
     out->given = request.inputs.back().size();
-    for (const GeneratedToken& token : out->writing.tokens)
+    for (const GeneratedToken& token : out->generation.tokens)
         out->labels.push_back(prediction_label(*model, token.id));
-    if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->writing.ids());
+    if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->generation.ids());
     return std::shared_ptr<const WrittenText>(std::move(out));
 }
 

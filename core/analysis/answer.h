@@ -1,5 +1,6 @@
 // What is shown of a run, as the window and the command line ask for it: its tokens, heads, predictions and
 // effects, one head's picture, one cell's numbers, and the answers to a view's questions.
+
 #pragma once
 
 #include <memory>
@@ -19,6 +20,7 @@ namespace headlight {
 
 /// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the
 /// largest of 2 × 2. Of a text that is too long for it, levels[0] holds the largest of each step × step
+
 /// weights.
 struct HeadPicture {
     Serial serial;
@@ -60,12 +62,14 @@ struct PredictedTokens {
 /// pass chooses tokens[step].
 struct WrittenText {
     GenerationWanted wanted;  // as it was carried out
-    Generation writing;
+    Generation generation;
     std::vector<std::string> labels;  // of its tokens
     std::string text;                 // without an end token
     int given = 1;                    // tokens that stood before it
 
-    int steps() const { return isize(writing.tokens) - (writing.ended ? 1 : 0); }  // the most that are read
+    int steps() const {
+        return isize(generation.tokens) - (generation.ended ? 1 : 0);
+    }  // the most that are read
 };
 
 /// What belongs to one sentence in one model.

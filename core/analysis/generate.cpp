@@ -253,9 +253,9 @@ Result<Generation> generate(const std::shared_ptr<const Model>& model, const For
     if (model->config.can.fill_masks)
         return Error{model->name +
                      " fills masks and does not write on; use a decoder or an encoder–decoder."};
-    TRY(Generation writing, Generator(model, request, wanted, pool, cancel, past).run());
+    TRY(Generation generation, Generator(model, request, wanted, pool, cancel, past).run());
     TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
-    return writing;
+    return generation;
 }
 
 Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
@@ -263,8 +263,8 @@ Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model
                                        ThreadPool& pool) {
     TRY_STATUS(check_writes(*model));
     if (model->config.can.fill_masks) return fill_masks(model, request, wanted.sampling, pool);
-    TRY(const Generation writing, generate(model, request, wanted, pool));
-    return writing.ids();
+    TRY(const Generation generation, generate(model, request, wanted, pool));
+    return generation.ids();
 }
 
 }  // namespace headlight

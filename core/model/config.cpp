@@ -124,11 +124,11 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
             " has no config.json; choose the folder that holds a model's config.json and safetensors."};
     TRY(const Json root, read_json(folder / "config.json"));
     TRY(ModelConfig config, parse_config(root, display_path(folder / "config.json")));
-    const auto writing = folder / "generation_config.json";
-    if (std::filesystem::exists(writing, ignored)) {
-        TRY(const Json rules, read_json(writing));
-        TRY_STATUS(parse_generation_config(rules, display_path(writing), config.generation));
-        TRY_STATUS(check_first_ids(config, display_path(writing)));
+    const auto generation = folder / "generation_config.json";
+    if (std::filesystem::exists(generation, ignored)) {
+        TRY(const Json rules, read_json(generation));
+        TRY_STATUS(parse_generation_config(rules, display_path(generation), config.generation));
+        TRY_STATUS(check_first_ids(config, display_path(generation)));
     }
     const auto pictures = folder / "preprocessor_config.json";
     if (config.can.read_image && std::filesystem::exists(pictures, ignored)) {

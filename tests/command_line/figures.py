@@ -1,16 +1,15 @@
 """Figures, numbers, reports and animations as files."""
 import csv
 import json
-import os
 import re
 import shutil
 import struct
 import subprocess
 import tempfile
 import zlib
-from collections import Counter
 
 from program import FOLDER, MODELS, TESTS, header_of, run
+import pictures
 
 
 def figures_of_every_kind():
@@ -87,59 +86,6 @@ def numbers_of_every_view():
     assert not (FOLDER / "no.npy").exists()
 
 
-def pixels_of(png):
-    """Width, height, channels and the rows of a PNG of 8 bits a channel, its filters undone."""
-    chunks = chunks_of(png)
-    width, height, _, kind = struct.unpack(">IIBB", chunks[0][1][:10])
-    channels = {2: 3, 6: 4}[kind]
-    raw = zlib.decompress(b"".join(data for name, data in chunks if name == "IDAT"))
-    rows, before, stride = [], bytearray(width * channels), width * channels
-    for y in range(height):
-        kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-        for i in range(stride):
-            left, up, corner = row[i - channels] if i >= channels else 0, before[i], before[i - channels] if i >= channels else 0
-            nearest = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
-            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[kind]) & 255
-        rows.append(row)
-        before = row
-    return width, height, channels, rows
-
-
-def cells_of(svg):
-    """Colours of what is filled outside the glyphs, in order."""
-    return re.findall(r"fill:(rgb\([^)]*\))", svg.split("</defs>")[-1])
-
-
-GOLDEN = {"head": ["--view", "head", "--layer", "1", "--head", "2"], "dots": ["--view", "head", "--layer", "1", "--head", "2", "--marks", "dots", "--colormap", "viridis"],
-          "words": ["--view", "head", "--layer", "1", "--head", "2", "--join-words", "--values", "--grid-lines"], "heads": ["--view", "heads"], "steps": ["--view", "steps", "--layer", "1", "--head", "2", "--cell", "6,1"],
-          "compare": ["--view", "compare", "--layer", "1", "--head", "2", "--text-b", "Lily saw a big dog. Lily saw"]}
-
-
-def golden_figures():
-    """Figures as they were when someone looked at them. HEADLIGHT_GOLDEN=write makes them anew; look before you commit."""
-    folder, write = TESTS / "golden", os.environ.get("HEADLIGHT_GOLDEN") == "write"
-    folder.mkdir(exist_ok=True)
-    for name, options in GOLDEN.items():
-        out = {end: FOLDER / f"golden.{end}" for end in ("png", "svg", "pdf")}
-        for file in out.values():
-            run("render", "--text", "Lily saw a cat. Lily saw", *options, *([] if "compare" in options else ["--width-px", "420"]), "-o", file)
-        text = subprocess.run(["pdftotext", out["pdf"], "-"], capture_output=True, text=True).stdout.split() if shutil.which("pdftotext") else None
-        cells = cells_of(out["svg"].read_text())
-        if write:
-            shutil.copy(out["png"], folder / f"{name}.png")
-            (folder / f"{name}.json").write_text(json.dumps({"text": text, "cells": cells}, ensure_ascii=False))
-            continue
-        golden = json.loads((folder / f"{name}.json").read_text())
-        # another processor rounds a last digit otherwise, which may move a number or a cell to the next colour
-        changed = [] if text is None else list(((Counter(text) - Counter(golden["text"])) + (Counter(golden["text"]) - Counter(text))).elements())
-        assert len(changed) <= 0.04 * len(golden["text"] or []), f"{name}: the text of the PDF has changed: {changed[:8]}"
-        assert abs(len(cells) - len(golden["cells"])) <= max(2, 0.05 * len(golden["cells"])), f"{name}: the filled shapes of the SVG have changed"
-        (w, h, channels, mine), (gw, gh, gc, theirs) = pixels_of(out["png"].read_bytes()), pixels_of((folder / f"{name}.png").read_bytes())
-        assert (channels, gc) == (3, 3) and abs(w - gw) <= 2 and abs(h - gh) <= 2, f"{name}: {w} x {h} in place of {gw} x {gh}"
-        off = [abs(a - b) for x, y in zip(mine, theirs) for a, b in zip(x, y)]
-        assert sum(off) / len(off) < 2 and sum(v > 48 for v in off) / len(off) < 0.02, f"{name}: looks different (mean {sum(off) / len(off):.2f} of 255)"
-
-
 def browser(page, more=()):
     """The page after its scripts ran, as a real browser has it."""
     with tempfile.TemporaryDirectory() as home:
@@ -212,23 +158,12 @@ def many_pictures_at_once():
     run("render", "--text-file", long, "-o", FOLDER / "of.png")
 
 
-def chunks_of(png):
-    out, at = [], 8
-    while at < len(png):
-        length = int.from_bytes(png[at:at + 4], "big")
-        kind, data = png[at + 4:at + 8].decode(), png[at + 8:at + 8 + length]
-        assert zlib.crc32(png[at + 4:at + 8 + length]) == int.from_bytes(png[at + 8 + length:at + 12 + length], "big"), kind
-        out.append((kind, data))
-        at += 12 + length
-    return out
-
-
 def animations():
     """Frames, their order and checksums as the format asks; every frame's pixels unpack to the page's size."""
     for more, frames in ((["--animate", "layers"], 4), (["--animate", "tokens"], 4), (["--animate", "tokens", "--generate", "3", "--delay", "250"], 7)):
         png = FOLDER / "animated.png"
         run("render", "--text", "Once upon a time", "--view", "head", "--layer", "1", "--head", "2", *more, "-o", png)
-        chunks = chunks_of(png.read_bytes())
+        chunks = pictures.chunks(png.read_bytes())
         kinds = [kind for kind, _ in chunks]
         assert kinds[:3] == ["IHDR", "acTL", "pHYs"] and kinds[-1] == "IEND" and kinds.count("fcTL") == frames and kinds.count("IDAT") == 1, kinds
         width, height = struct.unpack(">II", chunks[0][1][:8])
@@ -255,10 +190,10 @@ def animations():
 def styles_and_presets():
     head = ("--text", "Lily had an unbelievable catfish.", "--view", "head", "--layer", "1", "--head", "2")
     run("render", *head, "--preset", "column", "-o", FOLDER / "column.png")
-    chunks = dict(chunks_of((FOLDER / "column.png").read_bytes()))
+    chunks = dict(pictures.chunks((FOLDER / "column.png").read_bytes()))
     assert struct.unpack(">I", chunks["IHDR"][:4])[0] == round(85 / 25.4 * 300) and struct.unpack(">I", chunks["pHYs"][:4])[0] == round(300 / 0.0254)
     run("render", *head, "--preset", "column", "--width-mm", "40", "-o", FOLDER / "narrow.png")
-    assert struct.unpack(">I", dict(chunks_of((FOLDER / "narrow.png").read_bytes()))["IHDR"][:4])[0] == round(40 / 25.4 * 300), "what is said beside a preset wins"
+    assert struct.unpack(">I", dict(pictures.chunks((FOLDER / "narrow.png").read_bytes()))["IHDR"][:4])[0] == round(40 / 25.4 * 300), "what is said beside a preset wins"
     preset = FOLDER / "mine é.json"
     preset.write_text(json.dumps({"format": "headlight-figure", "version": 1, "join-words": True, "values": True, "title": "", "caption": "Words."}))
     a, b = FOLDER / "a.svg", FOLDER / "b.svg"
@@ -271,7 +206,7 @@ def styles_and_presets():
         assert "unbelievable" in text and "Words." in text and "1.00" in text and "Head" not in text, text
     run("render", "--text", "Lily had an unbelievable catfish.", "--view", "heads", "--only-heads", "1.2,3.0", "-o", FOLDER / "two.svg")
     run("render", *head, "--transparent", "-o", FOLDER / "clear.png")
-    assert dict(chunks_of((FOLDER / "clear.png").read_bytes()))["IHDR"][9] == 6, "with an alpha channel"
+    assert dict(pictures.chunks((FOLDER / "clear.png").read_bytes()))["IHDR"][9] == 6, "with an alpha channel"
     for bad in (["--preset", "nowhere"], ["--tokens", "99"], ["--tokens", "x"], ["--only-heads", "9.9"]):
         run("render", *head[:2], "--view", "heads" if bad[0] == "--only-heads" else "head", *bad, "-o", FOLDER / "no.png", status=1)
     run("render", *head, "--width-mm", "2", "-o", FOLDER / "no.png", status=2)

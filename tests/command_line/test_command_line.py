@@ -9,12 +9,13 @@ from types import FunctionType
 
 import failures
 import figures
+import golden
 import helping
 import interventions
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, interventions, models, helping]
+SUBJECTS = [failures, figures, golden, interventions, models, helping]
 
 
 def main():

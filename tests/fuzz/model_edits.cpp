@@ -17,8 +17,8 @@ namespace {
 
 using Pointer = Json::json_pointer;
 
-constexpr size_t kLargeContainer = 200;  // of which three entries stand for all: a vocabulary
-constexpr size_t kMaxBytes = 1 << 20;    // of a document
+constexpr size_t kLargeObject = 200, kLargeArray = 12;  // of which three entries stand for all: a vocabulary
+constexpr size_t kMaxBytes = 1 << 20;                   // of a document
 
 /// Fields of training and of other programs, which would only thin out those that are read.
 bool is_idle(const std::string& key) {
@@ -32,7 +32,7 @@ bool is_idle(const std::string& key) {
 void list_places(const Json& node, const Pointer& at, bool config, std::vector<Pointer>& into) {
     if (!at.empty()) into.push_back(at);
     if (!node.is_structured()) return;
-    size_t left = node.size() > kLargeContainer ? 3 : node.size();
+    size_t left = node.size() > (node.is_array() ? kLargeArray : kLargeObject) ? 3 : node.size();
     for (auto it = node.begin(); it != node.end() && left > 0; ++it, --left)
         if (!node.is_object())
             list_places(*it, at / static_cast<size_t>(it - node.begin()), config, into);

@@ -135,7 +135,7 @@ TEST_CASE(
         worker.ask(r);
         for (int i = 0; i < 2000; ++i) {
             if (const auto a = worker.poll(); a && a->sentence && a->sentence->trace &&
-                                              a->sentence->asked == r.writing &&
+                                              a->sentence->asked == r.generation &&
                                               a->sentence->second == r.second && fits(*a))
                 return a;
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -151,24 +151,24 @@ TEST_CASE(
     REQUIRE(whole->sentence->written);
     const WrittenText& w = *whole->sentence->written;
     CHECK(w.text == "Die Katze saß auf der Matte.");
-    CHECK(w.writing.ended);
+    CHECK(w.generation.ended);
     CHECK(whole->sentence->trace->output().size() == w.steps() + 1);
     CHECK(whole->sentence->predictions[0].tokens[0].label == "</s>");
-    r.writing.step = 2;
+    r.generation.step = 2;
     const auto part = answer(r, any);
     CHECK(part->sentence->written == whole->sentence->written);  // not written anew
     CHECK(part->sentence->step == 2);
     CHECK(part->sentence->trace->output().size() == 3);
-    r.writing = {};
-    r.writing.wanted.forced = {w.writing.tokens[0].alternatives[1].id};
+    r.generation = {};
+    r.generation.wanted.forced = {w.generation.tokens[0].alternatives[1].id};
     const auto forced = answer(r, any);
-    CHECK(forced->sentence->written->writing.tokens[0].id == r.writing.wanted.forced[0]);
-    r.writing = {};
+    CHECK(forced->sentence->written->generation.tokens[0].id == r.generation.wanted.forced[0]);
+    r.generation = {};
     r.second = "Die Katze";
     const auto typed = answer(r, any);
     CHECK(typed->sentence->written->labels ==
           std::vector<std::string>{"Die", "Katze"});  // made to write it: each token has its probability
-    CHECK(typed->sentence->written->writing.tokens[1].probability > 0.5f);
+    CHECK(typed->sentence->written->generation.tokens[1].probability > 0.5f);
     CHECK(typed->sentence->trace->output().size() == 3);
     r.second.clear();
     Change ablate;
@@ -185,8 +185,8 @@ TEST_CASE("worker: a decoder writes on only where it was asked to") {
     WorkRequest r;
     r.model_path = (kTests.parent_path() / "models/stories").string();
     r.text = "Once upon a time";
-    r.writing.continues = true;
-    r.writing.wanted.length = 5;
+    r.generation.continues = true;
+    r.generation.wanted.length = 5;
     worker.ask(r);
     std::shared_ptr<const WorkAnswer> a;
     for (int i = 0; i < 2000 && !(a && a->sentence && a->sentence->written); ++i) {
@@ -196,11 +196,11 @@ TEST_CASE("worker: a decoder writes on only where it was asked to") {
     REQUIRE(a->sentence->written);
     const int given = a->sentence->written->given;
     CHECK(a->sentence->trace->output().size() == given + 5);
-    CHECK(a->sentence->written->writing.tokens.size() == 5);
-    r.writing.continues = false;
+    CHECK(a->sentence->written->generation.tokens.size() == 5);
+    r.generation.continues = false;
     worker.ask(r);
     for (int i = 0; i < 2000 && a->sentence->written; ++i) {
-        if (auto fresh = worker.poll(); fresh && fresh->sentence && fresh->sentence->asked == r.writing)
+        if (auto fresh = worker.poll(); fresh && fresh->sentence && fresh->sentence->asked == r.generation)
             a = fresh;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
