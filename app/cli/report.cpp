@@ -99,7 +99,7 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
         const size_t column = statistic - head_statistics().data();
         std::vector<float> values;
         for (const HeadSummary& h : heads) values.push_back(h.statistics[column]);
-        for (const size_t i : order_by(values, statistic->ascending)) {
+        for (const int i : order_by(values, statistic->ascending)) {
             const AttentionHead head = c.head_at(i);
             if (std::isnan(values[i]) || std::find(out.begin(), out.end(), head) != out.end()) continue;
             out.push_back(head);
@@ -179,7 +179,7 @@ std::string statistics_table(const ModelConfig& c, const std::vector<HeadSummary
     for (const HeadStatistic& s : head_statistics())
         out += "<th data-sorts title=\"" + escaped(s.definition) + "\">" + escaped(s.label) + "</th>";
     out += "</tr></thead><tbody>\n";
-    for (size_t i = 0; i < heads.size(); ++i) {
+    for (int i = 0; i < isize(heads); ++i) {
         out += "<tr><td>" + head_name(c, c.head_at(i)) + "</td>";
         for (const float v : heads[i].statistics) out += number_cell(v, 3);
         out += "</tr>\n";

@@ -105,7 +105,7 @@ std::string name_of(const void* data, size_t bytes, Index rows) {
 }  // namespace
 
 GLuint HeatmapRenderer::texture_of(const Matrix& values) {
-    const size_t bytes = static_cast<size_t>(values.size()) * sizeof(float);
+    const size_t bytes = values.size() * sizeof(float);
     std::string name = name_of(values.data(), bytes, values.rows());
     if (const Texture* known = textures_.find(name)) return known->id();
     return textures_.add(std::move(name), Texture::of_values({&values, 1}), bytes).id();
