@@ -273,7 +273,7 @@ void draw_compare_list(Scene& s, Rect area) {
                       itself};
     const auto skip = [&](int i) {
         return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
-                                         i == c.head_index({found->asked.block, found->asked.head}));
+                                         int(i) == c.head_index({found->asked.block, found->asked.head}));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads);

@@ -16,7 +16,7 @@ constexpr int kThumbnail = 64;
 /// Where each head stands, and how rows and thumbnails are called.
 struct Grid {
     int down = 0, across = 0;
-    std::vector<std::optional<size_t>>
+    std::vector<std::optional<int>>
         heads;  // ModelConfig::head_index, row after row; none: the block has fewer heads
     std::vector<std::string> row_names;  // of whole layers
     std::vector<std::string> names;      // of each thumbnail, where only some are shown or each has a note
