@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/align.h"
 #include "views/head_list.h"
 #include "views/layer_heads.h"
@@ -18,7 +19,7 @@ namespace {
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;
-    return step >= 0 && step <= static_cast<int>(written->generation.tokens.size()) ? step : -1;
+    return step >= 0 && step <= isize(written->generation.tokens) ? step : -1;
 }
 
 /// "label ▬▬▬ 0.97": a row that can be pressed.
@@ -56,9 +57,7 @@ float draw_alternatives(Scene& s, Rect column, float y, int step, size_t max, co
     const auto& tokens = s.sentence()->written->generation.tokens;
     const bool listed = std::any_of(choices.begin(), choices.end(),
                                     [&](const Prediction& p) { return is_written(s, step, p.id); });
-    if (!listed && step < static_cast<int>(tokens.size()))
-        choices.push_back(
-            {tokens[static_cast<size_t>(step)].id, tokens[static_cast<size_t>(step)].probability});
+    if (!listed && step < isize(tokens)) choices.push_back({tokens[step].id, tokens[step].probability});
     for (size_t i = 0; i < choices.size(); ++i, y += 26) {
         const bool on = is_written(s, step, choices[i].id);
         if (draw_choice(s, column, y, path + std::to_string(i), prediction_label(*s.model(), choices[i].id),
@@ -73,20 +72,20 @@ int least_certain(const Generation& generation) {
     const auto it = std::min_element(
         generation.tokens.begin(), generation.tokens.end(),
         [](const GeneratedToken& a, const GeneratedToken& b) { return a.probability < b.probability; });
-    return static_cast<int>(it - generation.tokens.begin());
+    return narrow<int>(it - generation.tokens.begin());
 }
 
 float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
                    size_t max) {
     Ui& ui = s.ui;
-    y = draw_heading(ui, column, y, a.rows[static_cast<size_t>(cell.first)] + " attends to", "weight");
+    y = draw_heading(ui, column, y, a.rows[cell.first] + " attends to", "weight");
     std::vector<int> order;
-    for (int c = 0; c < static_cast<int>(a.columns.size()); ++c) order.push_back(c);
+    for (int c = 0; c < isize(a.columns); ++c) order.push_back(c);
     std::stable_sort(order.begin(), order.end(),
                      [&](int x, int z) { return a.weights(cell.first, x) > a.weights(cell.first, z); });
     for (size_t i = 0; i < std::min(max, order.size()); ++i, y += 26) {
         const int c = order[i];
-        draw_choice(s, column, y, "", std::to_string(c) + " " + a.columns[static_cast<size_t>(c)],
+        draw_choice(s, column, y, "", std::to_string(c) + " " + a.columns[c],
                     std::max(0.0f, a.weights(cell.first, c)), i == 0, 3);
     }
     return y;
@@ -96,18 +95,16 @@ void draw_pairs(Scene& s, Rect column, float y, const WordAlignment& a, std::pai
                 float bottom) {
     Ui& ui = s.ui;
     const float line = 20;
-    const int room = static_cast<int>((bottom - y - 26) / line), rows = static_cast<int>(a.rows.size());
+    const int room = int((bottom - y - 26) / line), rows = isize(a.rows);
     if (room < 2) return;
     y = draw_heading(ui, column, y, "Strongest source of each word", "");
     const int first = std::clamp(cell.first - room + 1, 0, std::max(0, rows - room));
     for (int r = first; r < std::min(rows, first + room); ++r, y += line) {
         const bool on = r == cell.first;
         ui.text.draw(column.x, y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
-                     ui.text.fitted(kCaptionMono, a.rows[static_cast<size_t>(r)], column.w * 0.42f));
-        ui.text.draw(
-            column.x + column.w * 0.46f, y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2,
-            ui.text.fitted(kCaptionMono, a.columns[static_cast<size_t>(a.strongest[static_cast<size_t>(r)])],
-                           column.w * 0.5f));
+                     ui.text.fitted(kCaptionMono, a.rows[r], column.w * 0.42f));
+        ui.text.draw(column.x + column.w * 0.46f, y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2,
+                     ui.text.fitted(kCaptionMono, a.columns[a.strongest[r]], column.w * 0.5f));
     }
 }
 
@@ -129,7 +126,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     const float pad = size::inspector_pad, mid = area.y + 26;
     ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
     ui.name("inspector/title", {area.x, area.y, area.w, 48});
-    const std::string& word = a.rows[static_cast<size_t>(cell.first)];
+    const std::string& word = a.rows[cell.first];
     const char* what = found->asked.as_read                      ? "being read"
                        : step >= 0 && step == s.sentence()->step ? "being chosen"
                                                                  : "chosen";
@@ -151,7 +148,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
         if (!low && unsure != step) {
             y = draw_alternatives(s, column, y, unsure, 4,
                                   "Least certain: step " + std::to_string(unsure) + ", " +
-                                      s.sentence()->written->labels[static_cast<size_t>(unsure)],
+                                      s.sentence()->written->labels[unsure],
                                   "align/unsure/");
             y = draw_rule(ui, area, y);
         }
@@ -166,9 +163,8 @@ std::vector<NumberTable> alignment_numbers(const Scene& s) {
     const auto* found = s.found<WordAlignmentWanted>();
     if (!found) return {};
     const WordAlignment& a = found->answer;
-    Matrix rest(static_cast<Index>(a.rows.size()), 2);
-    for (size_t r = 0; r < a.rows.size(); ++r)
-        rest.row(static_cast<Index>(r)) << static_cast<float>(a.strongest[r]), a.entropy[r];
+    Matrix rest(a.rows.size(), 2);
+    for (int r = 0; r < isize(a.rows); ++r) rest.row(r) << float(a.strongest[r]), a.entropy[r];
     return {{"alignment", "target", "source", a.rows, a.columns, shown_only(a.weights)},
             {"strongest source and entropy in bits",
              "target",

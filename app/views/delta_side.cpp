@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/delta.h"
 #include "views/save_menu.h"
 
@@ -35,13 +36,11 @@ float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split
     Ui& ui = s.ui;
     ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Next token after each layer");
     ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "p");
-    const size_t first =
-        split.after_layer.size() > 9
-            ? std::min(split.after_layer.size() - 8, static_cast<size_t>(std::max(0, layer - 2)) + 1)
-            : 1;
-    for (size_t i = first; i < std::min(split.after_layer.size(), first + 8); ++i) {
+    const int layers = isize(split.after_layer);
+    const int first = layers > 9 ? std::min(layers - 8, std::max(0, layer - 2) + 1) : 1;
+    for (int i = first; i < std::min(layers, first + 8); ++i) {
         y += 26;
-        const bool on = static_cast<int>(i) == layer + 1;
+        const bool on = i == layer + 1;
         const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
         ui.text.draw(column.x, y, kBodyMono, ui.colors->t3, std::to_string(i - 1));
         ui.text.draw(column.x + 26, y, kBodyMono, ink,
@@ -57,10 +56,10 @@ void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWant
     Ui& ui = s.ui;
     ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Tokens promoted by each head");
     y += 30;
-    for (size_t h = 0; h < found.answer.head_raises.size(); ++h, y += 34) {
+    for (int h = 0; h < isize(found.answer.head_raises); ++h, y += 34) {
         std::vector<std::string> tokens;
         for (const int id : found.answer.head_raises[h]) tokens.push_back(prediction_label(*s.model(), id));
-        const std::string name = head_name(s.model()->config, found.asked.block, static_cast<int>(h));
+        const std::string name = head_name(s.model()->config, found.asked.block, h);
         const float room = std::max(44.0f, ui.text.width(kBodyMono, name) + 12);
         ui.text.draw(column.x, y, kBodyMono, ui.colors->t2, name);
         draw_token_row(ui, column.x + room, y, column.right(), tokens, ui.colors->plus);
@@ -76,16 +75,15 @@ void draw_delta_inspector(Scene& s, Rect area) {
     if (!maps || !found || !s.shown_cell()) return;
     const ModelConfig& c = s.model()->config;
     const int block = delta_block(s),
-              token = std::min<int>(delta_query(s), static_cast<int>(maps->answer.delta.rows()) - 1);
+              token = std::min<int>(delta_query(s), narrow<int>(maps->answer.delta.rows()) - 1);
     const auto place = std::find(maps->answer.blocks.begin(), maps->answer.blocks.end(), block);
     if (place == maps->answer.blocks.end()) return;
-    float y = draw_inspector_title(
-        s, area, token_at(s.sentence()->labels[static_cast<size_t>(maps->asked.stack)], token),
-        "layer " + block_name(c, block));
+    float y = draw_inspector_title(s, area, token_at(s.sentence()->labels[maps->asked.stack], token),
+                                   "layer " + block_name(c, block));
     const float pad = size::inspector_pad;
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - 48, column.w, size::button};
-    const auto at = static_cast<Index>(place - maps->answer.blocks.begin());
+    const Index at = place - maps->answer.blocks.begin();
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
     ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
     y = draw_pair(ui, column, y, "‖E‖ before", number(before, 2));
@@ -112,7 +110,7 @@ std::vector<NumberTable> delta_numbers(const Scene& s) {
     const DeltaMaps& m = found->answer;
     std::vector<std::string> names;
     for (const int block : m.blocks) names.push_back(block_path(s.model()->config, block));
-    const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
+    const auto& tokens = s.sentence()->labels[found->asked.stack];
     return {{"norm before", "token", "block", tokens, names, m.before},
             {"norm of delta", "token", "block", tokens, names, m.delta},
             {"cosine", "token", "block", tokens, names, m.cosine}};

@@ -31,9 +31,8 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float y = area.y + 26, pad = size::inspector_pad;
     const char* state = why_shown(s, cell.first);
-    const std::string query = s.query_labels()[static_cast<size_t>(cell.first)],
-                      key = s.key_labels()[static_cast<size_t>(cell.second)], i = std::to_string(cell.first),
-                      j = std::to_string(cell.second);
+    const std::string query = s.query_labels()[cell.first], key = s.key_labels()[cell.second],
+                      i = std::to_string(cell.first), j = std::to_string(cell.second);
     const float room =
         area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - 60;
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
@@ -70,7 +69,7 @@ void draw_row(Scene& s, CellColumn& c, const CellReport& r, int query) {
         const bool this_one = p.id == r.cell.key;
         ui.text.draw_right(index_right, c.y, kCaptionMono, ui.colors->t3, std::to_string(p.id));
         ui.text.draw(index_right + 8, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2,
-                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(p.id)], name_room - 4));
+                     ui.text.fitted(kBodyMono, labels[p.id], name_room - 4));
         ui.bar({bar_left, c.y - 4, bar_right - bar_left, 8}, p.probability / top,
                this_one ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(c.right, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2,

@@ -61,7 +61,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
     const float pad = size::inspector_pad;
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
         save{column.x, area.bottom() - 48, column.w, size::button};
-    const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
+    const auto layers = float(std::min<size_t>(a.after_layer.size(), 13));
     y = draw_predictions(s, column, y, *found, save.y - 90 - layers * 20);
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
                                                      ? "Click to fill the mask; point to explain."
@@ -88,7 +88,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
 }
 
 std::vector<NumberTable> lens_numbers(const Scene& s) {
-    ThreadPool pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
     const auto whole = answer(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
                               nullptr);  // a page shows some positions
     if (!whole) throw Failure(whole.error());
@@ -98,13 +98,12 @@ std::vector<NumberTable> lens_numbers(const Scene& s) {
     std::vector<std::string> rows{"embeddings"}, columns;
     for (size_t layer = 0; layer + 1 < lens.top.size(); ++layer)
         rows.push_back("layer " + std::to_string(layer));
-    for (size_t i = 0; i < lens.top[0].size(); ++i)
-        columns.push_back(tokens[static_cast<size_t>(lens.first) + i]);
-    Matrix ids(static_cast<Index>(rows.size()), static_cast<Index>(columns.size())), probabilities = ids;
+    for (size_t i = 0; i < lens.top[0].size(); ++i) columns.push_back(tokens[lens.first + i]);
+    Matrix ids(rows.size(), columns.size()), probabilities = ids;
     for (Index r = 0; r < ids.rows(); ++r)
         for (Index c = 0; c < ids.cols(); ++c) {
-            const Prediction& p = lens.top[static_cast<size_t>(r)][static_cast<size_t>(c)];
-            ids(r, c) = static_cast<float>(p.id);
+            const Prediction& p = lens.top[r][c];
+            ids(r, c) = float(p.id);
             probabilities(r, c) = p.probability;
         }
     return {{"most probable id", "after", "position", rows, columns, std::move(ids)},

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "model/parameters.h"
 #include "views/save_menu.h"
@@ -108,13 +109,13 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
                  s.of<ModelMenu>().found_all ? "On this computer" : "On this computer (looking…)");
     y += 16;
     const Rect shown{x - 8, y, w + 16, bottom - y};
-    const float row = 32, max = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
+    const float row = 32, max = std::max(0.0f, row * float(models.size()) - shown.h);
     s.of<ModelMenu>().scroll -= ui.take_wheel(shown) * row * 2;
     s.of<ModelMenu>().scroll = std::clamp(s.of<ModelMenu>().scroll, 0.0f, max);
     ui.clip(shown);
     size_t below = 0;
-    for (size_t i = 0; i < models.size(); ++i) {
-        const Rect r{shown.x, y + row * static_cast<float>(i) - s.of<ModelMenu>().scroll, shown.w, row};
+    for (int i = 0; i < isize(models); ++i) {
+        const Rect r{shown.x, y + row * float(i) - s.of<ModelMenu>().scroll, shown.w, row};
         if (r.bottom() > shown.bottom() + 1)
             ++below;
         else if (r.y >= shown.y - 1)
@@ -161,10 +162,10 @@ void draw_settings_menu(Scene& s, Rect window) {
     y += 40;
     ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
     const float sizes[] = {1, 1.25f, 1.5f};
-    const int current = static_cast<int>(
+    const int current = narrow<int>(
         std::find(std::begin(sizes), std::end(sizes), s.session.preferences.text_size) - std::begin(sizes));
     if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0)
-        s.send("text size", std::to_string(static_cast<int>(sizes[i] * 100)));
+        s.send("text size", std::to_string(int(sizes[i] * 100)));
     y += 40;
     ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
     if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) s.send("hints");

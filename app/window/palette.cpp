@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "views/panels.h"
 #include "views/sheet_frame.h"
 #include "window/commands.h"
@@ -64,7 +65,7 @@ void Palette::find() {
 
 /// Keeps the chosen row in sight.
 void Palette::choose(int at) {
-    chosen_ = std::clamp(at, 0, std::max(0, static_cast<int>(offers_.size()) - 1));
+    chosen_ = std::clamp(at, 0, std::max(0, isize(offers_) - 1));
     first_ = std::clamp(first_, chosen_ - kRows + 1, chosen_);
 }
 
@@ -72,7 +73,7 @@ void Palette::choose(int at) {
 /// typed, so that they can follow.
 void Palette::carry_out_chosen() {
     if (offers_.empty()) return;
-    const Offer& offer = offers_[static_cast<size_t>(chosen_)];
+    const Offer& offer = offers_[chosen_];
     if (offer.why_not) return;
     if (offer.asks) {
         field_.set_text(offer.command->name + " ");
@@ -115,7 +116,7 @@ void Palette::press(const KeyPress& press) {
 /// Name, what it does, and its key; or why it cannot be done now.
 void Palette::draw_row(Scene& s, Rect r, int at) {
     Ui& ui = s.ui;
-    const Offer& offer = offers_[static_cast<size_t>(at)];
+    const Offer& offer = offers_[at];
     const Hit h = ui.hit("palette/row/" + std::to_string(at), r);
     const bool chosen = at == chosen_;
     if (chosen || h.hovered) ui.fill(r, chosen ? ui.colors->bg4 : ui.colors->bg3, size::corner);
@@ -138,14 +139,14 @@ void Palette::draw_row(Scene& s, Rect r, int at) {
 
 void Palette::draw_rows(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const int count = static_cast<int>(offers_.size());
+    const int count = isize(offers_);
     if (const float turn = ui.take_wheel(area); turn != 0)
-        first_ = std::clamp(first_ - static_cast<int>(turn * 2), 0, std::max(0, count - kRows));
+        first_ = std::clamp(first_ - int(turn * 2), 0, std::max(0, count - kRows));
     if (count == 0)
         ui.text.draw(area.x + 14, area.y + kRow / 2, kBody, ui.colors->t3, "No command is called that.");
     const int end = std::min(count, first_ + kRows);
     for (int i = first_; i < end && open_; ++i)
-        draw_row(s, {area.x, area.y + kRow * static_cast<float>(i - first_), area.w, kRow}, i);
+        draw_row(s, {area.x, area.y + kRow * float(i - first_), area.w, kRow}, i);
 }
 
 void Palette::draw(Scene& s, Rect window) {
