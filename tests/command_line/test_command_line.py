@@ -874,8 +874,43 @@ def help_examples_run():
     assert "render" in run("--help").out and run("--version").out.startswith("headlight ")
 
 
+def every_instruction_set_computes_the_same():
+    def predicted(name):
+        os.environ["HEADLIGHT_KERNELS"] = name
+        try:
+            run("trace", "--model", MODELS / "gpt2", "--ids", "5,9,200,31,7", "-o", FOLDER / "k.safetensors", "--quiet")
+            return header_and_values(FOLDER / "k.safetensors")
+        finally:
+            del os.environ["HEADLIGHT_KERNELS"]
+
+    base = predicted("base")
+    for name in ("v1", "v3", "v4"):
+        if name == "v1" or can_run(name):
+            for tensor, values in predicted(name).items():
+                assert len(values) == len(base[tensor]) and all(abs(a - b) < 1e-4 * max(1, abs(b)) for a, b in zip(values, base[tensor])), (name, tensor)
+    for name in ("v9", "", "v4" if not can_run("v4") else "avx"):
+        os.environ["HEADLIGHT_KERNELS"] = name
+        try:
+            assert "HEADLIGHT_KERNELS" in run("models", status=1).err
+        finally:
+            del os.environ["HEADLIGHT_KERNELS"]
+
+
+def can_run(instructions):
+    flags = next((set(line.split(":")[1].split()) for line in open("/proc/cpuinfo") if line.startswith("flags")), set())
+    return {"v3": {"avx2", "fma", "bmi2"}, "v4": {"avx2", "fma", "bmi2", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}[instructions] <= flags
+
+
+def header_and_values(path):
+    data = path.read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + length])
+    return {name: struct.unpack(f"<{(row['data_offsets'][1] - row['data_offsets'][0]) // 4}f", data[8 + length + row["data_offsets"][0]:8 + length + row["data_offsets"][1]])
+            for name, row in header.items() if name != "__metadata__" and row["dtype"] == "F32"}
+
+
 def main():
-    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser", "chunks_of", "pixels_of", "cells_of")]
+    tests = [t for name, t in globals().items() if callable(t) and getattr(t, "__module__", "") == "__main__" and name not in ("main", "run", "header_of", "browser", "can_run", "header_and_values", "chunks_of", "pixels_of", "cells_of")]
     tests = [t for t in tests if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
     failed = 0
     for t in tests:
