@@ -1,5 +1,5 @@
 #version 330 core
-// One head's weights. The texture holds values (masked: negative), level by level the largest of 2 x 2 below it;
+// A matrix of values, one head's weights above all. The texture holds values (masked: negative; below -1.5: nothing), level by level the largest of 2 x 2 below it;
 // colours come from the map alone. Compiled once for each SCALE (0 linear, 1 log, 2 row) and with or without
 // MINIFY (cells under a pixel) or DOTS, because software renderers run both sides of a branch.
 uniform sampler2D values;      // [keys, queries], row = query
@@ -13,6 +13,7 @@ uniform float log_floor;
 uniform vec3 background;
 uniform vec3 hatch;
 uniform float hatch_period;
+uniform float gap_width;       // pixels between cells, which also have hatches where they are masked; 0: cells touch
 in vec2 pixel;
 out vec4 color;
 
@@ -29,11 +30,11 @@ float place(float weight, int query) {
 }
 
 void main() {
-    float cell_size = rect.z / float(cells.x);
+    vec2 cell_size = rect.zw / vec2(cells);
     vec2 at = pixel / cell_size;
     ivec2 cell = oriented(ivec2(at));
 #ifdef MINIFY  // each pixel takes the largest weight that it covers
-    float covered = 1.0 / cell_size;
+    float covered = 1.0 / cell_size.x;  // cells are square
     int level = int(floor(log2(covered) + 1e-4));
     vec2 first = floor(pixel) * covered + 1e-3, last = first + covered - 2e-3;
     ivec2 from = ivec2(first) >> level, to = min(ivec2(last) >> level, min(from + 3, (cells - 1) >> level));
@@ -44,15 +45,15 @@ void main() {
 #else
     float weight = texelFetch(values, min(cell, oriented(cells) - 1), 0).r;
     vec2 inside = fract(at) * cell_size;
-    bool gap = cell_size >= 12.0 && max(inside.x, inside.y) > cell_size - 1.0;
+    bool gap = gap_width > 0.0 && any(greaterThan(inside, cell_size - gap_width));
 #endif
-    bool line = cell_size >= 12.0 && fract((gl_FragCoord.x - gl_FragCoord.y) / hatch_period) * hatch_period < 1.0;
+    bool line = gap_width > 0.0 && weight > -1.5 && fract((gl_FragCoord.x - gl_FragCoord.y) / hatch_period) * hatch_period < 1.0;
     vec3 masked = line ? hatch : background;
     int entry = int(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0) * 255.0 + 0.5);
     vec3 mapped = texelFetch(colors, ivec2(entry, 0), 0).rgb;
 #ifdef DOTS  // area by weight
     float away = length(inside / cell_size - 0.5) * 2.0, radius = sqrt(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0)) * 0.94;
-    if (weight >= 0.0) mapped = mix(mapped, background, clamp((away - radius) * cell_size * 0.5 + 0.5, 0.0, 1.0));
+    if (weight >= 0.0) mapped = mix(mapped, background, clamp((away - radius) * cell_size.x * 0.5 + 0.5, 0.0, 1.0));
     gap = false;
 #endif
     if (isnan(weight)) mapped = vec3(0.5);

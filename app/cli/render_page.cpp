@@ -60,9 +60,9 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const V
                         o.input.typed.target_ids.empty();
     if (!writes) return trace;
     ForwardRequest request = trace->request;
-    TRY(const Generation writing, generate(trace->model, request, {}, pool, nullptr, trace.get()));
-    for (const int id : writing.ids()) append_token(*trace->model, request.inputs.back(), id);
-    return run_trace(trace->model, std::move(request), pool, nullptr, writing.trace.get());
+    TRY(const Generation generation, generate(trace->model, request, {}, pool, nullptr, trace.get()));
+    for (const int id : generation.ids()) append_token(*trace->model, request.inputs.back(), id);
+    return run_trace(trace->model, std::move(request), pool, nullptr, generation.trace.get());
 }
 
 /// What was chosen of a view's own, by the keys that workspaces know it by.
@@ -72,7 +72,8 @@ void choose_for_view(const RenderOptions& o, Session& s) {
                       {"align_words", o.figure.join_words},
                       {"align_of", o.layer_mean ? 1 : 0},
                       {"align_marks", o.hard ? 2 : 1},
-                      {"align_lines", o.as_lines}};
+                      {"align_lines", o.as_lines},
+                      {"heads_scale", 2}};
     FieldReader reader(chosen, "the options");
     for (const StateVisit visit : s.visits) visit(s.views, reader);
 }
@@ -85,6 +86,16 @@ void choose_style(const FigureOptions& figure, Session& s) {
     s.preferences.queries = figure.queries;
     s.preferences.marks = figure.marks;
     s.preferences.drop_sink = figure.drop_sink;
+}
+
+/// Of a figure of its own, which the trace alone makes.
+std::shared_ptr<const WorkAnswer> bare_answer(const std::shared_ptr<const Trace>& trace) {
+    auto sentence = std::make_shared<SentenceResult>();
+    sentence->model = trace->model;
+    sentence->trace = trace;
+    auto answer = std::make_shared<WorkAnswer>();
+    answer->sentence = std::move(sentence);
+    return answer;
 }
 
 /// A view as the window draws it, on a page.
@@ -104,6 +115,10 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.visits = view_visits();
     choose_style(o.figure, s);
     choose_for_view(o, s);
+    if (view->figure && !is_numbers_path(o.output)) {
+        page.answer = bare_answer(trace);
+        return page;
+    }
     if (view->of_target) s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
@@ -116,9 +131,8 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
 
 Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
                            ThreadPool& pool) {
-    if (const FigureKind* kind = find_figure(o.view)) return kind->make(trace, o.figure, pool);
-    TRY(ViewPage page, view_page(o, trace, pool));
-    return draw_view_page(std::move(page));
+    TRY(const ViewPage page, view_page(o, trace, pool));
+    return draw_figure(page, pool);
 }
 
 Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,

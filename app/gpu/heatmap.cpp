@@ -87,8 +87,33 @@ Status HeatmapRenderer::reload() {
 }
 
 void HeatmapRenderer::begin_frame(ImVec2 viewport) {
+    constexpr size_t kMostBytes = 64 << 20;
     viewport_ = viewport;
     commands_.clear();
+    textures_.trim(kMostBytes);
+}
+
+namespace {
+
+std::string name_of(const void* data, size_t bytes, Index rows) {
+    const std::string_view all(static_cast<const char*>(data), bytes);
+    return std::to_string(std::hash<std::string_view>()(all)) + ":" + std::to_string(bytes) + ":" +
+           std::to_string(rows);
+}
+
+}  // namespace
+
+GLuint HeatmapRenderer::texture_of(const Matrix& values) {
+    const size_t bytes = static_cast<size_t>(values.size()) * sizeof(float);
+    std::string name = name_of(values.data(), bytes, values.rows());
+    if (const Texture* known = textures_.find(name)) return known->id();
+    return textures_.add(std::move(name), Texture::of_values({&values, 1}), bytes).id();
+}
+
+GLuint HeatmapRenderer::texture_of(const Colormap& colors) {
+    std::string name = name_of(colors.data(), sizeof colors, 0);
+    if (const Texture* known = textures_.find(name)) return known->id();
+    return textures_.add(std::move(name), Texture::of_colormap(colors), sizeof colors).id();
 }
 
 void HeatmapRenderer::add(ImDrawList& list, Command command) {
@@ -135,6 +160,7 @@ void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
     glUniform1f(heatmap.uniform("log_floor"), kLogFloor);
     glUniform3f(heatmap.uniform("hatch"), d.style.hatch.x, d.style.hatch.y, d.style.hatch.z);
     glUniform1f(heatmap.uniform("hatch_period"), d.style.hatch_period);
+    glUniform1f(heatmap.uniform("gap_width"), d.gap);
     glActiveTexture(GL_TEXTURE2);
     glBindTexture(GL_TEXTURE_2D, d.row_largest);
     glActiveTexture(GL_TEXTURE0);

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/lru_cache.h"
 #include "base/result.h"
 #include "figure/colormap.h"
 #include "figure/figure.h"
@@ -33,6 +34,7 @@ struct HeatmapDraw {
     int across = 0, down = 0;  // cells as they lie on the screen
     Scale scale = Scale::linear;
     bool dots = false;  // the larger the weight, the larger the dot
+    float gap = 0;      // pixels between cells, which are hatched where they are masked; 0: cells touch
     ImVec4 rect;        // x, y, width, height in window pixels
 };
 
@@ -64,6 +66,9 @@ public:
     void begin_frame(ImVec2 viewport);
     void draw(ImDrawList& list, const HeatmapDraw& what);
     void draw(ImDrawList& list, const GridDraw& what);
+    /// Textures of a matrix and of a colour map, made when what they hold is drawn first.
+    GLuint texture_of(const Matrix& values);
+    GLuint texture_of(const Colormap& colors);
     /// Compiles the shaders again; on failure the old ones stay and the message says why.
     Status reload();
 
@@ -96,6 +101,7 @@ private:
     mutable Texture slots_;
     ImVec2 viewport_;
     std::deque<Command> commands_;
+    LruCache<Texture> textures_;  // by what they hold, of matrices and maps that were drawn last
 };
 
 }  // namespace headlight

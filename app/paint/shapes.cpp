@@ -51,64 +51,72 @@ void Ui::begin_page(const Theme& theme, Canvas& canvas) {
 }
 
 void Ui::fill(Rect r, ImU32 color, float corner) {
-    if (!page_) return list->AddRectFilled(r.min(), r.max(), color, corner * scale);
+    if (!page_) return list->AddRectFilled(pixels(r.min()), pixels(r.max()), color, corner * scale);
     add_rectangle(page_->cairo(), r.x, r.y, r.w, r.h, corner);
     fill_path(page_->cairo(), color);
 }
 
 void Ui::frame(Rect r, ImU32 color, float thickness, float corner) {
-    const float t = std::max(1.0f, std::round(thickness * scale)), half = t / 2;
+    const float t = std::max(line(), snapped(thickness)), half = t / 2;
+    const Rect middle{r.x + half, r.y + half, r.w - t, r.h - t};
     if (!page_)
-        return list->AddRect({r.x + half, r.y + half}, {r.right() - half, r.bottom() - half}, color,
-                             corner * scale, 0, t);
-    add_rectangle(page_->cairo(), r.x + half, r.y + half, r.w - t, r.h - t, corner);
+        return list->AddRect(pixels(middle.min()), pixels(middle.max()), color, corner * scale, 0, t * scale);
+    add_rectangle(page_->cairo(), middle.x, middle.y, middle.w, middle.h, corner);
     stroke_path(page_->cairo(), color, t);
 }
 
 void Ui::hairline(float x0, float y0, float x1, float y1) {
     if (x0 == x1)
-        fill({std::floor(x0), y0, line(), y1 - y0}, colors->l1);
+        fill({whole(x0), y0, line(), y1 - y0}, colors->l1);
     else
-        fill({x0, std::floor(y0), x1 - x0, line()}, colors->l1);
+        fill({x0, whole(y0), x1 - x0, line()}, colors->l1);
 }
 
 void Ui::stroke(ImVec2 from, ImVec2 to, ImU32 color, float width) {
-    if (!page_) return list->AddLine(from, to, color, width);
+    if (!page_) return list->AddLine(pixels(from), pixels(to), color, width * scale);
     add_lines(page_->cairo(), std::array{from, to});
     stroke_path(page_->cairo(), color, width);
 }
 
-void Ui::polyline(std::span<const ImVec2> points, ImU32 color, float width) {
-    if (!page_) return list->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, width);
-    add_lines(page_->cairo(), points);
+void Ui::polyline(std::span<const ImVec2> along, ImU32 color, float width) {
+    if (!page_) {
+        for (const ImVec2 p : along) list->PathLineTo(pixels(p));
+        return list->PathStroke(color, 0, width * scale);
+    }
+    add_lines(page_->cairo(), along);
     stroke_path(page_->cairo(), color, width);
 }
 
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     const float bend = (to.x - from.x) * 0.45f;
+    const ImVec2 leaves{from.x + bend, from.y}, arrives{to.x - bend, to.y};
     if (!page_)
-        return list->AddBezierCubic(from, {from.x + bend, from.y}, {to.x - bend, to.y}, to, color, width, 14);
+        return list->AddBezierCubic(pixels(from), pixels(leaves), pixels(arrives), pixels(to), color,
+                                    width * scale, 14);
     cairo_move_to(page_->cairo(), from.x, from.y);
-    cairo_curve_to(page_->cairo(), from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+    cairo_curve_to(page_->cairo(), leaves.x, leaves.y, arrives.x, arrives.y, to.x, to.y);
     stroke_path(page_->cairo(), color, width);
 }
 
 void Ui::disc(ImVec2 centre, float radius, ImU32 color) {
-    if (!page_) return list->AddCircleFilled(centre, radius, color);
+    if (!page_) return list->AddCircleFilled(pixels(centre), radius * scale, color);
     cairo_new_sub_path(page_->cairo());
     cairo_arc(page_->cairo(), centre.x, centre.y, radius, 0, 2 * M_PI);
     fill_path(page_->cairo(), color);
 }
 
 void Ui::ring(ImVec2 centre, float radius, ImU32 color, float width) {
-    if (!page_) return list->AddCircle(centre, radius, color, 0, width);
+    if (!page_) return list->AddCircle(pixels(centre), radius * scale, color, 0, width * scale);
     cairo_new_sub_path(page_->cairo());
     cairo_arc(page_->cairo(), centre.x, centre.y, radius, 0, 2 * M_PI);
     stroke_path(page_->cairo(), color, width);
 }
 
 void Ui::polygon(std::span<const ImVec2> convex, ImU32 color) {
-    if (!page_) return list->AddConvexPolyFilled(convex.data(), static_cast<int>(convex.size()), color);
+    if (!page_) {
+        for (const ImVec2 p : convex) list->PathLineTo(pixels(p));
+        return list->PathFillConvex(color);
+    }
     add_lines(page_->cairo(), convex);
     cairo_close_path(page_->cairo());
     fill_path(page_->cairo(), color);
@@ -116,7 +124,7 @@ void Ui::polygon(std::span<const ImVec2> convex, ImU32 color) {
 
 void Ui::hatch(Rect r, ImU32 color) {
     clip(r);
-    const float period = px(6);
+    const float period = 6;
     for (float sum = std::floor((r.x + r.y) / period) * period; sum <= r.right() + r.bottom(); sum += period)
         stroke({sum - r.y, r.y}, {sum - r.bottom(), r.bottom()}, color, line());
     unclip();
@@ -135,8 +143,8 @@ void Ui::gradient(Rect r, const Colormap& map) {
 
 void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels) {
     if (!page_)
-        return list->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture)), r.min(),
-                              r.max());
+        return list->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture)),
+                              this->pixels(r.min()), this->pixels(r.max()));
     cairo_surface_t* image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     for (int y = 0; y < height; ++y) {
         auto* row = reinterpret_cast<uint32_t*>(cairo_image_surface_get_data(image) +
@@ -154,21 +162,6 @@ void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned c
     cairo_surface_destroy(image);
 }
 
-void Ui::draw_thumbnail(Rect r, const Matrix& w, float largest, const std::string& name, Axis queries,
-                        bool linear, float fade) {
-    FigureOptions o;
-    o.colormap = name;
-    o.queries = queries;
-    Matrix shown = w;
-    if (!linear)
-        shown = (w.array() < 0)
-                    .select(w.array(), (w.array().max(0.0f) * std::max(largest, 1e-12f))
-                                           .sqrt());  // the square root of the share
-    headlight::draw_weights(*page_, shown, r.x, r.y, r.w / static_cast<double>(w.cols()), o, largest);
-    if (fade > 0)
-        fill(r, (colors->bg1 & ~IM_COL32_A_MASK) | (static_cast<ImU32>(fade * 255) << IM_COL32_A_SHIFT));
-}
-
 void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string& name, Scale scale,
                       Axis queries, bool dots) {
     const double cell = r.w / static_cast<double>(queries == Axis::rows ? w.cols() : w.rows());
@@ -181,7 +174,7 @@ void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string&
 }
 
 void Ui::clip(Rect r) {
-    if (!page_) return list->PushClipRect(r.min(), r.max(), true);
+    if (!page_) return list->PushClipRect(pixels(r.min()), pixels(r.max()), true);
     cairo_save(page_->cairo());
     cairo_rectangle(page_->cairo(), r.x, r.y, r.w, r.h);
     cairo_clip(page_->cairo());

@@ -127,7 +127,7 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
     std::string name = cache_name(font, text);
     if (const Picture* known = pictures_.find(name)) return *known;
     const double size = font.points * scale_;
-    const int width = static_cast<int>(this->width(font, text)),
+    const int width = static_cast<int>(pixels_wide(font, text)),
               height = static_cast<int>(std::ceil(size * 1.6));
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(
         cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height), cairo_surface_destroy);
@@ -145,8 +145,10 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
                          static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
 }
 
+float TextPainter::width(Font font, std::string_view text) { return pixels_wide(font, text) / scale_; }
+
 /// Measures without drawing: what is not drawn in the end costs no picture.
-float TextPainter::width(Font font, std::string_view text) {
+float TextPainter::pixels_wide(Font font, std::string_view text) {
     if (page_) return static_cast<float>(text_width(std::string(text), font.points, font.face));
     if (!in_atlas(text)) {
         std::string name = cache_name(font, text);
@@ -183,6 +185,8 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
                         Align::left, angle));
     }
     const int first = list_->VtxBuffer.Size;
+    x *= scale_;
+    y *= scale_;
     float width;
     if (in_atlas(text)) {
         const Loaded& f = loaded(font);
@@ -204,7 +208,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
             v = {x + dx * std::cos(angle) - dy * std::sin(angle),
                  y + dx * std::sin(angle) + dy * std::cos(angle)};
         }
-    return width;
+    return width / scale_;
 }
 
 float TextPainter::draw_right(float x, float y, Font font, ImU32 color, std::string_view text) {
@@ -216,9 +220,9 @@ float TextPainter::draw_centred(float x, float y, Font font, ImU32 color, std::s
 
 float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 color,
                                 const std::string& text) {
-    const float line_height = std::round((font.points >= 20 ? 24 : font.points + 6) * scale_);
+    const float line_height = std::round((font.points >= 20 ? 24 : font.points + 6) * scale_) / scale_;
     float top = y;
-    for (const std::string& line : broken_lines(text, pieces(font, text), wrap)) {
+    for (const std::string& line : broken_lines(text, pieces(font, text), wrap * scale_)) {
         draw(x, top + line_height / 2, font, color, line);
         top += line_height;
     }
@@ -229,12 +233,12 @@ std::string TextPainter::fitted(Font font, const std::string& text, float room) 
     if (width(font, text) <= room) return text;
     std::string begin = text.substr(0, kMaxMeasured);
     while (!is_valid_utf8(begin)) begin.pop_back();
-    float x = width(font, "…") +
+    float x = pixels_wide(font, "…") +
               (page_ || in_atlas(text) ? 0 : 3);  // a picture is up to three pixels wider than its pieces
     size_t end = 0;
     for (const TextPiece& piece : pieces(font, begin)) {
         x += static_cast<float>(piece.width);
-        if (x > room) break;
+        if (x > room * scale_) break;
         end = piece.end;
     }
     return text.substr(0, end) + "…";

@@ -27,7 +27,7 @@ struct Font {
 class TextPainter {
 public:
     /// Puts the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame
-    /// begins.
+    /// begins. All lengths below are points.
     void load(float scale);
     /// Lets go of pictures that were not drawn for long; between two frames, because the last one's list
     /// names them.
@@ -42,7 +42,7 @@ public:
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle = 0);
     float draw_right(float x, float y, Font font, ImU32 color, std::string_view text);
     float draw_centred(float x, float y, Font font, ImU32 color, std::string_view text);
-    /// Wraps at `wrap` pixels; y is the top. Returns the height.
+    /// Wraps at `wrap`; y is the top. Returns the height.
     float draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text);
     /// The text cut with … at its end so that it fits.
     std::string fitted(Font font, const std::string& text, float room);
@@ -58,6 +58,7 @@ private:
         bool colored = false;
     };
     const Loaded& loaded(Font font) const;
+    float pixels_wide(Font font, std::string_view text);
     const Picture& picture(Font font, std::string_view text);
     std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 

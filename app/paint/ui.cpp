@@ -27,7 +27,7 @@ void Ui::begin(const Theme& theme, float new_scale) {
     last_stops_ = std::exchange(stops_, {});
     covers_ = std::exchange(new_covers_, {});
     const ImGuiIO& io = ImGui::GetIO();
-    mouse = io.MousePos;
+    mouse = points(io.MousePos);
     wheel = io.MouseWheel;
     wheel_x = io.MouseWheelH;
     shift = io.KeyShift;
@@ -46,8 +46,9 @@ bool Ui::covered(ImVec2 point) const {
 Hit Ui::hit(const std::string& path, Rect r) {
     if (on_page()) return {};
     widgets[path] = r;
-    ImGui::SetCursorScreenPos(r.min());
-    const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, r.w), std::max(1.0f, r.h)});
+    const Rect at = pixels(r);
+    ImGui::SetCursorScreenPos(at.min());
+    const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, at.w), std::max(1.0f, at.h)});
     if (covered(mouse)) return {false, false, false, mouse};
     return {ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, mouse};
 }
@@ -81,7 +82,7 @@ void Ui::draw_focus() {
     if (focus_.empty()) return;
     use_list(ImGui::GetForegroundDrawList());
     const Rect r = widgets[focus_];
-    frame({r.x - px(2), r.y - px(2), r.w + px(4), r.h + px(4)}, colors->accent, 2, size::corner);
+    frame({r.x - 2, r.y - 2, r.w + 4, r.h + 4}, colors->accent, 2, size::corner);
 }
 
 float Ui::take_wheel(Rect r) {
@@ -117,7 +118,7 @@ bool Ui::button(const std::string& path, Rect r, const std::string& label, Look 
 bool Ui::link(const std::string& path, float right, float middle, const std::string& label, bool on) {
     if (on_page()) return false;
     const float w = text.width(kCaption, label);
-    const Rect r{right - w - px(6), middle - px(14), w + px(12), px(28)};
+    const Rect r{right - w - 6, middle - 14, w + 12, 28};
     const Hit h = control(path, r);
     text.draw_right(right, middle, kCaption,
                     on          ? colors->accent_text
@@ -131,39 +132,38 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
                   int current, float& width, float max) {
     float widest = 0;
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
-    width = std::min(widest + px(38), max);
-    const Rect r{x, middle - px(size::chip / 2), width, px(size::chip)};
+    width = std::min(widest + 38, max);
+    const Rect r{x, middle - (size::chip / 2), width, size::chip};
     const Hit h = control(path, r);
     const std::string popup = path + "/list";
     const bool open = ImGui::IsPopupOpen(popup.c_str());
     fill(r, h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
     frame(r, open ? colors->accent : colors->l2, 1, size::corner);
     if (current >= 0 && current < static_cast<int>(items.size()))
-        text.draw(r.x + px(10), r.middle_y(), kCaption, colors->t1,
-                  text.fitted(kCaption, items[static_cast<size_t>(current)], width - px(36)));
-    const float cx = r.right() - px(14), cy = r.middle_y();
-    const ImVec2 chevron[] = {{cx - px(3.5f), cy - px(2)}, {cx, cy + px(2)}, {cx + px(3.5f), cy - px(2)}};
-    polyline(chevron, colors->t3, px(1.3f));
+        text.draw(r.x + 10, r.middle_y(), kCaption, colors->t1,
+                  text.fitted(kCaption, items[static_cast<size_t>(current)], width - 36));
+    const float cx = r.right() - 14, cy = r.middle_y();
+    const ImVec2 chevron[] = {{cx - 3.5f, cy - 2}, {cx, cy + 2}, {cx + 3.5f, cy - 2}};
+    polyline(chevron, colors->t3, 1.3f);
     if (h.clicked) ImGui::OpenPopup(popup.c_str());
     int chosen = -1;
     if (const int step = take_step(path); step != 0)
         chosen = std::clamp(current + step, 0, static_cast<int>(items.size()) - 1);
-    const float high = px(size::row) * static_cast<float>(items.size()) + px(8),
-                below_it = r.bottom() + px(4);
-    const bool fits = below_it + high <= ImGui::GetIO().DisplaySize.y;
-    ImGui::SetNextWindowPos({r.x, fits ? below_it : std::max(px(4), r.y - px(4) - high)});
+    const float high = size::row * static_cast<float>(items.size()) + 8, below_it = r.bottom() + 4;
+    const bool fits = below_it + high <= points(ImGui::GetIO().DisplaySize).y;
+    ImGui::SetNextWindowPos(pixels(ImVec2{r.x, fits ? below_it : std::max(4.0f, r.y - 4 - high)}));
     if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
         ImDrawList* below = list;
         use_list(ImGui::GetWindowDrawList());
-        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const ImVec2 at = points(ImGui::GetCursorScreenPos());
         for (size_t i = 0; i < items.size(); ++i) {
-            const Rect row{at.x, at.y + px(size::row) * static_cast<float>(i), width - px(8), px(size::row)};
+            const Rect row{at.x, at.y + size::row * static_cast<float>(i), width - 8, size::row};
             const Hit on_row = hit(path + "/" + items[i], row);
             const bool is_current = static_cast<int>(i) == current;
             if (is_current || on_row.hovered)
                 fill(row, is_current ? colors->accent_fill : colors->bg3, size::corner);
-            text.draw(row.x + px(6), row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1,
-                      text.fitted(kCaption, items[i], row.w - px(8)));
+            text.draw(row.x + 6, row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1,
+                      text.fitted(kCaption, items[i], row.w - 8));
             if (on_row.clicked) {
                 chosen = static_cast<int>(i);
                 ImGui::CloseCurrentPopup();
@@ -178,16 +178,16 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
 float Ui::choice_width(const char* label, const std::vector<std::string>& items) {
     float widest = 0;
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
-    return (*label ? text.width(kCaption, label) + px(8) : 0) + widest + px(38 + 18);
+    return (*label ? text.width(kCaption, label) + 8 : 0) + widest + 38 + 18;
 }
 
 int Ui::choice(float& x, float middle, const char* label, const std::string& path,
                const std::vector<std::string>& items, int current) {
     if (on_page()) return -1;
-    if (*label) x += text.draw(x, middle, kCaption, colors->t3, label) + px(8);
+    if (*label) x += text.draw(x, middle, kCaption, colors->t3, label) + 8;
     float width = 0;
     const int chosen = drop_down(path, x, middle, items, current, width);
-    x += width + px(18);
+    x += width + 18;
     return chosen;
 }
 
@@ -195,7 +195,7 @@ int Ui::segments(const std::string& path, float x, float y, const std::vector<st
                  int current) {
     int pressed = -1;
     for (size_t i = 0; i < labels.size(); ++i) {
-        const Rect r{x, y - px(14), text.width(kCaption, labels[i]) + px(24), px(28)};
+        const Rect r{x, y - 14, text.width(kCaption, labels[i]) + 24, 28};
         const Hit h = hit(path + "/" + labels[i], r);
         const bool on = static_cast<int>(i) == current;
         fill(r, on ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2);
@@ -217,9 +217,10 @@ void Ui::toggle(const std::string& path, Rect r, const char* label, bool& on) {
 
 void Ui::text_input(const char* path, Rect r, const char* hint, std::string& value, bool first) {
     name(path, r);
-    ImGui::SetCursorScreenPos(r.min());
-    ImGui::PushItemWidth(r.w);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {px(10), (r.h - ImGui::GetFontSize()) / 2});
+    const Rect at = pixels(r);
+    ImGui::SetCursorScreenPos(at.min());
+    ImGui::PushItemWidth(at.w);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {10 * scale, (at.h - ImGui::GetFontSize()) / 2});
     if (first && !ImGui::IsAnyItemActive() &&
         !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
         ImGui::SetKeyboardFocusHere();
@@ -230,16 +231,16 @@ void Ui::text_input(const char* path, Rect r, const char* hint, std::string& val
 }
 
 void Ui::signed_bar(Rect r, float value, bool strong) {
-    const float zero = std::round(r.middle_x()),
-                length = std::round(r.w / 2 * std::clamp(std::abs(value), 0.0f, 1.0f));
+    const float zero = snapped(r.middle_x()),
+                length = snapped(r.w / 2 * std::clamp(std::abs(value), 0.0f, 1.0f));
     fill({value < 0 ? zero - length : zero, r.y, std::max(length, value != 0 ? line() : 0.0f), r.h},
          strong ? value < 0 ? colors->minus : colors->plus : colors->l2);
-    fill({zero, r.y - px(4), line(), r.h + px(8)}, colors->l2);
+    fill({zero, r.y - 4, line(), r.h + 8}, colors->l2);
 }
 
 void Ui::bar(Rect r, float value, ImU32 color) {
     fill(r, colors->dark ? colors->bg2 : colors->bg3);
-    const float w = std::round(r.w * std::clamp(value, 0.0f, 1.0f));
+    const float w = snapped(r.w * std::clamp(value, 0.0f, 1.0f));
     if (value > 0) fill({r.x, r.y, std::max(w, line()), r.h}, color);
 }
 
@@ -259,18 +260,17 @@ void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what)
         wake_after = kTooltipDelay - waited + 0.01f;
         return;
     }
-    const float wide = std::min(text.width(kCaption, what), px(320));
+    const float wide = std::min(text.width(kCaption, what), 320.0f);
     ImDrawList* below = list;
     use_list(ImGui::GetForegroundDrawList());
-    const float lines = std::ceil(text.width(kCaption, what) / (wide + 1) + 0.2f),
-                high = lines * px(19) + px(12);
-    const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const float x = std::min(h.mouse.x + px(12), screen.x - wide - px(24)),
-                y = h.mouse.y + px(18) + high > screen.y ? h.mouse.y - high - px(6) : h.mouse.y + px(18);
-    const Rect r{x, y, wide + px(20), high};
+    const float lines = std::ceil(text.width(kCaption, what) / (wide + 1) + 0.2f), high = lines * 19 + 12;
+    const ImVec2 screen = points(ImGui::GetIO().DisplaySize);
+    const float x = std::min(h.mouse.x + 12, screen.x - wide - 24),
+                y = h.mouse.y + 18 + high > screen.y ? h.mouse.y - high - 6 : h.mouse.y + 18;
+    const Rect r{x, y, wide + 20, high};
     fill(r, colors->bg2, size::popup_corner);
     frame(r, colors->l2, 1, size::popup_corner);
-    text.draw_wrapped(r.x + px(10), r.y + px(6), wide + px(2), kCaption, colors->t1, what);
+    text.draw_wrapped(r.x + 10, r.y + 6, wide + 2, kCaption, colors->t1, what);
     use_list(below);
 }
 

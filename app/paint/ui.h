@@ -32,13 +32,14 @@ struct Rect {
 
 struct Hit {
     bool hovered = false, pressed = false, clicked = false;
-    ImVec2 mouse;  // window pixels
+    ImVec2 mouse;
 };
 
 inline constexpr Font kCaption{Face::sans, 13}, kBody{Face::sans, 15}, kTitle{Face::sans, 20};
 inline constexpr Font kCaptionMono{Face::mono, 13}, kBodyMono{Face::mono, 15}, kTitleMono{Face::mono, 20};
 
-/// Everything a view draws with, for one frame.
+/// Everything a view draws with, for one frame. All lengths are points; what is drawn, measured or asked
+/// turns them into pixels here, once.
 class Ui {
 public:
     Ui(TextPainter& text, HeatmapRenderer* heat) : text(text), heat(heat) {}
@@ -53,16 +54,22 @@ public:
     HeatmapRenderer* heat;  // null on a page
     const Theme* colors = nullptr;
     ImDrawList* list = nullptr;  // null on a page; views draw through the functions below
-    ImVec2 mouse{-1, -1};        // window pixels
+    ImVec2 mouse{-1, -1};
     size_t most_lines = 6000;  // that a picture draws at once; a processor that draws them itself gets fewer
     float wheel = 0, wheel_x = 0;  // of this frame, where nothing else took it
     bool shift = false, ctrl = false;
-    float scale = 1;
+    float scale = 1;                      // pixels a point
     float wake_after = 0;                 // seconds until a frame is wanted without any event; 0: none
     std::map<std::string, Rect> widgets;  // paths and places of this frame
 
-    float px(float points) const { return points * scale; }
-    float line() const { return std::max(1.0f, std::floor(scale)); }
+    /// The width of the thinnest line that is drawn evenly.
+    float line() const { return std::max(1.0f, std::floor(scale)) / scale; }
+    /// The nearest length that ends between two pixels, and the largest such one that is not longer.
+    float snapped(float points) const { return std::round(points * scale) / scale; }
+    float whole(float points) const { return std::floor(points * scale + kAlmost) / scale; }
+    ImVec2 pixels(ImVec2 points) const { return {points.x * scale, points.y * scale}; }
+    Rect pixels(Rect r) const { return {r.x * scale, r.y * scale, r.w * scale, r.h * scale}; }
+    ImVec2 points(ImVec2 pixels) const { return {pixels.x / scale, pixels.y / scale}; }
 
     /// Something that lies over the window: what is under it does not answer to the mouse in the next frame.
     void cover(Rect r) { new_covers_.push_back(r); }
@@ -91,7 +98,7 @@ public:
     void frame(Rect r, ImU32 color, float thickness = 1, float corner = 0);
     void hairline(float x0, float y0, float x1, float y1);
     void stroke(ImVec2 from, ImVec2 to, ImU32 color, float width);
-    void polyline(std::span<const ImVec2> points, ImU32 color, float width);
+    void polyline(std::span<const ImVec2> along, ImU32 color, float width);
     /// A cubic curve that leaves and arrives level.
     void curve(ImVec2 from, ImVec2 to, ImU32 color, float width);
     void disc(ImVec2 centre, float radius, ImU32 color);
@@ -102,10 +109,6 @@ public:
     void gradient(Rect r, const Colormap& map);
     /// A picture of 8-bit red, green, blue: `texture` holds it on the screen, `pixels` on a page.
     void picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels);
-    /// Weights as a small picture on a page (on the screen all of them are one draw of the renderer); −1:
-    /// masked.
-    void draw_thumbnail(Rect r, const Matrix& weights, float largest, const std::string& colormap,
-                        Axis queries, bool linear, float fade);
     /// One head's weights on a page (on the screen the renderer draws them).
     void draw_weights(Rect r, const Matrix& weights, float largest, const std::string& colormap, Scale scale,
                       Axis queries, bool dots);
@@ -144,6 +147,7 @@ public:
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);
 
 private:
+    static constexpr float kAlmost = 1e-3f;  // of a pixel: what a division by the scale may lose
     bool covered(ImVec2 point) const;
     std::vector<std::string> stops_, last_stops_;  // controls in the order in which they were drawn
     std::string focus_, pressed_;

@@ -95,4 +95,22 @@ void Recovery::end() {
     own_.clear();
 }
 
+bool Recovery::others_open() const {
+    std::error_code ignored;
+    const auto all = FileLock::take(own_.parent_path() / ".lock", 1);
+    for (const auto& entry : fs::directory_iterator(own_.parent_path(), ignored)) {
+        const fs::path& file = entry.path();
+        const bool ours = file == lock_of(own_) || (left_ && file == lock_of(left_->workspace));
+        if (file.extension() == ".lock" && !ours && !FileLock::take(file, 0)) return true;
+    }
+    return false;
+}
+
+void Recovery::end_for_logout() {
+    if (own_.empty() || !others_open()) return end();
+    mark_shown();
+    lock_.reset();
+    own_.clear();
+}
+
 }  // namespace headlight

@@ -31,8 +31,13 @@ public:
     void drop_left();
     /// The window ends as it should: nothing is left.
     void end();
+    /// The window is ended from outside, as at logout: nothing is left, unless other windows are open. The
+    /// settings hold one text, that of the last of them; what this one shows is offered at the next start.
+    void end_for_logout();
 
 private:
+    bool others_open() const;
+
     std::filesystem::path own_;
     std::optional<FileLock> lock_, left_lock_;
     std::optional<Left> left_;

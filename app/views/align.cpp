@@ -6,7 +6,9 @@
 
 #include "analysis/words.h"
 #include "base/utf8.h"
+#include "paint/matrix.h"
 #include "views/layer_heads.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -22,23 +24,22 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     float widest = 0;
     for (const auto& label : a.columns)
         widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
-    const float room = area.w - ui.px(kLabels + kRight);
-    l.w = std::min(room / static_cast<float>(l.columns), ui.px(kWidest));
-    l.turned = widest + ui.px(8) > l.w;
-    const float above = l.turned ? ui.px(64) + widest * 0.7071f : ui.px(100),
-                high = area.h - above - ui.px(56);
-    l.h = std::min(high / static_cast<float>(l.rows + coming), ui.px(kHighest));
-    if (std::min(l.w, l.h) >= 4) l.w = std::floor(l.w), l.h = std::floor(l.h);
-    l.map = {area.x + ui.px(kLabels), area.y + above, l.w * static_cast<float>(l.columns),
+    const float room = area.w - (kLabels + kRight);
+    l.w = std::min(room / static_cast<float>(l.columns), kWidest);
+    l.turned = widest + 8 > l.w;
+    const float above = l.turned ? 64 + slanted_height(widest) : 100, high = area.h - above - 56;
+    l.h = std::min(high / static_cast<float>(l.rows + coming), kHighest);
+    if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);
+    l.map = {area.x + kLabels, area.y + above, l.w * static_cast<float>(l.columns),
              l.h * static_cast<float>(l.rows)};
     return l;
 }
 
 void draw_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    float x = area.x + ui.px(24);
-    const float y = area.y + ui.px(24);
-    const bool roomy = area.w > ui.px(900);
+    float x = area.x + 24;
+    const float y = area.y + 24;
+    const bool roomy = area.w > 900;
     using Names = std::vector<std::string>;
     const Names of =
         roomy ? Names{"this head", "mean of the layer", "chosen heads"} : Names{"head", "mean", "chosen"};
@@ -77,42 +78,34 @@ float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) 
 void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const bool roomy = std::min(l.w, l.h) >= ui.px(8);
-    const float gap = roomy ? ui.line() : 0,
-                largest = s.of<AlignState>().marks == AlignMarks::hard ? 1 : a.weights.maxCoeff();
-    if (!roomy) ui.fill(l.map, color_at(map, 0));
+    const float largest = s.of<AlignState>().marks == AlignMarks::hard ? 1 : a.weights.maxCoeff();
+    Matrix places(l.rows, l.columns);
     for (int r = 0; r < l.rows; ++r) {
         const float row_largest = a.weights.row(r).maxCoeff();
         for (int c = 0; c < l.columns; ++c) {
             const float w = drawn_weight(s, a, r, c);
-            Rect cell = l.cell(r, c);
-            cell.w -= gap;
-            cell.h -= gap;
-            if (w < 0) {
-                if (roomy) ui.hatch(cell, ui.colors->hatch);
-                continue;
-            }
-            const float place = scale_position(s.session.preferences.scale, w, largest, row_largest);
-            if (!roomy && place < 0.004f) continue;
-            const ImU32 color = color_at(map, place);
-            ui.fill(cell, color);
-            if (l.w >= ui.px(44) && l.h >= ui.px(18) && w >= 0.1f)
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                                     decimals(w, 2));
+            places(r, c) =
+                w < 0 ? kMaskedCell : scale_position(s.session.preferences.scale, w, largest, row_largest);
         }
     }
+    draw_matrix(ui, l.map, {places, map});
+    for (int r = 0; r < l.rows && l.w >= 44 && l.h >= 18; ++r)
+        for (int c = 0; c < l.columns; ++c)
+            if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
+                ui.text.draw_centred(l.cell(r, c).middle_x(), l.cell(r, c).middle_y(), kCaptionMono,
+                                     ink_on(color_at(map, places(r, c))), decimals(w, 2));
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.
 void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
-    if (s.of<AlignState>().marks != AlignMarks::both || std::min(l.w, l.h) < ui.px(8)) return;
+    if (s.of<AlignState>().marks != AlignMarks::both || std::min(l.w, l.h) < 8) return;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const float largest = a.weights.maxCoeff();
     for (int r = 0; r < l.rows; ++r) {
         const int c = a.strongest[static_cast<size_t>(r)];
         const Rect cell = l.cell(r, c);
-        const float side = std::min(ui.px(10), std::min(l.w, l.h) / 2);
+        const float side = std::min(10.0f, std::min(l.w, l.h) / 2);
         const ImU32 ink = ink_on(color_at(map, scale_position(s.session.preferences.scale, a.weights(r, c),
                                                               largest, a.weights.row(r).maxCoeff())));
         ui.polygon(
@@ -122,16 +115,12 @@ void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
 
 void draw_focus(Scene& s, const AlignLayout& l, std::pair<int, int> cell) {
     Ui& ui = s.ui;
-    const float t = ui.line(), y = l.y(cell.first);
     const ImU32 ink = s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent;
-    ui.fill({l.map.x, y - t, l.map.w, t}, ink);
-    ui.fill({l.map.x, y + l.h - t, l.map.w, t}, ink);
-    const Rect at = l.cell(cell.first, cell.second);
-    if (std::min(l.w, l.h) >= ui.px(5)) ui.frame({at.x - t, at.y - t, at.w + t, at.h + t}, ink, 3);
+    draw_crosshair(ui, {l.map, l.cell(cell.first, cell.second), ink, 0, ink, 3});
 }
 
 void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
-    const Hit h = s.ui.hit("align/map", {l.map.x - s.ui.px(148), l.map.y, l.map.w + s.ui.px(148), l.map.h});
+    const Hit h = s.ui.hit("align/map", {l.map.x - 148, l.map.y, l.map.w + 148, l.map.h});
     if (!h.hovered) return;
     const int row = std::clamp(static_cast<int>((h.mouse.y - l.map.y) / l.h), 0, l.rows - 1);
     const bool in_map = h.mouse.x >= l.map.x;
@@ -169,8 +158,8 @@ std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignment
                                     written->labels.end()),
         tokens;
     if (!found.asked.by_words) return labels;
-    for (size_t i = done; i < written->writing.tokens.size(); ++i)
-        tokens.push_back(s.model()->target_tokenizer()->spelling(written->writing.tokens[i].id));
+    for (size_t i = done; i < written->generation.tokens.size(); ++i)
+        tokens.push_back(s.model()->target_tokenizer()->spelling(written->generation.tokens[i].id));
     return join_labels(labels, word_numbers(tokens));
 }
 
@@ -205,7 +194,7 @@ std::vector<Question> ask_alignment(const Scene& s) {
     w.as_read = s.of<AlignState>().by_reading;
     const auto& written = s.sentence()->written;
     const auto step = static_cast<size_t>(s.sentence()->step);
-    if (written && step < written->writing.tokens.size()) w.last = written->writing.tokens[step].id;
+    if (written && step < written->generation.tokens.size()) w.last = written->generation.tokens[step].id;
     std::vector<Question> out{w};
     if (s.of<AlignState>().of == AlignOf::chosen)
         out.emplace_back(LinksWanted{w.block, s.of<LayerHeads>().share});
@@ -216,7 +205,7 @@ void draw_alignment(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (const int cross = cross_block(s.model()->config, s.session.selection.block);
         cross != s.session.selection.block)
-        s.session.selection.block = cross;
+        s.select_block(cross);
     if (!ui.on_page()) draw_toolbar(s, area);
     const auto* found = shown_alignment(s);
     if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;
@@ -234,8 +223,8 @@ void draw_alignment(Scene& s, Rect area) {
     draw_entropy(s, l, a, cell.first);
     draw_bar(s, l, a);
     if (cell.first >= 0) draw_focus(s, l, cell);
-    ui.text.draw_wrapped(l.map.x, l.y(l.rows + l.coming) + ui.px(12), area.right() - l.map.x - ui.px(12),
-                         kCaption, ui.colors->t3, caption(s, l, a));
+    ui.text.draw_wrapped(l.map.x, l.y(l.rows + l.coming) + 12, area.right() - l.map.x - 12, kCaption,
+                         ui.colors->t3, caption(s, l, a));
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/align.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -13,26 +14,24 @@ void draw_row_label(Scene& s, const AlignLayout& l, float y, int index, const st
                     bool coming) {
     Ui& ui = s.ui;
     if (on) {
-        const float high = std::max(std::min(l.h, ui.px(64)), ui.px(20));
-        ui.fill({l.map.x - ui.px(148), y - high / 2, ui.px(144), high}, ui.colors->bg1);
-        ui.fill({l.map.x - ui.px(148), y - high / 2, ui.px(144), high}, ui.colors->accent_fill);
+        const float high = std::max(std::min(l.h, 64.0f), 20.0f);
+        ui.fill({l.map.x - 148, y - high / 2, 144, high}, ui.colors->bg1);
+        ui.fill({l.map.x - 148, y - high / 2, 144, high}, ui.colors->accent_fill);
     }
     const ImU32 ink = on ? ui.colors->accent_text : coming ? ui.colors->t3 : ui.colors->t1;
-    ui.text.draw(l.map.x - ui.px(138), y, kCaptionMono, on ? ink : ui.colors->t3, std::to_string(index));
-    ui.text.draw_right(l.map.x - ui.px(12), y, kCaptionMono, ink,
-                       ui.text.fitted(kCaptionMono, label, ui.px(98)));
+    ui.text.draw(l.map.x - 138, y, kCaptionMono, on ? ink : ui.colors->t3, std::to_string(index));
+    ui.text.draw_right(l.map.x - 12, y, kCaptionMono, ink, ui.text.fitted(kCaptionMono, label, 98));
 }
 
 }  // namespace
 
 void draw_row_labels(Scene& s, const AlignLayout& l, const WordAlignment& a,
                      const std::vector<std::string>& coming, int highlighted) {
-    Ui& ui = s.ui;
-    const int step = label_step(l.h, ui.px(16));
+    const int step = label_step(l.h, 16);
     for (int r = 0; r < l.rows + l.coming; ++r) {
         if (r != highlighted &&
-            (r % step || (highlighted >= 0 &&
-                          std::abs(static_cast<float>(r - highlighted)) * l.h < ui.px(18) && step > 1)))
+            (r % step ||
+             (highlighted >= 0 && std::abs(static_cast<float>(r - highlighted)) * l.h < 18 && step > 1)))
             continue;
         const std::string& label =
             r < l.rows ? a.rows[static_cast<size_t>(r)] : coming[static_cast<size_t>(r - l.rows)];
@@ -42,73 +41,56 @@ void draw_row_labels(Scene& s, const AlignLayout& l, const WordAlignment& a,
 
 void draw_column_labels(Scene& s, const AlignLayout& l, const WordAlignment& a, int highlighted) {
     Ui& ui = s.ui;
-    const int step = label_step(l.w, ui.px(l.turned ? 24 : 16));
+    const int step = label_step(l.w, l.turned ? 24 : 16);
     for (int c = 0; c < l.columns; ++c) {
         if (c % step && c != highlighted) continue;
         const float x = l.x(c) + l.w / 2;
         const std::string label = shorten_middle(a.columns[static_cast<size_t>(c)], 14);
         if (l.turned) {
-            ui.text.draw(x + ui.px(2), l.map.y - ui.px(11), kCaptionMono,
-                         c == highlighted ? ui.colors->accent_text : ui.colors->t1, label, -0.7854f);
+            draw_slanted(ui, {x + 2, l.map.y - 11}, c == highlighted ? ui.colors->accent_text : ui.colors->t1,
+                         label);
             continue;
         }
-        if (c == highlighted)
-            ui.fill({l.x(c), l.map.y - ui.px(44), l.w - ui.line(), ui.px(40)}, ui.colors->bg3);
-        ui.text.draw_centred(x, l.map.y - ui.px(33), kCaptionMono, ui.colors->t3, std::to_string(c));
-        ui.text.draw_centred(x, l.map.y - ui.px(14), kCaptionMono, ui.colors->t1, label);
+        if (c == highlighted) ui.fill({l.x(c), l.map.y - 44, l.w - ui.line(), 40}, ui.colors->bg3);
+        ui.text.draw_centred(x, l.map.y - 33, kCaptionMono, ui.colors->t3, std::to_string(c));
+        ui.text.draw_centred(x, l.map.y - 14, kCaptionMono, ui.colors->t1, label);
     }
     if (l.turned) return;
-    ui.text.draw(l.map.x - ui.px(138), l.map.y - ui.px(33), kCaption, ui.colors->t3, "source →");
-    ui.text.draw(l.map.x - ui.px(138), l.map.y - ui.px(14), kCaption, ui.colors->t3, "target ↓");
+    ui.text.draw(l.map.x - 138, l.map.y - 33, kCaption, ui.colors->t3, "source →");
+    ui.text.draw(l.map.x - 138, l.map.y - 14, kCaption, ui.colors->t3, "target ↓");
 }
 
 void draw_coming(Scene& s, const AlignLayout& l) {
     if (!l.coming) return;
     const Rect r{l.map.x, l.map.bottom(), l.map.w, l.h * static_cast<float>(l.coming)};
     s.ui.frame(r, s.ui.colors->l1);
-    if (r.h >= s.ui.px(16))
+    if (r.h >= 16)
         s.ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaption, s.ui.colors->t3, "not yet written");
 }
 
 /// How undecided each row is: 0 where one column has all the weight.
 void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int highlighted) {
     Ui& ui = s.ui;
-    const float x = l.map.right() + ui.px(16), wide = ui.px(28),
+    const float x = l.map.right() + 16, wide = 28,
                 max = std::log2(std::max(2.0f, static_cast<float>(l.columns)));
-    const int step = label_step(l.h, ui.px(16));
-    ui.text.draw(x + ui.px(l.turned ? 22 : 0), l.map.y - ui.px(14), kCaption, ui.colors->t3, "H, bits");
+    const int step = label_step(l.h, 16);
+    ui.text.draw(x + (l.turned ? 22 : 0), l.map.y - 14, kCaption, ui.colors->t3, "H, bits");
     for (int r = 0; r < l.rows; ++r) {
         const float y = l.y(r) + l.h / 2, value = a.entropy[static_cast<size_t>(r)],
-                    high = std::clamp(l.h - 1, 1.0f, ui.px(8));
+                    high = std::clamp(l.h - 1, 1.0f, 8.0f);
         ui.bar({x, y - high / 2, wide, high}, value / max,
                r == highlighted ? ui.colors->accent : ui.colors->t3);
         if (r % step == 0 || r == highlighted)
-            ui.text.draw(x + wide + ui.px(6), y, kCaptionMono,
+            ui.text.draw(x + wide + 6, y, kCaptionMono,
                          r == highlighted ? ui.colors->accent_text : ui.colors->t2, decimals(value, 1));
     }
 }
 
 void draw_bar(Scene& s, const AlignLayout& l, const WordAlignment& a) {
-    Ui& ui = s.ui;
     if (s.of<AlignState>().marks == AlignMarks::hard) return;
-    const float largest = a.weights.maxCoeff();
-    const Rect bar{l.map.right() + ui.px(104), l.map.y, ui.px(14),
-                   std::max(l.h * static_cast<float>(l.rows + l.coming), ui.px(120))};
-    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3,
-                 s.session.preferences.scale == Scale::row   ? "of row’s largest"
-                 : s.session.preferences.scale == Scale::log ? "weight, log"
-                                                             : "weight");
-    for (int i = 0; i <= 4; ++i) {
-        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.session.preferences.scale == Scale::row ? share
-                             : s.session.preferences.scale == Scale::log
-                                 ? kLogFloor * std::pow(largest / kLogFloor, share)
-                                 : largest * share;
-        ui.text.draw(bar.right() + ui.px(8), y, kCaptionMono, ui.colors->t2,
-                     decimals(value, value > 0 && value < 0.01 ? 4 : 2));
-    }
+    const Rect bar{l.map.right() + 104, l.map.y, 14,
+                   std::max(l.h * static_cast<float>(l.rows + l.coming), 120.0f)};
+    draw_weight_bar(s, bar, a.weights.maxCoeff(), std::nullopt);
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/align.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -19,7 +20,7 @@ struct Row {
 float natural_width(Ui& ui, const std::vector<std::string>& words) {
     float out = 0;
     for (const auto& w : words) out = std::max(out, ui.text.width(kBodyMono, shorten_middle(w, 16)));
-    return out + ui.px(20);
+    return out + 20;
 }
 
 Row row_of(Ui& ui, Rect area, const std::vector<std::string>& words, float y) {
@@ -36,17 +37,17 @@ int word_at(const Row& row, float x) {
 void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 highlight_ink, int known) {
     Ui& ui = s.ui;
     const bool level = natural_width(ui, row.words) <= row.pitch + 1;
-    const int step = label_step(row.pitch, ui.px(level ? 1 : 18));
+    const int step = label_step(row.pitch, level ? 1 : 18);
     for (int i = 0; i < static_cast<int>(row.words.size()); ++i) {
         if (i % step && i != highlighted) continue;
         const std::string label = shorten_middle(row.words[static_cast<size_t>(i)], 16);
         const ImU32 ink = i == highlighted ? highlight_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
         if (level)
-            ui.text.draw_centred(row.x(i), row.y + ui.px(above ? -16 : 16), kBodyMono, ink, label);
+            ui.text.draw_centred(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
         else if (above)
-            ui.text.draw(row.x(i), row.y - ui.px(10), kCaptionMono, ink, label, -0.7854f);
+            draw_slanted(ui, {row.x(i), row.y - 10}, ink, label);
         else
-            ui.text.draw(row.x(i) - ui.px(4), row.y + ui.px(12), kCaptionMono, ink, label, 0.7854f);
+            ui.text.draw(row.x(i) - 4, row.y + 12, kCaptionMono, ink, label, 0.7854f);
     }
 }
 
@@ -63,8 +64,8 @@ void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a,
     const float alpha = highlighted                                   ? std::max(0.35f, w)
                         : focus >= 0 && s.session.selection.focused() ? 0.12f * w + 0.04f
                                                                       : 0.15f + 0.6f * w;
-    ui.stroke({from.x(column), from.y + ui.px(2)}, {to.x(row), to.y - ui.px(2)}, faded(ink, alpha),
-              ui.px(marked ? 1.2f : 0.6f) + ui.px(4) * w);
+    ui.stroke({from.x(column), from.y + 2}, {to.x(row), to.y - 2}, faded(ink, alpha),
+              (marked ? 1.2f : 0.6f) + 4 * w);
 }
 
 }  // namespace
@@ -75,12 +76,11 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
     std::vector<std::string> targets = a.rows;
     const auto known = static_cast<int>(targets.size());
     for (const auto& word : words_to_come(s, found)) targets.push_back(word);
-    const float pad = ui.px(40), middle = area.y + area.h * 0.52f,
-                half = std::clamp(area.h * 0.22f, ui.px(60), ui.px(150));
+    const float pad = 40, middle = area.y + area.h * 0.52f, half = std::clamp(area.h * 0.22f, 60.0f, 150.0f);
     const Rect inner{area.x + pad, area.y, area.w - 2 * pad, area.h};
     const Row source = row_of(ui, inner, a.columns, middle - half),
               target = row_of(ui, inner, targets, middle + half);
-    const Hit h = ui.hit("align/lines/map", {inner.x, source.y - ui.px(40), inner.w, 2 * half + ui.px(80)});
+    const Hit h = ui.hit("align/lines/map", {inner.x, source.y - 40, inner.w, 2 * half + 80});
     if (h.hovered && h.mouse.y > middle) {
         const int row = std::min(word_at(target, h.mouse.x), known - 1);
         point_at_words(s, a, row, a.strongest[static_cast<size_t>(row)]);
@@ -98,16 +98,16 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
                 if ((r == cell.first) == highlighted) draw_link(s, source, target, a, r, c, cell.first);
     draw_words(s, source, true, cell.second, ui.colors->t1, static_cast<int>(a.columns.size()));
     draw_words(s, target, false, cell.first, ui.colors->accent_text, known);
-    ui.text.draw(area.x + ui.px(24), source.y - ui.px(16), kCaption, ui.colors->t3,
-                 source.left > area.x + ui.px(90) ? "source" : "");
-    ui.text.draw(area.x + ui.px(24), target.y + ui.px(16), kCaption, ui.colors->t3,
-                 target.left > area.x + ui.px(90) ? "target" : "");
+    ui.text.draw(area.x + 24, source.y - 16, kCaption, ui.colors->t3,
+                 source.left > area.x + 90 ? "source" : "");
+    ui.text.draw(area.x + 24, target.y + 16, kCaption, ui.colors->t3,
+                 target.left > area.x + 90 ? "target" : "");
     const int crossings = count_crossings(a.strongest);
-    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
+    ui.text.draw(area.x + 24, area.bottom() - 24, kCaption, ui.colors->t3,
                  ui.text.fitted(kCaption,
                                 "Width: weight; lines under 0.03 are left out. " + std::to_string(crossings) +
                                     (crossings == 1 ? " pair" : " pairs") + " of strongest links cross.",
-                                area.w - ui.px(48)));
+                                area.w - 48));
 }
 
 }  // namespace headlight

@@ -40,8 +40,8 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
                 edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
     for (int i = 0; i < kBins; ++i) {
         const float high = bins[static_cast<size_t>(i)]
-                               ? std::max(ui.px(2), r.h * static_cast<float>(bins[static_cast<size_t>(i)]) /
-                                                        static_cast<float>(max))
+                               ? std::max(2.0f, r.h * static_cast<float>(bins[static_cast<size_t>(i)]) /
+                                                    static_cast<float>(max))
                                : 0;
         const float middle = (static_cast<float>(i) + 0.5f) / kBins;
         const bool kept = choice.column().ascending ? middle <= edge : middle >= edge;
@@ -50,11 +50,10 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     }
     ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
     const float x = r.x + r.w * std::clamp(edge, 0.0f, 1.0f);
-    const Rect handle{x - ui.px(4), r.bottom() - ui.px(4), ui.px(8), ui.px(12)};
+    const Rect handle{x - 4, r.bottom() - 4, 8, 12};
     ui.fill({x - ui.line() / 2, r.y, ui.line(), r.h}, ui.colors->accent);
     ui.fill(handle, ui.colors->accent, 2);
-    const Hit h =
-        ui.control("heads/keep", {r.x - ui.px(6), r.y - ui.px(4), r.w + ui.px(12), r.h + ui.px(14)});
+    const Hit h = ui.control("heads/keep", {r.x - 6, r.y - 4, r.w + 12, r.h + 14});
     if (h.hovered) ui.frame(handle, ui.colors->hover, 1, 2);
     if (const int step = ui.take_step("heads/keep"); step != 0)
         s.of<AllHeadsState>().kept =
@@ -73,33 +72,32 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
         number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
     const float words =
         ui.text.width(kCaption, choice.column().ascending ? "Filter: at most" : "Filter: at least") +
-        ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + ui.px(44);
-    const float bars = std::min(ui.px(300), right - x - words);
-    if (bars < ui.px(90)) {
+        ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + 44;
+    const float bars = std::min(300.0f, right - x - words);
+    if (bars < 90) {
         if (right - x > ui.text.width(kCaption, count))
-            x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + ui.px(16);
+            x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + 16;
         return;
     }
     x += ui.text.draw(x, y, kCaption, ui.colors->t3,
                       choice.column().ascending ? "Filter: at most" : "Filter: at least") +
-         ui.px(12);
-    draw_histogram(s, {x, y - ui.px(17), bars, ui.px(30)}, choice);
-    x += bars + ui.px(12);
-    x += ui.text.draw(x, y, kCaptionMono, ui.colors->accent_text, value) + ui.px(10);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + ui.px(16);
+         12;
+    draw_histogram(s, {x, y - 17, bars, 30}, choice);
+    x += bars + 12;
+    x += ui.text.draw(x, y, kCaptionMono, ui.colors->accent_text, value) + 10;
+    x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + 16;
 }
 
 void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
-    const float y = area.y + ui.px(26);
-    float x = draw_back(s, area, "heads/back", "All heads") + ui.px(10);
-    x += ui.text.draw(x, y + ui.px(2), kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) +
-         ui.px(22);
+    const float y = area.y + 26;
+    float x = draw_back(s, area, "heads/back", "All heads") + 10;
+    x += ui.text.draw(x, y + 2, kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) + 22;
     std::vector<std::string> names;
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
     if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.of<AllHeadsState>().sort); c >= 0) {
         s.of<AllHeadsState>().sort = c;
-        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.session.document.sweeping = true;
+        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.send("sweep", "on");
         s.of<AllHeadsState>().kept = 1;
         s.of<AllHeadsState>().turned = false;
     }
@@ -107,7 +105,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
                                 static_cast<int>(s.of<AllHeadsState>().layout));
         c >= 0)
         s.of<AllHeadsState>().layout = static_cast<HeadsLayout>(c);
-    if (const int c = ui.choice(x, y, area.w > ui.px(1400) ? "Scale" : "", "heads/scale",
+    if (const int c = ui.choice(x, y, area.w > 1400 ? "Scale" : "", "heads/scale",
                                 {"per head, square root", "all heads, square root", "all heads, linear"},
                                 s.of<AllHeadsState>().scale);
         c >= 0)
@@ -123,18 +121,17 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
             c >= 0)
             s.of<AllHeadsState>().label = c ? labels[static_cast<size_t>(c)] : "";
     }
-    const Rect save{area.right() - ui.px(16 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
-    const bool save_fits = save.x - x > ui.px(260);
-    draw_filter(s, x, save_fits ? save.x - ui.px(16) : area.right() - ui.px(16), y, choice);
+    const Rect save{area.right() - (16 + 136), y - 16, 136, size::button};
+    const bool save_fits = save.x - x > 260;
+    draw_filter(s, x, save_fits ? save.x - 16 : area.right() - 16, y, choice);
     if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…")) s.send("save figure");
-    ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
+    ui.hairline(area.x, area.y + 52, area.right(), area.y + 52);
 }
 
 }  // namespace
 
 void open_head(Scene& s, int block, int head) {
     s.select(block, head);
-    s.session.selection.choose_head = false;
     s.leave_text();
     s.send("view head");
 }
@@ -150,25 +147,22 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
     if (ui.on_page()) return;
     const auto& stats = s.sentence()->heads[{block, head}].statistics;
     const std::string label = head_label(s, block, head);
-    const float w = ui.px(320), row = ui.px(26),
-                h = ui.px(54 + 40) + row * kStatistics + (label.empty() ? 0 : row);
-    float x = beside.right() + ui.px(8),
-          y = std::clamp(beside.y, area.y + ui.px(4),
-                         std::max(area.y + ui.px(4), area.bottom() - h - ui.px(4)));
-    if (x + w > area.right() - ui.px(4)) x = beside.x - w - ui.px(8);
-    x = std::max(x, area.x + ui.px(4));
+    const float w = 320, row = 26, h = 54 + 40 + row * kStatistics + (label.empty() ? 0 : row);
+    float x = beside.right() + 8,
+          y = std::clamp(beside.y, area.y + 4, std::max(area.y + 4, area.bottom() - h - 4));
+    if (x + w > area.right() - 4) x = beside.x - w - 8;
+    x = std::max(x, area.x + 4);
     ImDrawList* below = ui.list;
     ui.use_list(ImGui::GetForegroundDrawList());
     const Rect r{x, y, w, h};
     ui.fill(r, ui.colors->bg2, size::popup_corner);
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    const float left = r.x + ui.px(16), right = r.right() - ui.px(16);
-    ui.text.draw(left, r.y + ui.px(24), kTitle, ui.colors->t1,
-                 "Head " + head_name(s.model()->config, block, head));
-    ui.text.draw_right(right, r.y + ui.px(24), kCaption, ui.colors->t3, "hover");
-    float at = r.y + ui.px(54);
+    const float left = r.x + 16, right = r.right() - 16;
+    ui.text.draw(left, r.y + 24, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, block, head));
+    ui.text.draw_right(right, r.y + 24, kCaption, ui.colors->t3, "hover");
+    float at = r.y + 54;
     if (!label.empty()) {
-        ui.text.draw(left, at, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, w - ui.px(32)));
+        ui.text.draw(left, at, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, w - 32));
         at += row;
     }
     for (size_t i = 0; i < kStatistics; ++i, at += row) {
@@ -178,11 +172,10 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
         const std::string value = number(stats[i], *st.unit ? 2 : 3) +
                                   (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : "");
         if (!*st.unit && !std::isnan(stats[i]))
-            ui.bar({left + ui.px(132), at - ui.px(4), ui.px(90), ui.px(8)}, stats[i],
-                   sorting ? ui.colors->accent : ui.colors->t3);
+            ui.bar({left + 132, at - 4, 90, 8}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(right, at, kBodyMono, sorting ? ui.colors->accent_text : ui.colors->t1, value);
     }
-    ui.text.draw(left, at + ui.px(6), kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
+    ui.text.draw(left, at + 6, kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
     ui.use_list(below);
 }
 
@@ -192,11 +185,10 @@ namespace {
 void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const HeadColumn& column = choice.column();
-    const Rect inside{area.x + ui.px(24), area.y + ui.px(16), area.w - ui.px(48), area.h - ui.px(32)};
-    ui.text.draw(inside.x, inside.y + ui.px(10), kBody, ui.colors->t1, column.label);
-    ui.text.draw_wrapped(inside.x, inside.y + ui.px(26), inside.w, kCaption, ui.colors->t3,
-                         column.definition);
-    const Rect grid{inside.x, inside.y + ui.px(64), inside.w, inside.h - ui.px(64)};
+    const Rect inside{area.x + 24, area.y + 16, area.w - 48, area.h - 32};
+    ui.text.draw(inside.x, inside.y + 10, kBody, ui.colors->t1, column.label);
+    ui.text.draw_wrapped(inside.x, inside.y + 26, inside.w, kCaption, ui.colors->t3, column.definition);
+    const Rect grid{inside.x, inside.y + 64, inside.w, inside.h - 64};
     if (const auto pressed =
             draw_head_values(s, grid, s.model()->config, choice.values, column.by_sweep, "values/"))
         open_head(s, pressed->first, pressed->second);
@@ -207,21 +199,18 @@ float draw_sweep_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto& predicted = s.sentence()->predictions;
     if (ui.on_page() || predicted.empty()) return 0;
-    const float y = area.y + ui.px(24);
-    float x = area.x + ui.px(24);
+    const float y = area.y + 24;
+    float x = area.x + 24;
     std::vector<std::string> tokens;
     int current = 0;
     for (size_t i = 0; i < predicted[0].tokens.size(); ++i) {
         tokens.push_back(predicted[0].tokens[i].label);
         if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = static_cast<int>(i);
     }
-    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current);
-        c >= 0) {
-        s.session.document.sweep_token = predicted[0].tokens[static_cast<size_t>(c)].id;
-        s.session.document.sweeping = true;
-    }
-    draw_sweep_state(s, {x + ui.px(16), area.y + ui.px(8), area.right() - x - ui.px(40), ui.px(40)});
-    return ui.px(48);
+    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current); c >= 0)
+        s.send("sweep token", std::to_string(predicted[0].tokens[static_cast<size_t>(c)].id));
+    draw_sweep_state(s, {x + 16, area.y + 8, area.right() - x - 40, 40});
+    return 48;
 }
 
 }  // namespace
@@ -229,12 +218,9 @@ float draw_sweep_bar(Scene& s, Rect area) {
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
-    s.session.selection.hovered.head.reset();
     if (!s.ui.on_page()) draw_toolbar(s, area, choice);
     const float top =
-        s.ui.px(53) + (choice.column().by_sweep
-                           ? draw_sweep_bar(s, {area.x, area.y + s.ui.px(53), area.w, s.ui.px(48)})
-                           : 0);
+        53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);
     const Rect rest{area.x, area.y + top, area.w, area.h - top};
     switch (s.of<AllHeadsState>().layout) {
         case HeadsLayout::table:

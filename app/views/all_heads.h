@@ -6,8 +6,13 @@
 
 namespace headlight {
 
+struct ViewPage;
+
 /// How all heads are laid out.
 enum class HeadsLayout { by_layer, sorted, table, map, values };
+
+/// The columns of the table of heads, as the command that sorts by them spells them.
+std::vector<std::string> sort_words();
 
 struct AllHeadsState {
     HeadsLayout layout = HeadsLayout::by_layer;
@@ -19,9 +24,18 @@ struct AllHeadsState {
     float kept = 1;     // share of the range of the sorting column that is kept
     std::string label;  // only heads with this label; "": all
     void visit(FieldVisitor& v) {
-        v.integer("heads_layout", layout, 0, 4);
-        v.integer("heads_sort", sort, 0, 100);
-        v.integer("heads_scale", scale, 0, 2);
+        v.choose("heads_layout", layout,
+                 {"heads layout",
+                  "All heads: layout",
+                  "how all heads are laid out",
+                  {"layers", "sorted", "table", "map", "values"}});
+        v.choose("heads_sort", sort,
+                 {"heads sort", "All heads: sort by", "the statistic that orders all heads", sort_words()});
+        v.choose("heads_scale", scale,
+                 {"heads scale",
+                  "All heads: color scale",
+                  "each head's own, one of all heads by the square root, or linear",
+                  {"own", "shared", "linear"}});
         v.number("heads_kept", kept, 0, 1);
         v.number("heads_zoom", zoom, 0.25f, 12);
     }
@@ -30,6 +44,7 @@ struct AllHeadsState {
 void draw_all_heads(Scene& scene, Rect area);
 std::vector<Question> ask_all_heads(const Scene& scene);
 std::vector<NumberTable> heads_numbers(const Scene& scene);
+std::optional<Result<Drawing>> heads_page_figure(const ViewPage& page, ThreadPool& pool);
 
 /// A column of the table of heads: a statistic of this text, or of random tokens that repeat.
 struct HeadColumn {

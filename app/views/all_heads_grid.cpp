@@ -34,32 +34,32 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     float names = 0;
     if (l.by_layer)
         for (int block = 0; block < c.blocks(); ++block)
-            names = std::max(names, ui.text.width(kCaptionMono, block_name(c, block)) + ui.px(12));
-    l.area = {area.x + ui.px(20) + names, area.y + ui.px(l.by_layer ? 30 : 12), area.w - ui.px(40) - names,
-              area.h - ui.px(l.by_layer ? 40 : 20)};
-    const float min = ui.px(l.by_layer ? 26 : 56), max = ui.px(420);
+            names = std::max(names, ui.text.width(kCaptionMono, block_name(c, block)) + 12);
+    l.area = {area.x + 20 + names, area.y + (l.by_layer ? 30 : 12), area.w - 40 - names,
+              area.h - (l.by_layer ? 40 : 20)};
+    const float min = l.by_layer ? 26 : 56, max = 420;
     const auto fits = [&](float pitch) {
-        const float caption = pitch >= ui.px(56) ? ui.px(20) : ui.px(4);
+        const float caption = pitch >= 56 ? 20 : 4;
         const int across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
         const int rows =
             l.by_layer
                 ? c.blocks()
                 : static_cast<int>((heads + static_cast<size_t>(across) - 1) / static_cast<size_t>(across));
         return pitch * static_cast<float>(across) <= l.area.w + 1 &&
-               (pitch - ui.px(8) + caption) * static_cast<float>(rows) <= l.area.h;
+               (pitch - 8 + caption) * static_cast<float>(rows) <= l.area.h;
     };
     float pitch = max;
-    while (pitch > min && !fits(pitch)) pitch -= 1;
-    pitch = std::floor(std::clamp(pitch * s.of<AllHeadsState>().zoom, ui.px(14), ui.px(640)));
-    l.captions = pitch >= ui.px(56);
-    const float gap = pitch >= ui.px(40) ? ui.px(8) : ui.px(3);
+    while (pitch > min && !fits(pitch)) pitch -= 1 / ui.scale;
+    pitch = ui.whole(std::clamp(pitch * s.of<AllHeadsState>().zoom, 14.0f, 640.0f));
+    l.captions = pitch >= 56;
+    const float gap = pitch >= 40 ? 8 : 3;
     l.side = pitch - gap;
     l.across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
     l.rows =
         l.by_layer
             ? c.blocks()
             : static_cast<int>((heads + static_cast<size_t>(l.across) - 1) / static_cast<size_t>(l.across));
-    l.pitch = {pitch, l.side + (l.captions ? ui.px(20) : gap)};
+    l.pitch = {pitch, l.side + (l.captions ? 20 : gap)};
     return l;
 }
 
@@ -70,14 +70,14 @@ void scroll(Scene& s, ThumbLayout& l) {
             s.of<AllHeadsState>().zoom =
                 std::clamp(s.of<AllHeadsState>().zoom * std::pow(1.15f, turn), 0.25f, 12.0f);
     const float wide = l.pitch.x * static_cast<float>(l.across) - l.area.w;
-    if (ui.shift) s.of<AllHeadsState>().scroll_x -= ui.take_wheel(l.area) * ui.px(60);
+    if (ui.shift) s.of<AllHeadsState>().scroll_x -= ui.take_wheel(l.area) * 60;
     s.of<AllHeadsState>().scroll_x =
-        std::clamp(s.of<AllHeadsState>().scroll_x - ui.wheel_x * ui.px(60), 0.0f, std::max(0.0f, wide));
+        std::clamp(s.of<AllHeadsState>().scroll_x - ui.wheel_x * 60, 0.0f, std::max(0.0f, wide));
     s.of<AllHeadsState>().scroll =
-        scrolled(ui, {l.area.x, l.area.y, l.area.w + ui.px(16), l.area.h},
-                 l.pitch.y * static_cast<float>(l.rows), s.of<AllHeadsState>().scroll);
-    l.scroll = std::round(s.of<AllHeadsState>().scroll);
-    l.scroll_x = std::round(s.of<AllHeadsState>().scroll_x);
+        scrolled(ui, {l.area.x, l.area.y, l.area.w + 16, l.area.h}, l.pitch.y * static_cast<float>(l.rows),
+                 s.of<AllHeadsState>().scroll);
+    l.scroll = ui.snapped(s.of<AllHeadsState>().scroll);
+    l.scroll_x = ui.snapped(s.of<AllHeadsState>().scroll_x);
 }
 
 /// A place of the grid and the head that stands in it, by number.
@@ -105,39 +105,20 @@ float largest_of(const Scene& s, size_t head) {
 
 void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
-    if (ui.on_page()) {
-        float largest = 1e-6f;
-        for (const HeadSummary& h : s.sentence()->heads) largest = std::max(largest, h.thumbnail.maxCoeff());
-        for (const Slot& slot : slots) {
-            const HeadSummary& h = s.sentence()->heads[slot.number];
-            ui.draw_thumbnail(l.slot(slot.place), h.thumbnail,
-                              s.of<AllHeadsState>().scale == 0 ? h.thumbnail.maxCoeff() : largest,
-                              s.session.preferences.colormap, s.session.preferences.queries,
-                              s.of<AllHeadsState>().scale == 2, choice.kept[slot.number] ? 0 : 0.55f);
-        }
-        return;
-    }
     if (!s.pictures.atlas) return;
-    GridDraw d;
-    d.style = {s.colors,
-               s.pictures.largest,
-               s.session.preferences.queries,
-               as_vec4(ui.colors->bg1),
-               as_vec4(ui.colors->hatch),
-               6};
-    d.atlas = s.pictures.atlas.id();
-    d.t = s.pictures.t;
-    d.heads = s.model()->config.max_heads();
+    GridDraw d = thumbnail_grid(s);
     d.across = l.across;
     d.linear = s.of<AllHeadsState>().scale == 2;
     d.slots.assign(slots.back().place + 1, GridSlot{-1, 0, 1});
     for (const Slot& slot : slots)
         d.slots[slot.place] = {static_cast<int>(slot.number), choice.kept[slot.number] ? 0 : 0.55f,
                                largest_of(s, slot.number)};
-    d.pitch = l.pitch;
-    d.side = l.side;
-    d.rect = {l.area.x - l.scroll_x, l.area.y - l.scroll, l.pitch.x * static_cast<float>(l.across),
-              l.pitch.y * static_cast<float>(l.rows)};
+    d.pitch = ui.pixels(l.pitch);
+    d.side = l.side * ui.scale;
+    const Rect r =
+        ui.pixels(Rect{l.area.x - l.scroll_x, l.area.y - l.scroll, l.pitch.x * static_cast<float>(l.across),
+                       l.pitch.y * static_cast<float>(l.rows)});
+    d.rect = {r.x, r.y, r.w, r.h};
     ui.heat->draw(*ui.list, d);
 }
 
@@ -152,16 +133,16 @@ void draw_captions(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
                    kept = choice.kept[slot.number];
         const std::string name = head_name(c, block, head), label = head_label(s, block, head),
                           value = number(choice.values[slot.number], 2);
-        const float y = r.bottom() + ui.px(9), value_w = ui.text.width(kCaptionMono, value);
+        const float y = r.bottom() + 9, value_w = ui.text.width(kCaptionMono, value);
         const float w = ui.text.draw(r.x, y, kCaptionMono,
                                      selected ? ui.colors->accent_text
                                      : kept   ? ui.colors->t1
                                               : ui.colors->t3,
                                      ui.text.fitted(kCaptionMono, name, r.w));
-        if (!label.empty() && w + ui.px(20) < r.w)
-            ui.text.draw(r.x + w + ui.px(6), y, kCaption, ui.colors->t2,
-                         ui.text.fitted(kCaption, label, r.w - w - ui.px(10)));
-        else if (w + value_w + ui.px(6) <= r.w)
+        if (!label.empty() && w + 20 < r.w)
+            ui.text.draw(r.x + w + 6, y, kCaption, ui.colors->t2,
+                         ui.text.fitted(kCaption, label, r.w - w - 10));
+        else if (w + value_w + 6 <= r.w)
             ui.text.draw_right(r.right(), y, kCaptionMono, selected ? ui.colors->accent_text : ui.colors->t3,
                                value);
     }
@@ -172,17 +153,16 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
     Ui& ui = s.ui;
     if (!l.by_layer) return;
     const ModelConfig& c = s.model()->config;
-    const int step = label_step(l.pitch.x, ui.px(26)), step_down = label_step(l.pitch.y, ui.px(18));
-    ui.clip({l.area.x - ui.px(4), area.y, l.area.w + ui.px(8), ui.px(30)});
+    const int step = label_step(l.pitch.x, 26), step_down = label_step(l.pitch.y, 18);
+    ui.clip({l.area.x - 4, area.y, l.area.w + 8, 30});
     for (int h = 0; h < l.across; h += step)
-        ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + ui.px(16), kCaptionMono,
+        ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + 16, kCaptionMono,
                              h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
                              std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
     for (int block = 0; block < c.blocks(); block += step_down)
-        ui.text.draw(area.x + ui.px(20), l.slot(static_cast<size_t>(block * l.across)).middle_y(),
-                     kCaptionMono,
+        ui.text.draw(area.x + 20, l.slot(static_cast<size_t>(block * l.across)).middle_y(), kCaptionMono,
                      block == s.session.selection.block ? ui.colors->accent_text : ui.colors->t2,
                      block_name(c, block));
     ui.unclip();
@@ -204,7 +184,7 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
         [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
     if (slot == slots.end()) return nullptr;
     const auto [block, head] = slot->head;
-    s.session.selection.hovered.head = std::pair{block, head};
+    s.pointed.head = std::pair{block, head};
     if (h.clicked) open_head(s, block, head);
     if (ImGui::IsMouseClicked(1)) {
         s.select(block, head);
@@ -222,11 +202,11 @@ void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
     const auto slots = slots_of(l, s.model()->config, choice);
     if (slots.empty()) return;
     const Slot* pointed = answer(s, l, slots);
-    ui.clip({l.area.x - ui.px(3), l.area.y - ui.px(3), l.area.w + ui.px(6), l.area.h + ui.px(6)});
+    ui.clip({l.area.x - 3, l.area.y - 3, l.area.w + 6, l.area.h + 6});
     draw_pictures(s, l, choice, slots);
     draw_captions(s, l, choice, slots);
     const auto outline = [&](Rect r, ImU32 color, float width) {
-        ui.frame({r.x - ui.px(2), r.y - ui.px(2), r.w + ui.px(4), r.h + ui.px(4)}, color, width);
+        ui.frame({r.x - 2, r.y - 2, r.w + 4, r.h + 4}, color, width);
     };
     for (const Slot& slot : slots)
         if (slot.head == AttentionHead{s.session.selection.block, s.session.selection.head})

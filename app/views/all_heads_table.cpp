@@ -20,22 +20,20 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
     ui.text.draw(t.rows.x, y, kCaption, ui.colors->t2, "head");
     for (size_t i = 0; i < columns.size(); ++i) {
         const std::string path = "heads/column/" + columns[i].label;
-        const Rect r{t.x(i), y - ui.px(16), t.column - ui.px(8), ui.px(32)};
+        const Rect r{t.x(i), y - 16, t.column - 8, 32};
         const Hit h = ui.control(path, r);
         const bool on = s.of<AllHeadsState>().sort == static_cast<int>(i);
         ui.text.draw_right(r.right(), y, kCaption,
                            on          ? ui.colors->accent_text
                            : h.hovered ? ui.colors->t1
                                        : ui.colors->t2,
-                           ui.text.fitted(kCaption, columns[i].label, r.w - ui.px(14)));
+                           ui.text.fitted(kCaption, columns[i].label, r.w - 14));
         if (on) {
-            const float x = r.right() - std::min(ui.text.width(kCaption, columns[i].label), r.w - ui.px(14)) -
-                            ui.px(9),
+            const float x = r.right() - std::min(ui.text.width(kCaption, columns[i].label), r.w - 14) - 9,
                         up = columns[i].ascending != s.of<AllHeadsState>().turned ? 1.0f : -1.0f;
-            ui.polyline(std::array<ImVec2, 3>{{{x - ui.px(3.5f), y + up * ui.px(2)},
-                                               {x, y - up * ui.px(2)},
-                                               {x + ui.px(3.5f), y + up * ui.px(2)}}},
-                        ui.colors->accent_text, ui.px(1.3f));
+            ui.polyline(
+                std::array<ImVec2, 3>{{{x - 3.5f, y + up * 2}, {x, y - up * 2}, {x + 3.5f, y + up * 2}}},
+                ui.colors->accent_text, 1.3f);
         }
         ui.tooltip(path, h, columns[i].definition);
         if (!h.clicked) continue;
@@ -43,18 +41,18 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
         s.of<AllHeadsState>().sort = static_cast<int>(i);
         s.of<AllHeadsState>().kept = 1;
     }
-    ui.fill({t.rows.x, y + ui.px(18), t.rows.w, ui.line()}, ui.colors->l2);
+    ui.fill({t.rows.x, y + 18, t.rows.w, ui.line()}, ui.colors->l2);
 }
 
 void draw_value(Ui& ui, Rect cell, const HeadColumn& column, size_t head, float largest, bool on) {
     if (column.values.empty()) return;
     const float v = column.values[head];
-    const Rect track{cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)};
-    if (v < 0 && cell.w > ui.px(100)) {
+    const Rect track{cell.x + 12, cell.middle_y() - 4, cell.w - (12 + 62), 8};
+    if (v < 0 && cell.w > 100) {
         ui.bar(track, -v / largest, ui.colors->minus);
-    } else if (!std::isnan(v) && cell.w > ui.px(100))
-        ui.bar({cell.x + ui.px(12), cell.middle_y() - ui.px(4), cell.w - ui.px(12 + 62), ui.px(8)},
-               v / largest, on ? ui.colors->accent : ui.colors->t3);
+    } else if (!std::isnan(v) && cell.w > 100)
+        ui.bar({cell.x + 12, cell.middle_y() - 4, cell.w - (12 + 62), 8}, v / largest,
+               on ? ui.colors->accent : ui.colors->t3);
     ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, on ? ui.colors->t1 : ui.colors->t2,
                        number(v, column.unit.empty() ? 3 : 2));
 }
@@ -66,11 +64,11 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     const ModelConfig& c = s.model()->config;
     const auto& columns = choice.columns;
     TableLayout t;
-    t.rows = {area.x + ui.px(24), area.y + ui.px(48), area.w - ui.px(48), area.h - ui.px(56)};
-    t.name = ui.px(168);
+    t.rows = {area.x + 24, area.y + 48, area.w - 48, area.h - 56};
+    t.name = 168;
     t.column = (t.rows.w - t.name) / static_cast<float>(columns.size());
-    t.pitch = ui.px(size::row);
-    draw_column_heads(s, t, area.y + ui.px(26), columns);
+    t.pitch = size::row;
+    draw_column_heads(s, t, area.y + 26, columns);
     std::vector<float> largest;
     for (const HeadColumn& column : columns) {
         largest.push_back(1e-9f);
@@ -78,14 +76,13 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
             if (!std::isnan(v)) largest.back() = std::max(largest.back(), std::abs(v));
     }
     s.of<AllHeadsState>().scroll =
-        scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + ui.px(16), t.rows.h},
+        scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + 16, t.rows.h},
                  t.pitch * static_cast<float>(choice.order.size()), s.of<AllHeadsState>().scroll);
     ui.clip({area.x, t.rows.y, area.w, t.rows.h});
     for (size_t i = 0; i < choice.order.size(); ++i) {
         const size_t index = choice.order[i];
-        const Rect r{t.rows.x - ui.px(8),
-                     t.rows.y + t.pitch * static_cast<float>(i) - s.of<AllHeadsState>().scroll,
-                     t.rows.w + ui.px(8), t.pitch};
+        const Rect r{t.rows.x - 8, t.rows.y + t.pitch * static_cast<float>(i) - s.of<AllHeadsState>().scroll,
+                     t.rows.w + 8, t.pitch};
         if (r.bottom() < t.rows.y || r.y > t.rows.bottom()) continue;
         const auto [block, head] = c.head_at(index);
         const std::string name = head_name(c, block, head), label = head_label(s, block, head);
@@ -98,12 +95,12 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
                                               : ui.colors->t1;
         const float w = ui.text.draw(t.rows.x, r.middle_y(), kBodyMono, ink, name);
         if (!label.empty())
-            ui.text.draw(t.rows.x + w + ui.px(10), r.middle_y(), kCaption, ui.colors->t2,
-                         ui.text.fitted(kCaption, label, t.name - w - ui.px(16)));
+            ui.text.draw(t.rows.x + w + 10, r.middle_y(), kCaption, ui.colors->t2,
+                         ui.text.fitted(kCaption, label, t.name - w - 16));
         for (size_t k = 0; k < columns.size(); ++k)
-            draw_value(ui, {t.x(k), r.y, t.column - ui.px(8), r.h}, columns[k], index, largest[k],
+            draw_value(ui, {t.x(k), r.y, t.column - 8, r.h}, columns[k], index, largest[k],
                        s.of<AllHeadsState>().sort == static_cast<int>(k) && choice.kept[index]);
-        if (h.hovered) s.session.selection.hovered.head = std::pair{block, head};
+        if (h.hovered) s.pointed.head = std::pair{block, head};
         if (h.clicked) open_head(s, block, head);
     }
     ui.unclip();
@@ -115,7 +112,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     if (!found || found->answer.points.rows() != static_cast<Index>(choice.kept.size())) return;
     const ModelConfig& c = s.model()->config;
     const Matrix& points = found->answer.points;
-    const Rect frame{area.x + ui.px(24), area.y + ui.px(16), area.w - ui.px(48), area.h - ui.px(56)};
+    const Rect frame{area.x + 24, area.y + 16, area.w - 48, area.h - 56};
     ui.fill(frame, ui.colors->bg0);
     ui.frame(frame, ui.colors->l1);
     const auto low = points.colwise().minCoeff().eval(), high = points.colwise().maxCoeff().eval();
@@ -126,7 +123,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     };
     const Hit h = ui.hit("heads/map", frame);
     Index pointed = -1;
-    float min = ui.px(20) * ui.px(20);
+    float min = 20 * 20;
     for (Index i = 0; h.hovered && i < points.rows(); ++i) {
         const ImVec2 p = at(i);
         const float d = (p.x - h.mouse.x) * (p.x - h.mouse.x) + (p.y - h.mouse.y) * (p.y - h.mouse.y);
@@ -141,28 +138,28 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
         const ImU32 color = color_at(
             map, 0.15f + 0.85f * static_cast<float>(block) / static_cast<float>(std::max(1, c.blocks() - 1)));
         const ImVec2 p = at(i);
-        ui.disc(p, ui.px(5), faded(color, kept ? 1.0f : 0.25f));
-        if (selected) ui.ring(p, ui.px(8), ui.colors->accent, ui.px(2));
-        if (i == pointed) ui.ring(p, ui.px(8), ui.colors->hover, ui.px(2));
+        ui.disc(p, 5, faded(color, kept ? 1.0f : 0.25f));
+        if (selected) ui.ring(p, 8, ui.colors->accent, 2);
+        if (i == pointed) ui.ring(p, 8, ui.colors->hover, 2);
         if (kept)
             placer.draw(ui, p, p, head_name(c, block, head),
                         selected ? ui.colors->accent_text : ui.colors->t2, selected || i == pointed);
     }
-    const float y = frame.bottom() + ui.px(20);
+    const float y = frame.bottom() + 20;
     ui.text.draw(frame.x, y, kCaption, ui.colors->t3,
                  "Heads with like patterns lie near each other (Hellinger distances of the patterns; this "
                  "plane keeps " +
                      decimals(100 * found->answer.kept, 0) + " % of the variance).");
     const float right = frame.right();
     ui.text.draw_right(right, y, kCaption, ui.colors->t3, "last layer");
-    ui.gradient({right - ui.px(156), y - ui.px(4), ui.px(80), ui.px(8)}, map);
-    ui.text.draw_right(right - ui.px(162), y, kCaption, ui.colors->t3, "layer 0");
+    ui.gradient({right - 156, y - 4, 80, 8}, map);
+    ui.text.draw_right(right - 162, y, kCaption, ui.colors->t3, "layer 0");
     if (pointed < 0) return;
     const auto [block, head] = c.head_at(static_cast<size_t>(pointed));
-    s.session.selection.hovered.head = std::pair{block, head};
+    s.pointed.head = std::pair{block, head};
     if (h.clicked) return open_head(s, block, head);
     const ImVec2 p = at(pointed);
-    draw_head_card(s, area, {p.x - ui.px(10), p.y - ui.px(10), ui.px(20), ui.px(20)}, block, head);
+    draw_head_card(s, area, {p.x - 10, p.y - 10, 20, 20}, block, head);
 }
 
 std::vector<NumberTable> heads_numbers(const Scene& s) {

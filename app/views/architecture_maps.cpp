@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "paint/matrix.h"
 #include "views/architecture.h"
+#include "views/map_parts.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -38,51 +40,40 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const BlockPatt
     Ui& ui = s.ui;
     const auto& queries = s.sentence()->query_labels(p.block);
     const auto& keys = s.sentence()->key_labels(p.block);
-    const int down = label_step(cell_h, ui.px(15)), across = label_step(cell_w, ui.px(16));
+    const int down = label_step(cell_h, 15), across = label_step(cell_w, 16);
     for (int r = 0; r < p.weights.rows(); r += down)
-        ui.text.draw_right(map.x - ui.px(6), map.y + cell_h * (static_cast<float>(r) + 0.5f), kCaptionMono,
+        ui.text.draw_right(map.x - 6, map.y + cell_h * (static_cast<float>(r) + 0.5f), kCaptionMono,
                            ui.colors->t2,
-                           ui.text.fitted(kCaptionMono, queries[static_cast<size_t>(r * p.step)], ui.px(62)));
+                           ui.text.fitted(kCaptionMono, queries[static_cast<size_t>(r * p.step)], 62));
     for (int c = 0; c < p.weights.cols(); c += across)
-        ui.text.draw(
-            map.x + cell_w * (static_cast<float>(c) + 0.5f), map.y - ui.px(8), kCaptionMono, ui.colors->t2,
-            ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], ui.px(70)), -0.7854f);
+        draw_slanted(ui, {map.x + cell_w * (static_cast<float>(c) + 0.5f), map.y - 8}, ui.colors->t2,
+                     ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], 70));
 }
 
-void draw_cells(Scene& s, Rect map, float cell_w, float cell_h, const BlockPattern& p) {
-    Ui& ui = s.ui;
-    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float largest = std::max(p.weights.maxCoeff(), 1e-6f),
-                gap = std::min(cell_w, cell_h) >= ui.px(8) ? ui.line() : 0;
-    for (Index r = 0; r < p.weights.rows(); ++r)
-        for (Index c = 0; c < p.weights.cols(); ++c) {
-            const Rect cell{map.x + cell_w * static_cast<float>(c), map.y + cell_h * static_cast<float>(r),
-                            cell_w - gap, cell_h - gap};
-            if (p.weights(r, c) >= 0)
-                ui.fill(cell, color_at(colors, p.weights(r, c) / largest));
-            else if (gap > 0)
-                ui.hatch(cell, ui.colors->hatch);
-        }
+void draw_cells(Scene& s, Rect map, const BlockPattern& p) {
+    draw_matrix(s.ui, map,
+                {places_of(p.weights, std::max(p.weights.maxCoeff(), 1e-6f)),
+                 colormap(s.session.preferences.colormap, s.ui.colors->dark)});
 }
 
 /// One kind: number, name, map with tokens, what it reads. A click opens its heat map.
 void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
     Ui& ui = s.ui;
     const AttentionKind kind = s.model()->config.block(p.block).kind;
-    draw_kind_number(ui, {area.x + ui.px(10), area.y + ui.px(12)}, number);
-    ui.text.draw(area.x + ui.px(28), area.y + ui.px(12), kBody, ui.colors->t1,
-                 ui.text.fitted(kBody, kind_name(kind), area.w - ui.px(34)));
-    const float left = area.x + ui.px(72), top = area.y + ui.px(96), room = area.right() - left - ui.px(8);
+    draw_kind_number(ui, {area.x + 10, area.y + 12}, number);
+    ui.text.draw(area.x + 28, area.y + 12, kBody, ui.colors->t1,
+                 ui.text.fitted(kBody, kind_name(kind), area.w - 34));
+    const float left = area.x + 72, top = area.y + 96, room = area.right() - left - 8;
     const auto columns = static_cast<float>(p.weights.cols()), rows = static_cast<float>(p.weights.rows());
-    float w = std::min(room / columns, ui.px(30)), h = std::min(w, (area.h - ui.px(96 + 110)) / rows);
-    w = std::min(w, std::max(h, ui.px(3)));
-    if (w >= 4) w = std::floor(w);
-    if (h >= 4) h = std::floor(h);
+    float w = std::min(room / columns, 30.0f), h = std::min(w, (area.h - (96 + 110)) / rows);
+    w = std::min(w, std::max(h, 3.0f));
+    if (w >= 4) w = ui.whole(w);
+    if (h >= 4) h = ui.whole(h);
     const Rect map{left, top, w * columns, h * rows};
     const std::string path = "model/map/" + std::to_string(number);
     const Hit hit = ui.control(path, map);
     draw_labels(s, map, w, h, p);
-    draw_cells(s, map, w, h, p);
+    draw_cells(s, map, p);
     if (hit.hovered) {
         ui.frame({map.x - 2, map.y - 2, map.w + 4, map.h + 4}, ui.colors->hover, 2);
         const int q = std::clamp(static_cast<int>((hit.mouse.y - map.y) / h) * p.step, 0,
@@ -97,22 +88,22 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
                        ". Click opens the heat map.");
     }
     if (hit.clicked) {
-        s.session.selection.block = p.block;
+        s.select_block(p.block);
         s.send("view head");
     }
-    const float below = ui.text.draw_wrapped(area.x, map.bottom() + ui.px(12), area.w - ui.px(16), kCaption,
-                                             ui.colors->t2, explained_kind(kind));
+    const float below = ui.text.draw_wrapped(area.x, map.bottom() + 12, area.w - 16, kCaption, ui.colors->t2,
+                                             explained_kind(kind));
     const std::string pooled = p.step > 1 ? "Each cell is the largest of " + std::to_string(p.step) + " × " +
                                                 std::to_string(p.step) + ". "
                                           : "";
-    ui.text.draw(area.x, map.bottom() + ui.px(24) + below, kCaption, ui.colors->t3,
+    ui.text.draw(area.x, map.bottom() + 24 + below, kCaption, ui.colors->t3,
                  pooled + "Largest weight " + headlight::number(p.weights.maxCoeff(), 3));
 }
 
 }  // namespace
 
 void draw_kind_number(Ui& ui, ImVec2 at, int number) {
-    ui.disc(at, ui.px(10), ui.colors->accent);
+    ui.disc(at, 10, ui.colors->accent);
     ui.text.draw_centred(at.x, at.y, kCaptionMono, ui.colors->bg1, std::to_string(number));
 }
 
@@ -120,8 +111,7 @@ void draw_layer_maps(Scene& s, Rect area) {
     const auto* found = s.found<LayerPatternsWanted>();
     if (!found || !s.sentence()) return;
     const auto count = static_cast<int>(found->answer.size());
-    const float gap = s.ui.px(20),
-                wide = (area.w - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
+    const float gap = 20, wide = (area.w - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
     for (int i = 0; i < count; ++i)
         draw_kind(s, {area.x + (wide + gap) * static_cast<float>(i), area.y, wide, area.h},
                   found->answer[static_cast<size_t>(i)], i + 1);

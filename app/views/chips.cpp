@@ -49,7 +49,7 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
     Ui& ui = s.ui;
     const std::string& label = s.sentence()->labels[static_cast<size_t>(row.stack)][static_cast<size_t>(i)];
     const std::string path = row.path + std::to_string(i);
-    const Rect r{x, y, ui.text.width(kCaptionMono, label) + ui.px(14), high};
+    const Rect r{x, y, ui.text.width(kCaptionMono, label) + 14, high};
     const Hit h = ui.hit(path, r);
     const auto cell = s.shown_cell();
     const bool query = cell && row.queries && cell->first == i, key = cell && row.keys && cell->second == i;
@@ -63,15 +63,15 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
     if (const float looks =
             s.session.selection.hovered.cell && cell && row.queries ? share_of_column(s, *cell, i) : 0;
         looks > 0.02f)
-        ui.fill({r.x, r.bottom() + ui.px(2), r.w * looks, ui.px(3)}, ui.colors->t2);
+        ui.fill({r.x, r.bottom() + 2, r.w * looks, 3}, ui.colors->t2);
     const SentenceResult& sentence = *s.sentence();
     const bool written = sentence.written && row.stack + 1 == static_cast<int>(sentence.labels.size()) &&
                          i >= sentence.written->given;
-    if (written) ui.fill({r.x, r.bottom() - ui.px(2), r.w, ui.px(2)}, faded(ui.colors->accent, 0.6f));
+    if (written) ui.fill({r.x, r.bottom() - 2, r.w, 2}, faded(ui.colors->accent, 0.6f));
     if (key) ui.frame(r, ui.colors->t2, 1, size::corner);
     if (query) ui.frame(r, ui.colors->accent, 1, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->hover, 1, size::corner);
-    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono,
+    ui.text.draw(r.x + 7, r.middle_y(), kCaptionMono,
                  query                             ? ui.colors->accent_text
                  : looked_at && *looked_at > 0.02f ? ink_on(color)
                                                    : ui.colors->t1,
@@ -93,7 +93,7 @@ float draw_chips(Scene& s, const ChipRow& row, int& first, float left, float rig
     Ui& ui = s.ui;
     const auto& labels = s.sentence()->labels[static_cast<size_t>(row.stack)];
     const auto n = static_cast<int>(labels.size());
-    const float gap = ui.px(4), more = ui.px(78);
+    const float gap = 4, more = 78;
     const std::string path = row.stack ? "targets" : "chips";
     first = std::clamp(first, 0, n - 1);
     float x = left;
@@ -101,17 +101,17 @@ float draw_chips(Scene& s, const ChipRow& row, int& first, float left, float rig
         const std::string back = std::to_string(first) + " before";
         if (ui.link(path + "/back", x + ui.text.width(kCaption, back), y + high / 2, back))
             first = std::max(0, first - 12);
-        x += ui.text.width(kCaption, back) + ui.px(12);
+        x += ui.text.width(kCaption, back) + 12;
     }
     int i = first;
     for (; i < n; ++i) {
-        const float w = ui.text.width(kCaptionMono, labels[static_cast<size_t>(i)]) + ui.px(14);
+        const float w = ui.text.width(kCaptionMono, labels[static_cast<size_t>(i)]) + 14;
         if (x + w > right - (i + 1 < n ? more : 0)) break;
         x += draw_chip(s, row, i, x, y, high) + gap;
     }
     if (i == n) return x;
     const std::string rest = std::to_string(n - i) + " more";
-    if (ui.link(path + "/more", x + ui.px(8) + ui.text.width(kCaption, rest), y + high / 2, rest)) first = i;
+    if (ui.link(path + "/more", x + 8 + ui.text.width(kCaption, rest), y + high / 2, rest)) first = i;
     return right;
 }
 
@@ -122,7 +122,7 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
     const WrittenText& w = *sentence.written;
     const std::string& label = w.labels[static_cast<size_t>(i)];
     const std::string path = "written/" + std::to_string(i);
-    const Rect r{x, y, ui.text.width(kCaptionMono, label) + ui.px(14), high};
+    const Rect r{x, y, ui.text.width(kCaptionMono, label) + 14, high};
     const Hit h = ui.control(path, r);
     const auto cell = s.shown_cell();
     const int query = w.given - 1 + i;
@@ -134,13 +134,14 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
              : to_come ? ui.colors->l1
                        : ui.colors->bg2,
              1, size::corner);
-    ui.text.draw(r.x + ui.px(7), r.middle_y(), kCaptionMono,
+    ui.text.draw(r.x + 7, r.middle_y(), kCaptionMono,
                  now       ? ui.colors->accent_text
                  : to_come ? ui.colors->t3
                            : ui.colors->t1,
                  label);
     ui.tooltip(path, h,
-               "“" + label + "”, p = " + decimals(w.writing.tokens[static_cast<size_t>(i)].probability, 3) +
+               "“" + label +
+                   "”, p = " + decimals(w.generation.tokens[static_cast<size_t>(i)].probability, 3) +
                    ". Click goes to the step that chose it.");
     if (h.hovered && s.answer->picture && !to_come && query < s.queries())
         s.point_at(std::pair{query, s.heaviest_key(query)});
@@ -154,17 +155,17 @@ void draw_written_chips(Scene& s, float left, float right, float y, float high) 
     for (float width = 0; first < s.sentence()->step; ++first) {  // so much that the step is in sight
         width = 0;
         for (int i = first; i <= std::min(s.sentence()->step, n - 1); ++i)
-            width += s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) +
-                     s.ui.px(18);
+            width +=
+                s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + 18;
         if (width <= right - left) break;
     }
     float x = left;
     for (int i = first;
-         i < n && x + s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) +
-                          s.ui.px(14) <=
-                      right;
+         i < n &&
+         x + s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + 14 <=
+             right;
          ++i)
-        x += draw_written_chip(s, i, x, y, high) + s.ui.px(4);
+        x += draw_written_chip(s, i, x, y, high) + 4;
 }
 
 }  // namespace
@@ -179,8 +180,8 @@ float draw_tokens(Scene& s, float left, float right, float y, float high) {
         return draw_chips(s, chip_row(s, 0), s.of<ChipsState>().first, left, right, y, high);
     Ui& ui = s.ui;
     const float middle = left + (right - left) / 2;
-    draw_chips(s, chip_row(s, 0), s.of<ChipsState>().first, left, middle - ui.px(16), y, high);
-    ui.hairline(middle - ui.px(6), y, middle - ui.px(6), y + high);
+    draw_chips(s, chip_row(s, 0), s.of<ChipsState>().first, left, middle - 16, y, high);
+    ui.hairline(middle - 6, y, middle - 6, y + high);
     if (!shows_written(s))
         return draw_chips(s, chip_row(s, 1), s.of<ChipsState>().first_target, middle, right, y, high);
     draw_written_chips(s, middle, right, y, high);

@@ -30,7 +30,7 @@ void draw_patch(Scene& s, float& x, float y) {
     const auto& changes = s.session.document.intervention.changes;
     const bool on = std::find(changes.begin(), changes.end(), patch) != changes.end();
     const std::string label = on ? "Unpatch" : "Patch";
-    const Rect r{x, y - ui.px(14), ui.text.width(kCaption, label) + ui.px(24), ui.px(28)};
+    const Rect r{x, y - 14, ui.text.width(kCaption, label) + 24, 28};
     const Hit h = ui.control("compare/patch", r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
@@ -38,10 +38,8 @@ void draw_patch(Scene& s, float& x, float y) {
     ui.tooltip("compare/patch", h,
                "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
                    " in A the pattern that it has in B, along the tokens that both have.");
-    if (h.clicked)
-        replace_changes(s.session, {ChangeKind::freeze}, patch.block, patch.head,
-                        on ? std::nullopt : std::optional(patch));
-    x = r.right() + ui.px(18);
+    if (h.clicked) s.change(patch);
+    x = r.right() + 18;
 }
 
 void draw_model_choice(Scene& s, float& x, float y) {
@@ -49,21 +47,21 @@ void draw_model_choice(Scene& s, float& x, float y) {
     const std::string name = s.session.document.comparison.model.empty()
                                  ? "choose…"
                                  : model_name(s.session.document.comparison.model);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Model B") + ui.px(8);
-    const float w = std::min(ui.text.width(kCaption, name) + ui.px(28), ui.px(220));
-    const Rect r{x, y - ui.px(14), w, ui.px(28)};
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Model B") + 8;
+    const float w = std::min(ui.text.width(kCaption, name) + 28, 220.0f);
+    const Rect r{x, y - 14, w, 28};
     const Hit h = ui.control("compare/model", r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, s.session.shows(Sheet::compared_models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw(r.x + ui.px(12), y, kCaption, ui.colors->t1, ui.text.fitted(kCaption, name, w - ui.px(20)));
+    ui.text.draw(r.x + 12, y, kCaption, ui.colors->t1, ui.text.fitted(kCaption, name, w - 20));
     if (h.clicked) s.send("compare model");
-    x = r.right() + ui.px(18);
+    x = r.right() + 18;
 }
 
 void draw_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    float x = area.x + ui.px(24);
-    const float y = area.y + ui.px(24);
+    float x = area.x + 24;
+    const float y = area.y + 24;
     if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
                                 static_cast<int>(s.session.document.comparison.what));
         c >= 0)
@@ -84,18 +82,18 @@ void draw_toolbar(Scene& s, Rect area) {
     if (two_texts && !s.session.document.comparison.alignment.by_hand.empty() &&
         ui.link("compare/untie", x + ui.text.width(kCaption, "Reset alignment"), y, "Reset alignment"))
         s.send("reset alignment");
-    const Rect save{area.right() - ui.px(24 + 136), y - ui.px(16), ui.px(136), ui.px(size::button)};
-    if (save.x > x + ui.px(70) && ui.button("save", save, "Save figure…")) s.send("save figure");
+    const Rect save{area.right() - (24 + 136), y - 16, 136, size::button};
+    if (save.x > x + 70 && ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 /// The second sentence under the toolbar; returns its height.
 float draw_other_field(Scene& s, Rect area) {
     if (s.session.document.comparison.what != Compared::sentences) return 0;
     Ui& ui = s.ui;
-    const Rect r{area.x + ui.px(48), area.y + ui.px(6), area.w - ui.px(72), ui.px(36)};
-    ui.text.draw(area.x + ui.px(24), r.middle_y(), kBody, ui.colors->t1, "B");
+    const Rect r{area.x + 48, area.y + 6, area.w - 72, 36};
+    ui.text.draw(area.x + 24, r.middle_y(), kBody, ui.colors->t1, "B");
     draw_text_field(s, s.fields.other, "other", r, "The sentence to compare with");
-    return ui.px(48);
+    return 48;
 }
 
 /// Why there is nothing to see yet, or "".
@@ -133,9 +131,9 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
     const int columns = 1 + pattern + grid;
-    const float gap = ui.px(32), w = (area.w - ui.px(48) - gap * static_cast<float>(columns - 1)) /
-                                     static_cast<float>(columns);
-    Rect at{area.x + ui.px(24), area.y, columns == 1 ? std::min(w, ui.px(520)) : w, area.h};
+    const float gap = 32,
+                w = (area.w - 48 - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    Rect at{area.x + 24, area.y, columns == 1 ? std::min(w, 520.0f) : w, area.h};
     draw_largest(s, at, map);
     at.x += w + gap;
     if (pattern) {
@@ -146,13 +144,12 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
         at.x += w + gap;
     }
     if (!grid) return;
-    ui.text.draw(at.x, at.y + ui.px(10), kBody, ui.colors->t1, "Distance of each head");
-    ui.tooltip("compare/distance", ui.hit("compare/distance", {at.x, at.y, at.w, ui.px(20)}),
+    ui.text.draw(at.x, at.y + 10, kBody, ui.colors->t1, "Distance of each head");
+    ui.tooltip("compare/distance", ui.hit("compare/distance", {at.x, at.y, at.w, 20}),
                "Jensen–Shannon divergence of the head’s rows in A and in B, averaged over the queries that "
                "both have; 0 alike, 1 nothing in common.");
-    if (const auto pressed =
-            draw_head_values(s, {at.x, at.y + ui.px(24), at.w, at.h - ui.px(36)}, s.model()->config,
-                             found->answer.distances, false, "compare/head/"))
+    if (const auto pressed = draw_head_values(s, {at.x, at.y + 24, at.w, at.h - 36}, s.model()->config,
+                                              found->answer.distances, false, "compare/head/"))
         s.select(pressed->first, pressed->second);
 }
 
@@ -211,12 +208,12 @@ void draw_compare(Scene& s, Rect area) {
     float top = area.y;
     if (!ui.on_page()) {
         draw_toolbar(s, area);
-        top += ui.px(48);
-        top += draw_other_field(s, {area.x, top, area.w, ui.px(48)});
+        top += 48;
+        top += draw_other_field(s, {area.x, top, area.w, 48});
     }
     const std::string missing = what_is_missing(s);
     if (!missing.empty()) {
-        ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody,
+        ui.text.draw_wrapped(area.x + 24, top + 24, area.w - 48, kBody,
                              s.answer->other_error.empty() ? ui.colors->t2 : ui.colors->warning, missing);
         return;
     }
@@ -231,7 +228,7 @@ void draw_compare(Scene& s, Rect area) {
     const auto* pair = s.found<HeadPairWanted>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
     if (map->a.size() == 0) {
-        ui.text.draw_wrapped(area.x + ui.px(24), top + ui.px(24), area.w - ui.px(48), kBody, ui.colors->t2,
+        ui.text.draw_wrapped(area.x + 24, top + 24, area.w - 48, kBody, ui.colors->t2,
                              "The two models have different layers, so their ΔE cannot stand side by side; "
                              "choose another of Show.");
         return;
@@ -245,11 +242,11 @@ void draw_compare(Scene& s, Rect area) {
                               : "the same";
     const std::array<std::string, 2> names = delta ? std::array<std::string, 2>{"‖ΔE‖ ÷ ‖E‖", b}
                                                    : std::array<std::string, 2>{a, name_of_b(s, pair->asked)};
-    const bool low = rest.h < ui.px(460);  // the list at the left has the distances all the same
+    const bool low = rest.h < 460;  // the list at the left has the distances all the same
     const float below = draw_paired_maps(s, rest, *map, names, low ? rest.h : rest.h * 0.66f);
     if (low) return;
     ui.hairline(area.x, below, area.right(), below);
-    draw_below(s, {area.x, below + ui.px(14), area.w, area.bottom() - below - ui.px(24)}, *map);
+    draw_below(s, {area.x, below + 14, area.w, area.bottom() - below - 24}, *map);
 }
 
 void draw_compare_list(Scene& s, Rect area) {
@@ -268,18 +265,18 @@ void draw_compare_list(Scene& s, Rect area) {
                               : itself ? "Heads that differ most"
                               : models ? "Nearest to " + of_a + " in B"
                                        : "Nearest to " + of_a;
-    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, title);
-    ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t3, "distance");
+    ui.text.draw(area.x, area.y + 22, kCaption, ui.colors->t3, title);
+    ui.text.draw_right(area.right(), area.y + 22, kCaption, ui.colors->t3, "distance");
     RankedHeads heads{"compare/row/", order_by(values, !itself), values,
                       itself ? std::pair{s.session.selection.block, s.session.selection.head}
                              : s.session.document.comparison.head,
                       itself};
     const auto skip = [&](size_t i) {
         return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
-                                         i == c.head_index({found->asked.block, found->asked.head}));
+                                         int(i) == c.head_index({found->asked.block, found->asked.head}));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
-    const auto pressed = draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads);
+    const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads);
     if (!pressed) return;
     if (itself)
         s.select(pressed->first, pressed->second);

@@ -14,9 +14,9 @@ struct Token {
 std::vector<Token> place_tokens(Ui& ui, const std::vector<std::string>& labels, float left) {
     std::vector<Token> out;
     for (const std::string& label : labels) {
-        const float w = ui.text.width(kCaptionMono, label) + ui.px(14);
+        const float w = ui.text.width(kCaptionMono, label) + 14;
         out.push_back({left, w});
-        left += w + ui.px(5);
+        left += w + 5;
     }
     return out;
 }
@@ -47,14 +47,12 @@ float draw_ties(Scene& s, Rect area) {
     if (!found || !other || !other->trace || found->asked.runs.versus != Versus::other) return 0;
     const auto &labels_a = s.sentence()->labels[0], &labels_b = other->labels[0];
     const TokenPairs& pairs = found->answer.texts;
-    const float left = area.x + ui.px(24), right = area.right() - ui.px(24), top = area.y + ui.px(6),
-                high = ui.px(24), below = top + ui.px(54);
+    const float left = area.x + 24, right = area.right() - 24, top = area.y + 6, high = 24, below = top + 54;
     const Rect inside{left, area.y, right - left, below + high - area.y};
     const auto a = place_tokens(ui, labels_a, left), b = place_tokens(ui, labels_b, left);
     const float wide = std::max(a.back().x + a.back().w, b.back().x + b.back().w) - left;
-    s.of<CompareState>().ties_scroll =
-        std::clamp(s.of<CompareState>().ties_scroll - ui.take_wheel(inside) * ui.px(80), 0.0f,
-                   std::max(0.0f, wide - inside.w));
+    s.of<CompareState>().ties_scroll = std::clamp(
+        s.of<CompareState>().ties_scroll - ui.take_wheel(inside) * 80, 0.0f, std::max(0.0f, wide - inside.w));
     const float shift = s.of<CompareState>().ties_scroll;
     ui.clip(inside);
     std::vector<bool> paired_b(b.size());
@@ -64,7 +62,7 @@ float draw_ties(Scene& s, Rect area) {
         const Token &from = a[static_cast<size_t>(p.a)], &to = b[static_cast<size_t>(p.b)];
         const bool same = labels_a[static_cast<size_t>(p.a)] == labels_b[static_cast<size_t>(p.b)];
         ui.stroke({from.x + from.w / 2 - shift, top + high}, {to.x + to.w / 2 - shift, below},
-                  same ? ui.colors->l2 : ui.colors->accent, ui.px(same ? 1 : 1.5f));
+                  same ? ui.colors->l2 : ui.colors->accent, same ? 1 : 1.5f);
     }
     for (const TokenPair& p : pairs) {
         if (p.a < 0) continue;
@@ -86,7 +84,7 @@ float draw_ties(Scene& s, Rect area) {
         draw_token(s, r, labels_b[i], !paired_b[i], false, h.hovered);
     }
     ui.unclip();
-    return below + high + ui.px(10) - area.y;
+    return below + high + 10 - area.y;
 }
 
 }  // namespace headlight

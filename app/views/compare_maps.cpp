@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paint/matrix.h"
 #include "views/compare.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -32,90 +34,79 @@ struct Grid {
 
 void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
     Ui& ui = s.ui;
-    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const bool roomy = std::min(g.w, g.h) >= ui.px(12);
-    const float gap = roomy ? ui.line() : 0;
-    for (Index r = 0; r < (*p.cells).rows(); ++r)
-        for (Index c = 0; c < (*p.cells).cols(); ++c) {
-            const Rect at{g.map.x + g.w * static_cast<float>(c), g.map.y + g.h * static_cast<float>(r),
-                          g.w - gap, g.h - gap};
-            const float a = m.small_a(r, c), b = m.small_b(r, c), v = (*p.cells)(r, c);
-            const bool absent = p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent,
-                       masked = p.is_signed ? std::max(a, b) < 0 : v == kMasked;
-            if (absent && roomy)
-                ui.fill({at.middle_x() - ui.line(), at.middle_y() - ui.line(), 2 * ui.line(), 2 * ui.line()},
+    Matrix places = p.is_signed ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
+    for (Index i = 0; i < places.size(); ++i) {
+        const float a = m.small_a.data()[i], b = m.small_b.data()[i], v = p.cells->data()[i];
+        if (p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent)
+            places.data()[i] = kNoCell;
+        else if (p.is_signed ? std::max(a, b) < 0 : v == kMasked)
+            places.data()[i] = kMaskedCell;
+    }
+    draw_matrix(ui, g.map,
+                {places,
+                 p.is_signed ? signed_colormap(ui.colors->dark)
+                             : colormap(s.session.preferences.colormap, ui.colors->dark),
+                 p.is_signed});
+    if (cell_gap(ui, g.w, g.h) == 0) return;
+    const float dot = 2 * ui.line();
+    for (Index r = 0; r < places.rows(); ++r)
+        for (Index c = 0; c < places.cols(); ++c)
+            if (places(r, c) == kNoCell)
+                ui.fill({g.map.x + g.w * (static_cast<float>(c) + 0.5f) - dot / 2,
+                         g.map.y + g.h * (static_cast<float>(r) + 0.5f) - dot / 2, dot, dot},
                         ui.colors->l2);
-            else if (!absent && !masked)
-                ui.fill(at, p.is_signed ? signed_color(ui.colors->dark, v / p.largest)
-                                        : color_at(colors, v / p.largest));
-            else if (!absent && roomy)
-                ui.hatch(at, ui.colors->hatch);
-        }
 }
 
 void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted) {
     Ui& ui = s.ui;
-    const int every = label_step(g.w, ui.px(22));
+    const int every = label_step(g.w, 22);
     for (int i = 0; i < static_cast<int>(m.columns.size()); i += every * g.step) {
         const float x = g.map.x + g.w * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
         const TokenPair& pair = m.columns[static_cast<size_t>(i)];
         const ImU32 ink = i == highlighted ? ui.colors->t1 : pair.both() ? ui.colors->t3 : ui.colors->l2;
-        ui.text.draw(x + ui.px(2), g.map.y - ui.px(10), kCaptionMono, ink,
-                     ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], ui.px(72)),
-                     -0.7854f);
+        draw_slanted(ui, {x + 2, g.map.y - 10}, ink,
+                     ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], 72));
     }
 }
 
 void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted, bool numbered) {
     Ui& ui = s.ui;
-    const int every = label_step(g.h, ui.px(16));
+    const int every = label_step(g.h, 16);
     for (int i = 0; i < static_cast<int>(m.rows.size()); ++i) {
         const float from_highlighted = highlighted < 0 ? 1e9f
                                                        : std::abs(static_cast<float>(i - highlighted)) * g.h /
                                                              static_cast<float>(g.step);
-        if (i != highlighted && (i % (every * g.step) || from_highlighted < ui.px(16))) continue;
+        if (i != highlighted && (i % (every * g.step) || from_highlighted < 16)) continue;
         const float y = g.map.y + g.h * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
-        if (i == highlighted)
-            ui.fill({g.map.x - ui.px(88), y - ui.px(9), ui.px(84), ui.px(18)}, ui.colors->accent_fill);
+        if (i == highlighted) ui.fill({g.map.x - 88, y - 9, 84, 18}, ui.colors->accent_fill);
         const ImU32 ink = i == highlighted ? ui.colors->accent_text : ui.colors->t1;
         const int number_a = m.rows[static_cast<size_t>(i)].a;
-        ui.text.draw_right(g.map.x - ui.px(10), y, kCaptionMono, ink,
-                           ui.text.fitted(kCaptionMono, m.row_labels[static_cast<size_t>(i)], ui.px(52)));
-        ui.text.draw_right(g.map.x - ui.px(70), y, kCaptionMono, i == highlighted ? ink : ui.colors->t3,
+        ui.text.draw_right(g.map.x - 10, y, kCaptionMono, ink,
+                           ui.text.fitted(kCaptionMono, m.row_labels[static_cast<size_t>(i)], 52));
+        ui.text.draw_right(g.map.x - 70, y, kCaptionMono, i == highlighted ? ink : ui.colors->t3,
                            numbered && number_a >= 0 ? std::to_string(number_a) : "");
     }
 }
 
 void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
     Ui& ui = s.ui;
-    const float x = g.map.x + g.w * static_cast<float>(at.second / g.step),
-                y = g.map.y + g.h * static_cast<float>(at.first / g.step), t = ui.line();
+    const Rect cell{g.map.x + g.w * static_cast<float>(at.second / g.step),
+                    g.map.y + g.h * static_cast<float>(at.first / g.step), g.w, g.h};
     const bool hovered = s.of<CompareState>().cell.has_value();
     const ImU32 rows = hovered ? ui.colors->hover : ui.colors->accent,
                 columns = hovered ? ui.colors->hover : ui.colors->t2;
-    ui.fill({g.map.x, y - t, g.map.w, t}, rows);
-    ui.fill({g.map.x, y + g.h - t, g.map.w, t}, rows);
-    ui.fill({x - t, g.map.y, t, g.map.h}, columns);
-    ui.fill({x + g.w - t, g.map.y, t, g.map.h}, columns);
-    if (std::min(g.w, g.h) >= ui.px(5)) ui.frame({x - t, y - t, g.w + t, g.h + t}, rows, 2);
+    draw_crosshair(ui, {g.map, cell, rows, columns, rows});
 }
 
 void draw_bar(Scene& s, const Panel& p, const Grid& g) {
     Ui& ui = s.ui;
-    const Rect bar{g.map.x, g.map.bottom() + ui.px(16), std::max(g.map.w, ui.px(120)), ui.px(10)};
-    ui.gradient(bar, p.is_signed ? signed_colormap(ui.colors->dark)
-                                 : colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    const float place = p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest,
-                x = bar.x + bar.w * std::clamp(place, 0.0f, 1.0f), y = bar.bottom() + ui.px(12);
-    ui.polygon(
-        std::array<ImVec2, 3>{
-            {{x - ui.px(4), bar.y - ui.px(7)}, {x + ui.px(4), bar.y - ui.px(7)}, {x, bar.y - ui.px(1)}}},
-        ui.colors->accent);
-    ui.text.draw(bar.x, y, kCaptionMono, ui.colors->t2, p.is_signed ? number(-p.largest, 2) : "0");
-    if (p.is_signed) ui.text.draw_centred(bar.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
-    ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2,
-                       (p.is_signed ? "+" : "") + number(p.largest, 2));
+    draw_range_bar(ui, {{g.map.x, g.map.bottom() + 16, std::max(g.map.w, 120.0f), 10},
+                        p.is_signed ? signed_colormap(ui.colors->dark)
+                                    : colormap(s.session.preferences.colormap, ui.colors->dark),
+                        p.largest,
+                        2,
+                        p.is_signed,
+                        p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest});
 }
 
 /// The place under the mouse, in any of the three maps.
@@ -142,16 +133,15 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     Ui& ui = s.ui;
     const bool square =
         s.of<CompareState>().show == ComparedShow::pattern;  // else rows are layers, not tokens
-    const float left = area.x + ui.px(108), gap = ui.px(36),
-                width = (area.right() - ui.px(24) - left - 2 * gap) / 3;
+    const float left = area.x + 108, gap = 36, width = (area.right() - 24 - left - 2 * gap) / 3;
     float widest = 0;
     for (const auto& label : m.column_labels)
-        widest = std::max(widest, std::min(ui.text.width(kCaptionMono, label), ui.px(72)));
-    const float above = ui.px(48) + widest * 0.7071f, top = area.y + above;
+        widest = std::max(widest, std::min(ui.text.width(kCaptionMono, label), 72.0f));
+    const float above = 48 + slanted_height(widest), top = area.y + above;
     const auto columns = static_cast<float>(m.small_a.cols()), rows = static_cast<float>(m.small_a.rows());
-    const float across = std::min(width / columns, ui.px(48)),
-                down = std::min((most_high - above - ui.px(56)) / rows, ui.px(48));
-    const auto whole = [](float cell) { return std::max(1.0f, std::floor(cell)); };
+    const float across = std::min(width / columns, 48.0f),
+                down = std::min((most_high - above - 56) / rows, 48.0f);
+    const auto whole = [&](float cell) { return std::max(ui.line(), ui.whole(cell)); };
     const float w = whole(square ? std::min(across, down) : across), h = square ? w : whole(down);
     std::array<Grid, 3> grids;
     for (size_t i = 0; i < 3; ++i)
@@ -175,13 +165,13 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     for (size_t i = 0; i < 3; ++i) {
         const Panel& p = panels[i];
         const Grid& g = grids[i];
-        const float x = ui.text.draw(g.map.x, area.y + ui.px(20), kBody,
+        const float x = ui.text.draw(g.map.x, area.y + 20, kBody,
                                      p.letter == "A" ? ui.colors->accent_text : ui.colors->t1, p.letter) +
-                        ui.px(12);
-        ui.text.draw(g.map.x + x, area.y + ui.px(20), kBody, ui.colors->t2,
-                     ui.text.fitted(kBody, p.name, width - x - ui.px(66)));
+                        12;
+        ui.text.draw(g.map.x + x, area.y + 20, kBody, ui.colors->t2,
+                     ui.text.fitted(kBody, p.name, width - x - 66));
         if (highlighted)
-            ui.text.draw_right(g.map.x + width, area.y + ui.px(20), kBodyMono, ui.colors->accent_text,
+            ui.text.draw_right(g.map.x + width, area.y + 20, kBodyMono, ui.colors->accent_text,
                                (p.is_signed && p.value > 0 ? "+" : "") + number(p.value, 3));
         draw_cells(s, p, m, g);
         draw_column_labels(s, m, g, highlighted ? highlighted->second : -1);
@@ -189,26 +179,25 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
         if (highlighted) draw_cross(s, g, *highlighted);
         draw_bar(s, p, g);
     }
-    const float bottom = top + h * rows + ui.px(50);
+    const float bottom = top + h * rows + 50;
     if (m.step > 1)
         ui.text.draw_right(
-            area.right() - ui.px(24), bottom + ui.px(8), kCaption, ui.colors->t3,
+            area.right() - 24, bottom + 8, kCaption, ui.colors->t3,
             "each cell is the largest of " + std::to_string(m.step) + " × " + std::to_string(m.step));
-    return bottom + ui.px(m.step > 1 ? 24 : 8);
+    return bottom + (m.step > 1 ? 24 : 8);
 }
 
 void draw_largest(Scene& s, Rect area, const PairedMap& m) {
     Ui& ui = s.ui;
-    ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1,
+    ui.text.draw(area.x, area.y + 10, kBody, ui.colors->t1,
                  m.largest.empty() ? "No difference" : "Largest differences");
-    const auto count =
-        std::min(m.largest.size(), static_cast<size_t>(std::max(0.0f, (area.h - ui.px(30)) / ui.px(26))));
+    const auto count = std::min(m.largest.size(), static_cast<size_t>(std::max(0.0f, (area.h - 30) / 26.0f)));
     const float largest = count ? std::max(std::abs(m.largest[0].value), 1e-9f) : 1;
     for (size_t i = 0; i < count; ++i) {
-        const float y = area.y + ui.px(40) + ui.px(26) * static_cast<float>(i), v = m.largest[i].value;
+        const float y = area.y + 40 + 26 * static_cast<float>(i), v = m.largest[i].value;
         const auto row = static_cast<size_t>(m.largest[i].row),
                    column = static_cast<size_t>(m.largest[i].column);
-        const Rect line{area.x - ui.px(6), y - ui.px(13), area.w + ui.px(12), ui.px(26)};
+        const Rect line{area.x - 6, y - 13, area.w + 12, 26};
         const Hit h = ui.hit("compare/largest/" + std::to_string(i), line);
         if (h.hovered) ui.fill(line, ui.colors->bg3, size::corner);
         if (h.hovered) s.of<CompareState>().cell = std::pair{static_cast<int>(row), static_cast<int>(column)};
@@ -225,8 +214,7 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
         ui.text.draw(
             area.x, y, kBodyMono, ui.colors->t1,
             ui.text.fitted(kBodyMono, from + between + m.column_labels[column] + number_a, area.w * 0.5f));
-        ui.signed_bar({area.x + area.w * 0.52f, y - ui.px(5), area.w * 0.48f - ui.px(72), ui.px(10)},
-                      v / largest);
+        ui.signed_bar({area.x + area.w * 0.52f, y - 5, area.w * 0.48f - 72, 10}, v / largest);
         ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1, (v > 0 ? "+" : "") + number(v, 3));
     }
 }
@@ -236,16 +224,16 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
     Ui& ui = s.ui;
     float largest = 1e-3f;
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
-    const float room = area.w - ui.text.width(kBody, title) - ui.px(16);
-    ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, title);
-    if (room > ui.px(60))
+    const float room = area.w - ui.text.width(kBody, title) - 16;
+    ui.text.draw(area.x, area.y + 10, kBody, ui.colors->t1, title);
+    if (room > 60)
         ui.text.draw_right(
-            area.right(), area.y + ui.px(10), kCaption, ui.colors->t3,
+            area.right(), area.y + 10, kCaption, ui.colors->t3,
             ui.text.fitted(kCaption, std::string(unit) + ", 0 to " + decimals(largest, 3), room));
-    if (values.empty() || area.h < ui.px(100)) return;
-    const Rect bars{area.x, area.y + ui.px(30), area.w, area.h - ui.px(80)};
-    const float w = bars.w / static_cast<float>(values.size()), gap = w >= ui.px(6) ? ui.px(2) : 0;
-    const int every = label_step(w, ui.px(values.size() > 100 ? 40 : 22));
+    if (values.empty() || area.h < 100) return;
+    const Rect bars{area.x, area.y + 30, area.w, area.h - 80};
+    const float w = bars.w / static_cast<float>(values.size()), gap = w >= 6 ? 2 : 0;
+    const int every = label_step(w, values.size() > 100 ? 40 : 22);
     double sum = 0;
     int count = 0, highest = -1;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -261,7 +249,7 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
         ui.tooltip(path, h,
                    i < labels.size() ? "“" + labels[i] + "”: " + number(values[i], 4) : number(values[i], 4));
         if (static_cast<int>(i) % every == 0)
-            ui.text.draw_centred(x + w / 2, bars.bottom() + ui.px(12), kCaptionMono,
+            ui.text.draw_centred(x + w / 2, bars.bottom() + 12, kCaptionMono,
                                  on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
         if (!known) continue;
         sum += static_cast<double>(values[i]);
@@ -272,7 +260,7 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
     const std::string at = static_cast<size_t>(highest) < labels.size()
                                ? " at " + labels[static_cast<size_t>(highest)] + " " + std::to_string(highest)
                                : "";
-    ui.text.draw(bars.x, bars.bottom() + ui.px(36), kCaptionMono, ui.colors->t2,
+    ui.text.draw(bars.x, bars.bottom() + 36, kCaptionMono, ui.colors->t2,
                  ui.text.fitted(kCaptionMono,
                                 "mean " + number(sum / count, 3) + "   largest " +
                                     number(values[static_cast<size_t>(highest)], 3) + at,

@@ -11,27 +11,26 @@ namespace {
 
 void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
-    const float token_w = ui.px(150), value_w = ui.px(78), points_w = ui.px(70),
-                bars = (area.w - token_w - 2 * value_w - points_w - ui.px(24)) / 2;
-    const float a = area.x + token_w, b = a + bars + value_w + ui.px(12), y0 = area.y + ui.px(10);
+    const float token_w = 150, value_w = 78, points_w = 70,
+                bars = (area.w - token_w - 2 * value_w - points_w - 24) / 2;
+    const float a = area.x + token_w, b = a + bars + value_w + 12, y0 = area.y + 10;
     ui.text.draw(area.x, y0, kCaption, ui.colors->t3, "token");
     ui.text.draw(a, y0, kCaption, ui.colors->accent_text, "A");
     ui.text.draw(b, y0, kCaption, ui.colors->t1, "B");
     ui.text.draw_right(area.right(), y0, kCaption, ui.colors->t3, "A − B, points");
-    ui.hairline(area.x, y0 + ui.px(14), area.right(), y0 + ui.px(14));
+    ui.hairline(area.x, y0 + 14, area.right(), y0 + 14);
     float max = 1e-6f;
     for (const ProbabilityChange& p : pair.tokens) max = std::max({max, p.a, p.b});
-    float y = y0 + ui.px(32);
+    float y = y0 + 32;
     for (const ProbabilityChange& p : pair.tokens) {
-        if (y + ui.px(13) > area.bottom()) break;
-        ui.text.draw(area.x, y, kBodyMono, ui.colors->t1,
-                     ui.text.fitted(kBodyMono, p.label, token_w - ui.px(10)));
-        ui.bar({a, y - ui.px(4), bars, ui.px(8)}, p.a / max, ui.colors->accent);
-        ui.text.draw_right(a + bars + value_w - ui.px(8), y, kBodyMono, ui.colors->t1, percent(p.a));
-        ui.bar({b, y - ui.px(4), bars, ui.px(8)}, p.b / max, ui.colors->t3);
-        ui.text.draw_right(b + bars + value_w - ui.px(8), y, kBodyMono, ui.colors->t1, percent(p.b));
+        if (y + 13 > area.bottom()) break;
+        ui.text.draw(area.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, p.label, token_w - 10));
+        ui.bar({a, y - 4, bars, 8}, p.a / max, ui.colors->accent);
+        ui.text.draw_right(a + bars + value_w - 8, y, kBodyMono, ui.colors->t1, percent(p.a));
+        ui.bar({b, y - 4, bars, 8}, p.b / max, ui.colors->t3);
+        ui.text.draw_right(b + bars + value_w - 8, y, kBodyMono, ui.colors->t1, percent(p.b));
         ui.text.draw_right(area.right(), y, kBodyMono, change_ink(ui, p.a - p.b), points_text(p.a - p.b));
-        y += ui.px(28);
+        y += 28;
     }
 }
 
@@ -39,20 +38,20 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
 
 void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
-    const Rect inside{area.x + ui.px(24), area.y + ui.px(8), area.w - ui.px(48), area.h - ui.px(16)};
+    const Rect inside{area.x + 24, area.y + 8, area.w - 48, area.h - 16};
     if (pair.tokens.empty()) {
-        ui.text.draw_wrapped(inside.x, inside.y + ui.px(16), inside.w, kBody, ui.colors->t2,
+        ui.text.draw_wrapped(inside.x, inside.y + 16, inside.w, kBody, ui.colors->t2,
                              "One of the two predicts nothing here: an encoder needs a mask token, and some "
                              "models have no head.");
         return;
     }
-    const bool diverges = !pair.divergence.empty() && inside.h > ui.px(360);
-    const float high = diverges ? inside.h - ui.px(230) : inside.h;
+    const bool diverges = !pair.divergence.empty() && inside.h > 360;
+    const float high = diverges ? inside.h - 230 : inside.h;
     draw_table(s, {inside.x, inside.y, inside.w, high}, pair);
     if (!diverges) return;
     const float below = inside.y + high;
     ui.hairline(area.x, below, area.right(), below);
-    draw_by_token(s, {inside.x, below + ui.px(14), inside.w, inside.bottom() - below - ui.px(14)},
+    draw_by_token(s, {inside.x, below + 14, inside.w, inside.bottom() - below - 14},
                   "How far apart the predictions are, position by position",
                   "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels,
                   index_of(pair.positions, pair.position_a));

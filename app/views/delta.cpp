@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paint/matrix.h"
+
 namespace headlight {
 
 namespace {
@@ -12,9 +14,9 @@ constexpr const char* kMoles = "American shrew mole. One mole of carbon dioxide.
 
 void draw_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    float x = area.x + ui.px(24);
-    const float y = area.y + ui.px(24);
-    const bool roomy = area.w > ui.px(860);  // else the choices speak for themselves
+    float x = area.x + 24;
+    const float y = area.y + 24;
+    const bool roomy = area.w > 860;  // else the choices speak for themselves
     if (const int c =
             ui.choice(x, y, roomy ? "Show" : "", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine E, E + ΔE"},
                       static_cast<int>(s.of<DeltaState>().show));
@@ -34,8 +36,8 @@ void draw_toolbar(Scene& s, Rect area) {
                                 s.of<DeltaState>().paths ? 1 : 0);
         c >= 0)
         s.of<DeltaState>().paths = c == 1;
-    if (s.model()->config.can.read_image || x + ui.px(90) > area.right()) return;
-    const Hit try_it = ui.control("delta/moles", {x, y - ui.px(14), ui.px(86), ui.px(28)});
+    if (s.model()->config.can.read_image || x + 90 > area.right()) return;
+    const Hit try_it = ui.control("delta/moles", {x, y - 14, 86, 28});
     ui.text.draw(x, y, kCaption, try_it.hovered ? ui.colors->t1 : ui.colors->t2, "Three moles");
     ui.tooltip("delta/moles", try_it,
                std::string("Try: ") + kMoles + " Attention moves the three words apart.");
@@ -56,39 +58,38 @@ struct MapLayout {
 
 MapLayout arrange(Scene& s, Rect area, Index rows, Index columns) {
     Ui& ui = s.ui;
-    const float room = std::min(area.w * 0.46f, ui.px(420)) - ui.px(128 + 8);
-    const float w = std::clamp(std::floor(room / static_cast<float>(columns)), ui.px(4), ui.px(44));
-    const float top = area.y + ui.px(88), high = area.bottom() - top - ui.px(44),
-                h = std::clamp(std::floor(high / static_cast<float>(rows)), ui.px(22), ui.px(40));
-    return {{area.x + ui.px(128), top, w * static_cast<float>(columns),
-             std::min(high, h * static_cast<float>(rows))},
-            w,
-            h};
+    const float room = std::min(area.w * 0.46f, 420.0f) - (128 + 8);
+    const float w = std::clamp(ui.whole(room / static_cast<float>(columns)), 4.0f, 44.0f);
+    const float top = area.y + 88, high = area.bottom() - top - 44,
+                h = std::clamp(ui.whole(high / static_cast<float>(rows)), 22.0f, 40.0f);
+    return {
+        {area.x + 128, top, w * static_cast<float>(columns), std::min(high, h * static_cast<float>(rows))},
+        w,
+        h};
 }
 
 void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const bool cosine = s.of<DeltaState>().show == DeltaShow::cosine;
-    const auto place = [&](float v, float low, float high) {
-        return high > low ? (v - low) / (high - low) : 1.0f;
-    };
+    Matrix places(values.rows(), values.cols());
     for (Index c = 0; c < values.cols(); ++c) {
-        const float high = s.of<DeltaState>().per_layer ? values.col(c).maxCoeff() : values.maxCoeff(),
-                    low = !cosine                        ? 0
-                          : s.of<DeltaState>().per_layer ? values.col(c).minCoeff()
-                                                         : values.minCoeff();
-        for (Index r = 0; r < values.rows(); ++r) {
-            const float y = l.map.y + l.h * static_cast<float>(r) - s.of<DeltaState>().scroll;
-            if (y + l.h < l.map.y || y > l.map.bottom()) continue;
-            const Rect cell{l.map.x + l.w * static_cast<float>(c), y,
-                            l.w - (l.w >= ui.px(12) ? ui.line() : 0), l.h - ui.line()};
-            const ImU32 color = color_at(map, place(values(r, c), low, high));
-            ui.fill(cell, color);
-            if (l.w >= ui.px(38))
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                                     number(values(r, c), values(r, c) < 10 ? 2 : 1));
-        }
+        const auto shared =
+            s.of<DeltaState>().per_layer ? values.middleCols(c, 1) : values.leftCols(values.cols());
+        const float high = shared.maxCoeff(), low = cosine ? shared.minCoeff() : 0;
+        for (Index r = 0; r < values.rows(); ++r)
+            places(r, c) = high > low ? std::max(0.0f, (values(r, c) - low) / (high - low)) : 1;
+    }
+    const Rect whole{l.map.x, l.map.y - s.of<DeltaState>().scroll, l.map.w,
+                     l.h * static_cast<float>(values.rows())};
+    draw_matrix(ui, whole, {places, map});
+    for (Index r = 0; r < values.rows() && l.w >= 38; ++r) {
+        const float y = whole.y + l.h * (static_cast<float>(r) + 0.5f);
+        if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
+        for (Index c = 0; c < values.cols(); ++c)
+            ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(c) + 0.5f), y, kCaptionMono,
+                                 ink_on(color_at(map, places(r, c))),
+                                 number(values(r, c), values(r, c) < 10 ? 2 : 1));
     }
 }
 
@@ -96,45 +97,41 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
                  int token) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    ui.text.draw_right(l.map.x - ui.px(12), l.map.y - ui.px(22), kCaption, ui.colors->t3, "layer");
-    const auto step = static_cast<size_t>(label_step(l.w, ui.px(18)));
+    ui.text.draw_right(l.map.x - 12, l.map.y - 22, kCaption, ui.colors->t3, "layer");
+    const auto step = static_cast<size_t>(label_step(l.w, 18));
     for (size_t i = 0; i < maps.blocks.size(); ++i) {
         const AttentionBlock block = c.block(maps.blocks[i]);
         const std::string name =
             (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
         if (i % step && maps.blocks[i] != delta_block(s)) continue;
-        ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(i) + 0.5f), l.map.y - ui.px(22),
-                             kCaptionMono,
+        ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(i) + 0.5f), l.map.y - 22, kCaptionMono,
                              maps.blocks[i] == delta_block(s) ? ui.colors->accent_text : ui.colors->t2, name);
     }
-    ui.clip({l.map.x - ui.px(128), l.map.y, ui.px(128), l.map.h});
+    ui.clip({l.map.x - 128, l.map.y, 128, l.map.h});
     for (size_t i = 0; i < labels.size(); ++i) {
         const float y = l.map.y + l.h * (static_cast<float>(i) + 0.5f) - s.of<DeltaState>().scroll;
         if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
         const bool on = static_cast<int>(i) == token;
-        if (on)
-            ui.fill({l.map.x - ui.px(108), y - l.h / 2, ui.px(104), l.h - ui.line()}, ui.colors->accent_fill);
-        const std::string label = ui.text.fitted(kCaptionMono, labels[i], ui.px(64));
-        ui.text.draw_right(l.map.x - ui.px(12), y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1,
-                           label);
-        ui.text.draw_right(l.map.x - ui.px(80), y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t3,
+        if (on) ui.fill({l.map.x - 108, y - l.h / 2, 104, l.h - ui.line()}, ui.colors->accent_fill);
+        const std::string label = ui.text.fitted(kCaptionMono, labels[i], 64);
+        ui.text.draw_right(l.map.x - 12, y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, label);
+        ui.text.draw_right(l.map.x - 80, y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t3,
                            std::to_string(i));
     }
     ui.unclip();
 }
 
 void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
-    s.session.selection.hovered.block.reset();
-    const Hit h = s.ui.hit("delta/map", {l.map.x - s.ui.px(108), l.map.y, l.map.w + s.ui.px(108), l.map.h});
+    const Hit h = s.ui.hit("delta/map", {l.map.x - 108, l.map.y, l.map.w + 108, l.map.h});
     if (!h.hovered) return;
     const int row = static_cast<int>((h.mouse.y - l.map.y + s.of<DeltaState>().scroll) / l.h),
               column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
     if (row < 0 || row >= maps.delta.rows()) return;
     const bool on_map = column >= 0 && column < maps.delta.cols();
-    if (on_map) s.session.selection.hovered.block = maps.blocks[static_cast<size_t>(column)];
+    if (on_map) s.pointed.block = maps.blocks[static_cast<size_t>(column)];
     if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
     if (!h.clicked) return;
-    if (on_map) s.session.selection.block = *s.session.selection.hovered.block;
+    if (on_map) s.select_block(*s.pointed.block);
     if (row < s.queries()) lock_token(s, row);
 }
 
@@ -173,7 +170,7 @@ float draw_delta_map(Scene& s, Rect area) {
     const Matrix& values = shown_map(s, maps, ratio);
     const MapLayout l = arrange(s, area, values.rows(), values.cols());
     const int token = delta_query(s);
-    s.of<DeltaState>().scroll = scrolled(ui, {l.map.x, l.map.y, l.map.w + ui.px(10), l.map.h},
+    s.of<DeltaState>().scroll = scrolled(ui, {l.map.x, l.map.y, l.map.w + 10, l.map.h},
                                          l.h * static_cast<float>(values.rows()), s.of<DeltaState>().scroll);
     if (s.of<DeltaState>().followed != token && !s.session.selection.hovered.cell) {
         s.of<DeltaState>().followed = token;
@@ -185,15 +182,15 @@ float draw_delta_map(Scene& s, Rect area) {
     draw_cells(s, l, values);
     const auto column = std::find(maps.blocks.begin(), maps.blocks.end(), delta_block(s));
     if (column != maps.blocks.end())
-        ui.frame({l.map.x + l.w * static_cast<float>(column - maps.blocks.begin()) - ui.px(1),
-                  l.map.y + l.h * static_cast<float>(token) - s.of<DeltaState>().scroll - ui.px(1),
-                  l.w + ui.px(1), l.h + ui.px(1)},
-                 s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent,
-                 s.session.selection.hovered.cell ? 2 : 3);
+        ui.frame(
+            {l.map.x + l.w * static_cast<float>(column - maps.blocks.begin()) - 1,
+             l.map.y + l.h * static_cast<float>(token) - s.of<DeltaState>().scroll - 1, l.w + 1, l.h + 1},
+            s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent,
+            s.session.selection.hovered.cell ? 2 : 3);
     ui.unclip();
     draw_labels(s, l, maps, labels, token);
-    ui.text.draw(l.map.x - ui.px(104), l.map.bottom() + ui.px(20), kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption, scale_note(s), l.map.w + ui.px(104 + 24)));
+    ui.text.draw(l.map.x - 104, l.map.bottom() + 20, kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption, scale_note(s), l.map.w + 104 + 24));
     return l.map.right();
 }
 
@@ -201,11 +198,11 @@ void draw_delta(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!ui.on_page()) draw_toolbar(s, area);
     if (!s.answer->picture) return;
-    const float left = draw_delta_map(s, area) + ui.px(40), width = area.right() - left - ui.px(24);
-    const float parts_h = std::min(ui.px(296), area.h * 0.42f), top = area.y + ui.px(52);
-    draw_delta_parts(s, {left, top, width * 0.48f - ui.px(8), parts_h});
+    const float left = draw_delta_map(s, area) + 40, width = area.right() - left - 24;
+    const float parts_h = std::min(296.0f, area.h * 0.42f), top = area.y + 52;
+    draw_delta_parts(s, {left, top, width * 0.48f - 8, parts_h});
     draw_tokens_moved(s, {left + width * 0.52f, top, width * 0.48f, parts_h});
-    draw_projection(s, {left, top + parts_h + ui.px(12), width, area.bottom() - top - parts_h - ui.px(24)});
+    draw_projection(s, {left, top + parts_h + 12, width, area.bottom() - top - parts_h - 24});
 }
 
 }  // namespace headlight

@@ -19,7 +19,7 @@ struct Bar {
 void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_room, bool with_sign) {
     Ui& ui = s.ui;
     if (bars.empty()) return;
-    const float pitch = std::clamp(area.h / static_cast<float>(bars.size()), ui.px(20), ui.px(28));
+    const float pitch = std::clamp(area.h / static_cast<float>(bars.size()), 20.0f, 28.0f);
     const size_t shown = std::min(bars.size(), static_cast<size_t>(area.h / pitch + 0.01f));
     float largest = 1e-12f;
     bool negative = false;
@@ -30,20 +30,20 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_roo
     for (size_t i = 0; i < shown; ++i) {
         const float y = area.y + pitch * (static_cast<float>(i) + 0.5f);
         ui.text.draw(area.x, y, kBodyMono, bars[i].this_one ? ui.colors->accent_text : ui.colors->t2,
-                     ui.text.fitted(kBodyMono, bars[i].name, name_room - ui.px(8)));
-        const Rect track{area.x + name_room, y - ui.px(5), area.w - name_room - ui.px(72), ui.px(10)};
+                     ui.text.fitted(kBodyMono, bars[i].name, name_room - 8));
+        const Rect track{area.x + name_room, y - 5, area.w - name_room - 72, 10};
         if (negative) {
             ui.signed_bar(track, bars[i].value / largest);
         } else {
             ui.fill({track.x, track.y, std::max(ui.line(), track.w * bars[i].value / largest), track.h},
                     ui.colors->plus);
-            ui.fill({track.x, track.y - ui.px(5), ui.line(), track.h + ui.px(10)}, ui.colors->l2);
+            ui.fill({track.x, track.y - 5, ui.line(), track.h + 10}, ui.colors->l2);
         }
         ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1,
                            (with_sign && bars[i].value > 0 ? "+" : "") + number(bars[i].value, 2));
     }
     if (shown < bars.size())
-        ui.text.draw_right(area.right(), area.bottom() + ui.px(10), kCaption, ui.colors->t3,
+        ui.text.draw_right(area.right(), area.bottom() + 10, kCaption, ui.colors->t3,
                            std::to_string(bars.size() - shown) + " more");
 }
 
@@ -72,9 +72,9 @@ std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) 
 }
 
 void draw_heading(Ui& ui, Rect area, const std::string& title, const std::string& right) {
-    const float room = area.w - ui.text.width(kCaptionMono, right) - ui.px(12);
-    ui.text.draw(area.x, area.y + ui.px(10), kBody, ui.colors->t1, ui.text.fitted(kBody, title, room));
-    ui.text.draw_right(area.right(), area.y + ui.px(10), kCaptionMono, ui.colors->t3, right);
+    const float room = area.w - ui.text.width(kCaptionMono, right) - 12;
+    ui.text.draw(area.x, area.y + 10, kBody, ui.colors->t1, ui.text.fitted(kBody, title, room));
+    ui.text.draw_right(area.right(), area.y + 10, kCaptionMono, ui.colors->t3, right);
 }
 
 }  // namespace
@@ -86,12 +86,12 @@ void draw_delta_parts(Scene& s, Rect area) {
     const std::string layer = "Layer " + block_name(s.model()->config, found->asked.block),
                       token = token_at(s.sentence()->query_labels(found->asked.block), found->asked.query);
     const bool by_head = s.of<DeltaState>().split == DeltaSplitBy::head;
-    const Rect bars{area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)};
+    const Rect bars{area.x, area.y + 26, area.w, area.h - 50};
     if (by_head) {
         float sum = 0;
         for (const DeltaPart& p : found->answer.heads) sum += p.along;
         draw_heading(ui, area, layer + " at " + token + ", by head", "Σ " + decimals(sum, 2));
-        draw_bars(s, bars, head_bars(s, *found), ui.px(96), true);
+        draw_bars(s, bars, head_bars(s, *found), 96, true);
     } else {
         draw_heading(ui, area,
                      (found->asked.head < 0
@@ -99,12 +99,11 @@ void draw_delta_parts(Scene& s, Rect area) {
                           : "Head " + head_name(s.model()->config, found->asked.block, found->asked.head)) +
                          " at " + token + ", by key",
                      "");
-        draw_bars(s, bars, key_bars(s, *found), ui.px(108), false);
+        draw_bars(s, bars, key_bars(s, *found), 108, false);
     }
     const std::string note =
         by_head ? "Length along the layer’s ΔE" : "‖weight · v · W_O‖ (Kobayashi et al. 2020)";
-    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption, note, area.w));
+    ui.text.draw(area.x, area.bottom() - 10, kCaption, ui.colors->t3, ui.text.fitted(kCaption, note, area.w));
 }
 
 void draw_tokens_moved(Scene& s, Rect area) {
@@ -114,7 +113,7 @@ void draw_tokens_moved(Scene& s, Rect area) {
     draw_heading(ui, area, "Contribution", "logit");
     const DeltaSplit& split = found->answer;
     if (split.raised.empty()) {
-        ui.text.draw_wrapped(area.x, area.y + ui.px(30), area.w, kCaption, ui.colors->t3,
+        ui.text.draw_wrapped(area.x, area.y + 30, area.w, kCaption, ui.colors->t3,
                              "No direct path to the logits: another norm or another stack lies in between.");
         return;
     }
@@ -123,8 +122,8 @@ void draw_tokens_moved(Scene& s, Rect area) {
         bars.push_back({prediction_label(*s.model(), split.raised[i].id), split.raised[i].logit});
     for (size_t i = 4; i-- > 0;)
         bars.push_back({prediction_label(*s.model(), split.lowered[i].id), split.lowered[i].logit});
-    draw_bars(s, {area.x, area.y + ui.px(26), area.w, area.h - ui.px(50)}, bars, ui.px(96), true);
-    ui.text.draw(area.x, area.bottom() - ui.px(10), kCaption, ui.colors->t3,
+    draw_bars(s, {area.x, area.y + 26, area.w, area.h - 50}, bars, 96, true);
+    ui.text.draw(area.x, area.bottom() - 10, kCaption, ui.colors->t3,
                  ui.text.fitted(kCaption, "Through the final norm, read as logits", area.w));
 }
 
@@ -153,10 +152,10 @@ Plot make_plot(Rect frame, const Projection& p) {
 }
 
 void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
-    ui.stroke(from, to, color, ui.px(1.4f));
+    ui.stroke(from, to, color, 1.4f);
     const float dx = to.x - from.x, dy = to.y - from.y, length = std::sqrt(dx * dx + dy * dy);
-    if (!head || length < ui.px(3)) return;
-    const float ux = dx / length, uy = dy / length, size = ui.px(6);
+    if (!head || length < 3) return;
+    const float ux = dx / length, uy = dy / length, size = 6;
     ui.polygon(
         std::array<ImVec2, 3>{{to,
                                {to.x - size * ux - size * 0.5f * uy, to.y - size * uy + size * 0.5f * ux},
@@ -196,13 +195,13 @@ int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float wit
 void draw_projection(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<ProjectionWanted>();
-    if (!found || area.h < ui.px(80)) return;
+    if (!found || area.h < 80) return;
     const Projection& p = found->answer;
     const std::string where = found->asked.block < 0 ? "The residual stream through all layers"
                                                      : "Embeddings before and after attention, layer " +
                                                            block_name(s.model()->config, found->asked.block);
     draw_heading(ui, area, where, "2-D projection keeps " + decimals(100 * p.kept, 0) + " %");
-    const Rect frame{area.x, area.y + ui.px(26), area.w, area.h - ui.px(26 + 32)};
+    const Rect frame{area.x, area.y + 26, area.w, area.h - (26 + 32)};
     ui.fill(frame, ui.colors->bg0);
     for (int i = 1; i < 6; ++i)
         ui.hairline(frame.x + frame.w * static_cast<float>(i) / 6, frame.y,
@@ -215,7 +214,7 @@ void draw_projection(Scene& s, Rect area) {
     const auto& labels = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
     const Hit h = ui.hit("delta/plot", frame);
     if (h.hovered)
-        if (const int token = nearest_point(plot, p, h.mouse, ui.px(24)); token >= 0 && token < s.queries()) {
+        if (const int token = nearest_point(plot, p, h.mouse, 24); token >= 0 && token < s.queries()) {
             s.point_at(std::pair{token, s.heaviest_key(token)});
             if (h.clicked) lock_token(s, token);
         }
@@ -233,9 +232,9 @@ void draw_projection(Scene& s, Rect area) {
                        !many && step + 2 == p.steps.size());
         const ImVec2 from = plot.at(p.steps[0], i);
         if (many)
-            ui.fill({from.x - ui.px(1.5f), from.y - ui.px(1.5f), ui.px(3), ui.px(3)}, color);
+            ui.fill({from.x - 1.5f, from.y - 1.5f, 3, 3}, color);
         else
-            ui.disc(from, ui.px(on ? 4 : 2.2f), color);
+            ui.disc(from, on ? 4 : 2.2f, color);
         placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i),
                     token_at(labels, static_cast<int>(i)), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
@@ -246,7 +245,7 @@ void draw_projection(Scene& s, Rect area) {
     ui.unclip();
     const bool all = static_cast<Index>(drawn.size()) == p.steps[0].rows();
     ui.text.draw(
-        area.x, frame.bottom() + ui.px(18), kCaption, ui.colors->t3,
+        area.x, frame.bottom() + 18, kCaption, ui.colors->t3,
         ui.text.fitted(
             kCaption,
             all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.")

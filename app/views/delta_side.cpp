@@ -14,7 +14,7 @@ void draw_delta_list(Scene& s, Rect area) {
     const ModelConfig& c = s.model()->config;
     const auto& values = found->answer.norm_by_head;
     ui.text.draw(
-        area.x, area.y + ui.px(22), kCaption, ui.colors->t3,
+        area.x, area.y + 22, kCaption, ui.colors->t3,
         ui.text.fitted(kCaption,
                        "‖ΔE‖ of each head at " +
                            token_at(s.sentence()->query_labels(found->asked.block), found->asked.query),
@@ -24,8 +24,7 @@ void draw_delta_list(Scene& s, Rect area) {
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(),
                                      [&](size_t i) { return std::isnan(values[i]); }),
                       heads.order.end());
-    if (const auto pressed =
-            draw_ranked(s, {area.x, area.y + ui.px(42), area.w, area.h - ui.px(42)}, c, heads))
+    if (const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads))
         s.select(pressed->first, pressed->second);
 }
 
@@ -41,29 +40,28 @@ float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split
             ? std::min(split.after_layer.size() - 8, static_cast<size_t>(std::max(0, layer - 2)) + 1)
             : 1;
     for (size_t i = first; i < std::min(split.after_layer.size(), first + 8); ++i) {
-        y += ui.px(26);
+        y += 26;
         const bool on = static_cast<int>(i) == layer + 1;
         const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
         ui.text.draw(column.x, y, kBodyMono, ui.colors->t3, std::to_string(i - 1));
-        ui.text.draw(
-            column.x + ui.px(26), y, kBodyMono, ink,
-            ui.text.fitted(kBodyMono, prediction_label(*s.model(), split.after_layer[i].id), ui.px(76)));
-        ui.bar({column.x + ui.px(110), y - ui.px(4), column.w - ui.px(110 + 60), ui.px(8)},
-               split.after_layer[i].probability, on ? ui.colors->accent : ui.colors->t3);
+        ui.text.draw(column.x + 26, y, kBodyMono, ink,
+                     ui.text.fitted(kBodyMono, prediction_label(*s.model(), split.after_layer[i].id), 76));
+        ui.bar({column.x + 110, y - 4, column.w - (110 + 60), 8}, split.after_layer[i].probability,
+               on ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(column.right(), y, kBodyMono, ink, number(split.after_layer[i].probability, 3));
     }
-    return y + ui.px(24);
+    return y + 24;
 }
 
 void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWanted>& found) {
     Ui& ui = s.ui;
     ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Tokens promoted by each head");
-    y += ui.px(30);
-    for (size_t h = 0; h < found.answer.head_raises.size(); ++h, y += ui.px(34)) {
+    y += 30;
+    for (size_t h = 0; h < found.answer.head_raises.size(); ++h, y += 34) {
         std::vector<std::string> tokens;
         for (const int id : found.answer.head_raises[h]) tokens.push_back(prediction_label(*s.model(), id));
         const std::string name = head_name(s.model()->config, found.asked.block, static_cast<int>(h));
-        const float room = std::max(ui.px(44), ui.text.width(kBodyMono, name) + ui.px(12));
+        const float room = std::max(44.0f, ui.text.width(kBodyMono, name) + 12);
         ui.text.draw(column.x, y, kBodyMono, ui.colors->t2, name);
         draw_token_row(ui, column.x + room, y, column.right(), tokens, ui.colors->plus);
     }
@@ -84,12 +82,12 @@ void draw_delta_inspector(Scene& s, Rect area) {
     float y = draw_inspector_title(
         s, area, token_at(s.sentence()->labels[static_cast<size_t>(maps->asked.stack)], token),
         "layer " + block_name(c, block));
-    const float pad = ui.px(size::inspector_pad);
+    const float pad = size::inspector_pad;
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+        save{column.x, area.bottom() - 48, column.w, size::button};
     const auto at = static_cast<Index>(place - maps->answer.blocks.begin());
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
-    ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
+    ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
     y = draw_pair(ui, column, y, "‖E‖ before", number(before, 2));
     y = draw_pair(ui, column, y, "‖ΔE‖", number(delta, 2), s.of<DeltaState>().show == DeltaShow::norm);
     y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3),
@@ -97,11 +95,11 @@ void draw_delta_inspector(Scene& s, Rect area) {
     y = draw_pair(ui, column, y, "cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3),
                   s.of<DeltaState>().show == DeltaShow::cosine);
     ui.hairline(column.x, y, column.right(), y);
-    y += ui.px(22);
+    y += 22;
     if (!found->answer.after_layer.empty()) {
         y = draw_next_by_layer(s, column, y, found->answer, c.block(block).layer);
         ui.hairline(column.x, y, column.right(), y);
-        y += ui.px(22);
+        y += 22;
     }
     if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
     ui.unclip();

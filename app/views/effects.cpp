@@ -14,11 +14,38 @@ namespace {
 void draw_headline(Scene& s, Rect column, float y, const ProbabilityChange& p) {
     Ui& ui = s.ui;
     ui.text.draw(column.x, y, kTitleMono, ui.colors->t1, ui.text.fitted(kTitleMono, p.label, column.w));
-    y += ui.px(32);
-    float x = column.x + ui.text.draw(column.x, y, kTitleMono, ui.colors->t2, percent(p.a)) + ui.px(10);
-    x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + ui.px(10);
+    y += 32;
+    float x = column.x + ui.text.draw(column.x, y, kTitleMono, ui.colors->t2, percent(p.a)) + 10;
+    x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + 10;
     ui.text.draw(x, y, kTitleMono, ui.colors->accent_text, percent(p.b));
     ui.text.draw_right(column.right(), y, kTitleMono, change_ink(ui, p.b - p.a), points_text(p.b - p.a));
+}
+
+/// What the prediction's probabilities are after, one after another.
+std::vector<std::string> stage_labels(const Scene& s, const Stages& stages) {
+    const Intervention& now = s.sentence()->intervention;
+    std::vector<std::string> out{stages.first == 0
+                                     ? now.mask.is_own() ? "unchanged" : "mask"
+                                     : std::to_string(stages.first) +
+                                           (stages.first == 1 ? " intervention" : " interventions")};
+    for (auto i = static_cast<size_t>(stages.first); i < now.changes.size(); ++i)
+        out.push_back("+ " + change_text(s, now.changes[i]));
+    return out;
+}
+
+/// A label without the words at its beginning that another one has too: "… ball 10".
+std::string distinguishing(const std::vector<std::string>& labels, size_t which) {
+    const std::string& label = labels[which];
+    size_t common = 0;  // up to the beginning of a word
+    for (size_t other = 0; other < labels.size(); ++other) {
+        if (other == which) continue;
+        const auto end =
+            std::mismatch(label.begin(), label.end(), labels[other].begin(), labels[other].end());
+        const size_t blank = label.find_last_of(' ', static_cast<size_t>(end.first - label.begin()));
+        if (blank != std::string::npos && blank < static_cast<size_t>(end.first - label.begin()))
+            common = std::max(common, blank + 1);
+    }
+    return common == 0 ? label : "… " + label.substr(common);
 }
 
 /// The prediction's probability after each change.
@@ -31,27 +58,27 @@ float draw_stages(Scene& s, Rect column, float y, float bottom) {
         return y;
     const Stages& stages = found->answer;
     ui.hairline(column.x, y, column.right(), y);
-    y += ui.px(22);
+    y += 22;
     ui.text.draw(
         column.x, y, kCaption, ui.colors->t3,
         ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + " after each intervention",
                        column.w));
-    for (size_t i = 0; i < stages.probability.size() && y + ui.px(40) < bottom; ++i) {
-        y += ui.px(26);
-        const bool last = i + 1 == stages.probability.size();
-        const std::string before =
-            stages.first == 0
-                ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
-                : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
-        const std::string label =
-            i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
-        ui.text.draw(column.x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, label, column.w * 0.46f));
-        ui.bar({column.x + column.w * 0.5f, y - ui.px(4), column.w * 0.5f - ui.px(72), ui.px(8)},
-               stages.probability[i], last ? ui.colors->accent : ui.colors->t3);
+    const auto labels = stage_labels(s, stages);
+    const float room = column.w * 0.46f;
+    for (size_t i = 0; i < labels.size() && y + 40 < bottom; ++i) {
+        y += 26;
+        const bool last = i + 1 == labels.size();
+        const bool fits = ui.text.width(kBody, labels[i]) <= room;
+        ui.text.draw(column.x, y, kBody, ui.colors->t1,
+                     ui.text.fitted(kBody, fits ? labels[i] : distinguishing(labels, i), room));
+        const std::string path = "effects/stage/" + std::to_string(i);
+        if (!fits) ui.tooltip(path, ui.hit(path, {column.x, y - 12, room, 24}), labels[i]);
+        ui.bar({column.x + column.w * 0.5f, y - 4, column.w * 0.5f - 72, 8}, stages.probability[i],
+               last ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(column.right(), y, kBodyMono, last ? ui.colors->accent_text : ui.colors->t1,
                            percent(stages.probability[i]));
     }
-    return y + ui.px(24);
+    return y + 24;
 }
 
 }  // namespace
@@ -71,24 +98,24 @@ bool shows_effects(const Scene& s) {
 
 void draw_effects_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const float pad = ui.px(size::inspector_pad);
+    const float pad = size::inspector_pad;
     const bool vision = s.model()->config.can.read_image;
-    ui.text.draw(area.x + pad, area.y + ui.px(26), kTitle, ui.colors->t1,
+    ui.text.draw(area.x + pad, area.y + 26, kTitle, ui.colors->t1,
                  vision                             ? "Class"
                  : s.model()->config.can.fill_masks ? "Masked token"
                                                     : "Next token");
-    ui.text.draw_right(area.right() - pad, area.y + ui.px(28), kCaption, ui.colors->accent_text,
+    ui.text.draw_right(area.right() - pad, area.y + 28, kCaption, ui.colors->accent_text,
                        "with interventions");
-    ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
+    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)},
-        compare{column.x, save.y - ui.px(8 + size::button), column.w, ui.px(size::button)};
-    ui.clip({area.x, area.y, area.w, compare.y - ui.px(8) - area.y});
-    draw_headline(s, column, area.y + ui.px(78), s.sentence()->effects[0]);
-    ui.hairline(column.x, area.y + ui.px(136), column.right(), area.y + ui.px(136));
-    const bool stages = s.found<StagesWanted>() && column.h > ui.px(560);
-    const float y = draw_effects(s, column, area.y + ui.px(158), compare.y - ui.px(stages ? 190 : 20));
-    if (stages) draw_stages(s, column, y, compare.y - ui.px(8));
+        save{column.x, area.bottom() - 48, column.w, size::button},
+        compare{column.x, save.y - (8 + size::button), column.w, size::button};
+    ui.clip({area.x, area.y, area.w, compare.y - 8 - area.y});
+    draw_headline(s, column, area.y + 78, s.sentence()->effects[0]);
+    ui.hairline(column.x, area.y + 136, column.right(), area.y + 136);
+    const bool stages = s.found<StagesWanted>() && column.h > 560;
+    const float y = draw_effects(s, column, area.y + 158, compare.y - (stages ? 190 : 20));
+    if (stages) draw_stages(s, column, y, compare.y - 8);
     ui.unclip();
     if (ui.button("effects/compare", compare, "Compare before and after")) {
         s.send("compare", "changes");
@@ -100,43 +127,43 @@ void draw_effects_inspector(Scene& s, Rect area) {
 float draw_effects(Scene& s, Rect column, float y, float bottom) {
     Ui& ui = s.ui;
     const auto& effects = s.sentence()->effects;
-    if (effects.empty() || y + ui.px(60) > bottom) return y;
-    float x = column.x + ui.text.draw(column.x, y, kCaption, ui.colors->t3, "before") + ui.px(6);
-    ui.fill({x, y - ui.px(4), ui.px(14), ui.px(7)}, ui.colors->t3);
-    x += ui.px(26);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "after") + ui.px(6);
-    ui.fill({x, y - ui.px(4), ui.px(14), ui.px(7)}, ui.colors->accent);
+    if (effects.empty() || y + 60 > bottom) return y;
+    float x = column.x + ui.text.draw(column.x, y, kCaption, ui.colors->t3, "before") + 6;
+    ui.fill({x, y - 4, 14, 7}, ui.colors->t3);
+    x += 26;
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "after") + 6;
+    ui.fill({x, y - 4, 14, 7}, ui.colors->accent);
     ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "points");
     for (const ProbabilityChange& p : effects) {
-        if (y + ui.px(24 + 12) > bottom) break;
-        y += ui.px(26);
-        const float left = column.x + ui.px(84), w = column.w - ui.px(84 + 64);
-        ui.text.draw(column.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, p.label, ui.px(80)));
-        ui.fill({left, y - ui.px(6), std::max(ui.line(), w * p.a), ui.px(5)}, ui.colors->t3);
-        ui.fill({left, y + ui.px(1), std::max(ui.line(), w * p.b), ui.px(5)}, ui.colors->accent);
+        if (y + (24 + 12) > bottom) break;
+        y += 26;
+        const float left = column.x + 84, w = column.w - (84 + 64);
+        ui.text.draw(column.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, p.label, 80));
+        ui.fill({left, y - 6, std::max(ui.line(), w * p.a), 5}, ui.colors->t3);
+        ui.fill({left, y + 1, std::max(ui.line(), w * p.b), 5}, ui.colors->accent);
         ui.text.draw_right(column.right(), y, kBodyMono, change_ink(ui, p.b - p.a), points_text(p.b - p.a));
     }
-    return y + ui.px(24);
+    return y + 24;
 }
 
 bool draw_sweep_state(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const Sweep* sweep = s.sweep();
     if (sweep && sweep->ended()) return true;
-    const float y = area.y + ui.px(14);
+    const float y = area.y + 14;
     if (!s.session.document.sweeping) {
-        if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, ui.px(220)), ui.px(size::button)},
+        if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, 220.0f), size::button},
                       "Ablate each head in turn"))
-            s.session.document.sweeping = true;
+            s.send("sweep", "on");
         return false;
     }
     const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
     ui.text.draw(area.x, y, kCaption, ui.colors->t2,
                  "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
-    const float right = area.x + std::min(area.w, ui.px(320));
-    if (ui.link("sweep/cancel", right, y, "Cancel")) s.session.document.sweeping = false;
-    ui.bar({area.x, y + ui.px(16), right - area.x, ui.px(6)},
-           static_cast<float>(done) / static_cast<float>(heads), ui.colors->accent);
+    const float right = area.x + std::min(area.w, 320.0f);
+    if (ui.link("sweep/cancel", right, y, "Cancel")) s.send("sweep", "off");
+    ui.bar({area.x, y + 16, right - area.x, 6}, static_cast<float>(done) / static_cast<float>(heads),
+           ui.colors->accent);
     return false;
 }
 

@@ -11,7 +11,11 @@ namespace headlight {
 
 void GraphState::visit(FieldVisitor& v) {
     v.number("graph_share", share, 0.01f, 1);
-    v.flag("graph_flow", flow);
+    v.choose_among(share, kShares,
+                   {"graph share", "Graph: share of each row", "how much of each row is drawn, in percent",
+                    share_words()});
+    v.choose("graph_flow", flow,
+             {"graph by", "Graph: origins by", "attention rollout, or attention flow", {"rollout", "flow"}});
     v.report("left_out", included.left_out);
 }
 
@@ -33,10 +37,10 @@ struct GraphLayout {
 GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     Ui& ui = s.ui;
     GraphLayout g{};
-    g.area = {area.x + ui.px(256), area.y + ui.px(72), area.w - ui.px(256 + 132), area.h - ui.px(72 + 44)};
+    g.area = {area.x + 256, area.y + 72, area.w - (256 + 132), area.h - (72 + 44)};
     g.levels = levels;
-    g.pitch = std::clamp(g.area.h / static_cast<float>(tokens), ui.px(kRowLeast), ui.px(kRowMost));
-    s.of<GraphState>().scroll = scrolled(ui, {area.x, g.area.y, area.w - ui.px(8), g.area.h},
+    g.pitch = std::clamp(g.area.h / static_cast<float>(tokens), kRowLeast, kRowMost);
+    s.of<GraphState>().scroll = scrolled(ui, {area.x, g.area.y, area.w - 8, g.area.h},
                                          g.pitch * static_cast<float>(tokens), s.of<GraphState>().scroll);
     if (const int token = graph_token(s);
         s.of<GraphState>().followed != token && !s.session.selection.hovered.cell) {
@@ -79,7 +83,7 @@ float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
 
 void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollout* rollout) {
     Ui& ui = s.ui;
-    ui.clip({g.area.x - ui.px(8), g.area.y, g.area.w + ui.px(16), g.area.h});
+    ui.clip({g.area.x - 8, g.area.y, g.area.w + 16, g.area.h});
     struct Strong {
         ImVec2 from, to;
         float part;
@@ -100,12 +104,12 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
                     strong.push_back({from, to, part});
                 else
                     ui.stroke(from, to, faded(ui.colors->t3, 0.06f + 0.18f * link.weight),
-                              std::max(ui.px(0.6f), ui.px(2) * link.weight));
+                              std::max(0.6f, 2 * link.weight));
             }
         }
     for (const Strong& e : strong)
         ui.stroke(e.from, e.to, faded(ui.colors->accent, 0.25f + 0.75f * std::min(1.0f, e.part * 4)),
-                  std::max(ui.px(0.8f), ui.px(14) * e.part));
+                  std::max(0.8f, 14 * e.part));
     if (rollout)  // what stays: the residual stream
         for (int l = 0; l + 1 < g.levels; ++l)
             for (Index i = 0; i < rollout->reached.cols(); ++i) {
@@ -113,14 +117,14 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
                 if (stays > 0.004f && g.sees(y))
                     ui.stroke({g.x(l), y}, {g.x(l + 1), y},
                               faded(ui.colors->t2, 0.25f + 0.75f * std::min(1.0f, stays * 4)),
-                              std::max(ui.px(0.8f), ui.px(14) * stays));
+                              std::max(0.8f, 14 * stays));
             }
     ui.unclip();
 }
 
 void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Rollout* rollout) {
     Ui& ui = s.ui;
-    ui.clip({g.area.x - ui.px(12), g.area.y, g.area.w + ui.px(24), g.area.h});
+    ui.clip({g.area.x - 12, g.area.y, g.area.w + 24, g.area.h});
     for (int l = 0; l < g.levels; ++l)
         for (int i = 0; i < tokens; ++i) {
             const float y = g.y(i),
@@ -128,12 +132,12 @@ void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Rollout* rollo
                                    ? rollout->reached(l, i)
                                    : 0;
             if (!g.sees(y)) continue;
-            const float radius = std::min({ui.px(2) + ui.px(12) * std::sqrt(mass), g.pitch * 0.48f,
-                                           std::max(ui.px(2), (g.x(1) - g.x(0)) * 0.42f)});
+            const float radius = std::min(
+                {2 + 12 * std::sqrt(mass), g.pitch * 0.48f, std::max(2.0f, (g.x(1) - g.x(0)) * 0.42f)});
             if (mass > kStrong)
                 ui.disc({g.x(l), y}, radius, ui.colors->accent);
             else
-                ui.fill({g.x(l) - ui.px(2), y - ui.px(2), ui.px(4), ui.px(4)},
+                ui.fill({g.x(l) - 2, y - 2, 4, 4},
                         ui.colors->l2);  // hundreds of them
         }
     ui.unclip();
@@ -157,8 +161,8 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<RolloutW
         if (!g.sees(y)) continue;
         const std::string path = "graph/token/" + std::to_string(i);
         const bool on = static_cast<int>(i) == token;
-        const Rect right{g.area.right() + ui.px(20), y - g.pitch / 2, ui.px(110), g.pitch},
-            left{area.x + ui.px(16), y - g.pitch / 2, ui.px(226), g.pitch};
+        const Rect right{g.area.right() + 20, y - g.pitch / 2, 110, g.pitch},
+            left{area.x + 16, y - g.pitch / 2, 226, g.pitch};
         for (const auto& [side, r] : {std::pair{path, left}, std::pair{path + "/top", right}}) {
             const Hit h = ui.hit(side, r);
             if (!h.hovered || s.model()->config.block(s.block()).stack != graph_stack(s)) continue;
@@ -166,36 +170,33 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<RolloutW
             if (h.clicked) lock_token(s, static_cast<int>(i));
         }
         const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
-        ui.text.draw_right(area.x + ui.px(42), y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        ui.text.draw(area.x + ui.px(50), y, kBodyMono, ui.colors->t1,
-                     ui.text.fitted(kBodyMono, labels[i], ui.px(76)));
-        ui.bar({area.x + ui.px(132), y - ui.px(4), ui.px(44), ui.px(8)}, share(i) / largest,
-               ui.colors->accent);
-        ui.text.draw_right(area.x + ui.px(224), y, kCaptionMono, ui.colors->t2, number(share(i), 3));
+        ui.text.draw_right(area.x + 42, y, kCaptionMono, ui.colors->t3, std::to_string(i));
+        ui.text.draw(area.x + 50, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, labels[i], 76));
+        ui.bar({area.x + 132, y - 4, 44, 8}, share(i) / largest, ui.colors->accent);
+        ui.text.draw_right(area.x + 224, y, kCaptionMono, ui.colors->t2, number(share(i), 3));
         if (on) {
-            const Rect box{
-                right.x - ui.px(4), y - std::min(g.pitch, ui.px(26)) / 2,
-                ui.text.width(kBodyMono, ui.text.fitted(kBodyMono, labels[i], ui.px(84))) + ui.px(16),
-                std::min(g.pitch, ui.px(26))};
+            const Rect box{right.x - 4, y - std::min(g.pitch, 26.0f) / 2,
+                           ui.text.width(kBodyMono, ui.text.fitted(kBodyMono, labels[i], 84)) + 16,
+                           std::min(g.pitch, 26.0f)};
             ui.fill(box, ui.colors->accent_fill, size::corner);
             ui.frame(box, ui.colors->accent, 1, size::corner);
         }
-        ui.text.draw(right.x + ui.px(4), y, kBodyMono, ink, ui.text.fitted(kBodyMono, labels[i], ui.px(84)));
+        ui.text.draw(right.x + 4, y, kBodyMono, ink, ui.text.fitted(kBodyMono, labels[i], 84));
     }
     ui.unclip();
 }
 
 void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
     Ui& ui = s.ui;
-    const float y = g.area.y - ui.px(18), apart = g.area.w / static_cast<float>(g.levels - 1);
-    ui.text.draw_right(area.x + ui.px(216), y, kCaption, ui.colors->t3, flow ? "flow" : "rollout");
-    const int step = label_step(apart, ui.px(44));
+    const float y = g.area.y - 18, apart = g.area.w / static_cast<float>(g.levels - 1);
+    ui.text.draw_right(area.x + 216, y, kCaption, ui.colors->t3, flow ? "flow" : "rollout");
+    const int step = label_step(apart, 44);
     for (int l = 0; l < g.levels; ++l)
         if (l == 0 || l + 1 == g.levels || l % step == 0)
             ui.text.draw_centred(g.x(l), y, kCaption, ui.colors->t3,
-                                 l == 0              ? "input"
-                                 : apart > ui.px(80) ? "after " + std::to_string(l - 1)
-                                                     : std::to_string(l - 1));
+                                 l == 0       ? "input"
+                                 : apart > 80 ? "after " + std::to_string(l - 1)
+                                              : std::to_string(l - 1));
 }
 
 }  // namespace
@@ -211,7 +212,7 @@ void draw_graph(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* graph = s.found<GraphWanted>();
     const auto* rollout = s.found<RolloutWanted>();
-    draw_toolbar(s, area.x + ui.px(24), area.y + ui.px(24));
+    draw_toolbar(s, area.x + 24, area.y + 24);
     if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
     if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
     const int tokens = static_cast<int>(s.sentence()->labels[static_cast<size_t>(graph_stack(s))].size()),
@@ -229,8 +230,8 @@ void draw_graph(Scene& s, Rect area) {
                                       : "Origins of " + token +
                                             ": each layer counts as half attention, half residual stream "
                                             "(Abnar and Zuidema 2020).";
-    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(20), kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption, note, area.w - ui.px(48)));
+    ui.text.draw(area.x + 24, area.bottom() - 20, kCaption, ui.colors->t3,
+                 ui.text.fitted(kCaption, note, area.w - 48));
 }
 
 }  // namespace headlight

@@ -23,18 +23,18 @@ void draw_graph_list(Scene& s, Rect area) {
     const auto blocks = self_blocks(c, graph_stack(s));
     const int heads = c.stacks[static_cast<size_t>(graph_stack(s))].heads;
     auto& out = s.of<GraphState>().included.left_out;
-    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads included");
-    if (ui.link("graph/all", area.right() - ui.px(100), area.y + ui.px(22), "All")) out.clear();
-    if (ui.link("graph/selected", area.right(), area.y + ui.px(22),
+    ui.text.draw(area.x, area.y + 22, kCaption, ui.colors->t3, "Heads included");
+    if (ui.link("graph/all", area.right() - 100, area.y + 22, "All")) out.clear();
+    if (ui.link("graph/selected", area.right(), area.y + 22,
                 "Only " + head_name(c, s.session.selection.block, s.session.selection.head))) {
         for (const int block : blocks)
             for (int h = 0; h < c.heads(block); ++h) out.insert({block, h});
         out.erase({s.session.selection.block, s.session.selection.head});
     }
-    const float w = ui.px(26), names = ui.px(30), pitch = ui.px(30);
+    const float w = 26, names = 30, pitch = 30;
     const int across = std::max(1, static_cast<int>((area.w - names) / w)),
               lines = (heads + across - 1) / across;
-    const Rect rows{area.x - ui.px(4), area.y + ui.px(42), area.w + ui.px(12), area.h - ui.px(42 + 52)};
+    const Rect rows{area.x - 4, area.y + 42, area.w + 12, area.h - (42 + 52)};
     s.of<GraphState>().list_scroll =
         scrolled(ui, rows, pitch * static_cast<float>(lines) * static_cast<float>(blocks.size()),
                  s.of<GraphState>().list_scroll);
@@ -47,8 +47,7 @@ void draw_graph_list(Scene& s, Rect area) {
                             s.of<GraphState>().list_scroll;
             if (y + pitch < rows.y || y - pitch > rows.bottom()) continue;
             if (h == 0) ui.text.draw(area.x, y, kCaptionMono, ui.colors->t3, std::to_string(l));
-            const Rect r{area.x + names + w * static_cast<float>(h % across), y - ui.px(12), w - ui.px(3),
-                         ui.px(24)};
+            const Rect r{area.x + names + w * static_cast<float>(h % across), y - 12, w - 3, 24};
             const std::pair<int, int> head{blocks[l], h};
             const bool on = !out.count(head);
             const std::string path = "graph/head/" + head_name(c, blocks[l], h);
@@ -57,11 +56,11 @@ void draw_graph_list(Scene& s, Rect area) {
             ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
             ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3,
                                  std::to_string(h));
-            if (hit.hovered) s.session.selection.hovered.head = head;
+            if (hit.hovered) s.pointed.head = head;
             if (hit.clicked && !out.insert(head).second) out.erase(head);
         }
     ui.unclip();
-    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(46), area.w, kCaption, ui.colors->t3,
+    ui.text.draw_wrapped(area.x, area.bottom() - 46, area.w, kCaption, ui.colors->t3,
                          "Click toggles a head. A layer without heads passes on its input unchanged.");
 }
 
@@ -74,31 +73,30 @@ void draw_graph_inspector(Scene& s, Rect area) {
     float y = draw_inspector_title(
         s, area, token_at(labels, std::min(found->asked.token, static_cast<int>(labels.size()) - 1)),
         "comes from");
-    const float pad = ui.px(size::inspector_pad);
+    const float pad = size::inspector_pad;
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+        save{column.x, area.bottom() - 48, column.w, size::button};
     ui.text.draw(column.x, y, kCaption, ui.colors->t3,
                  flow ? "Largest flow, as a share" : "Rollout onto the input");
     Vector shares = found->answer.reached.row(0).transpose();
     if (flow) shares = Eigen::Map<const Vector>(found->answer.flow.data(), shares.size());
-    const auto order =
-        ranked_ids(shares, static_cast<int>(std::max(1.0f, (save.y - y - ui.px(150)) / ui.px(26))));
+    const auto order = ranked_ids(shares, static_cast<int>(std::max(1.0f, (save.y - y - 150) / 26.0f)));
     for (const int i : order) {
-        y += ui.px(26);
-        ui.text.draw_right(column.x + ui.px(24), y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        ui.text.draw(column.x + ui.px(32), y, kBodyMono, ui.colors->t1,
-                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(80)));
-        ui.bar({column.x + ui.px(120), y - ui.px(4), column.w - ui.px(120 + 60), ui.px(8)},
+        y += 26;
+        ui.text.draw_right(column.x + 24, y, kCaptionMono, ui.colors->t3, std::to_string(i));
+        ui.text.draw(column.x + 32, y, kBodyMono, ui.colors->t1,
+                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], 80));
+        ui.bar({column.x + 120, y - 4, column.w - (120 + 60), 8},
                shares[i] / std::max(shares[order[0]], 1e-9f), ui.colors->accent);
         ui.text.draw_right(column.right(), y, kBodyMono, ui.colors->t2, number(shares[i], 3));
     }
-    y += ui.px(20);
+    y += 20;
     ui.hairline(column.x, y, column.right(), y);
     const char* says = flow ? "Attention flow: the most that can run from an input token to this one when "
                               "each edge carries at most its weight."
                             : "Attention rollout: the layers’ mean patterns, each mixed half and half with "
                               "the residual stream, multiplied. The shares sum to 1.";
-    ui.text.draw_wrapped(column.x, y + ui.px(10), column.w, kCaption, ui.colors->t3, says);
+    ui.text.draw_wrapped(column.x, y + 10, column.w, kCaption, ui.colors->t3, says);
     if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "session/commands.h"
+#include "views/parts.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -30,13 +32,13 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
     if (g.shared == 1) return;
     for (int first = 0; first < g.heads; first += g.shared) {
         const float x = g.left + g.pitch * static_cast<float>(first) - s.of<HeadListState>().scroll_x,
-                    w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - ui.px(23);
+                    w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - 23;
         const bool mine = s.session.selection.head / g.shared == first / g.shared;
         const ImU32 color = mine ? ui.colors->accent : ui.colors->t3;
         ui.fill({x, y, w, ui.line()}, color);
-        for (const float end : {x, x + w - ui.line()}) ui.fill({end, y, ui.line(), ui.px(4)}, color);
-        const Rect r{x, y - ui.px(4), w, ui.px(10)};
-        if (r.x < clip.x || r.right() > clip.x + g.shown_w + ui.px(4)) continue;
+        for (const float end : {x, x + w - ui.line()}) ui.fill({end, y, ui.line(), 4}, color);
+        const Rect r{x, y - 4, w, 10};
+        if (r.x < clip.x || r.right() > clip.x + g.shown_w + 4) continue;
         const std::string path = "group/" + std::to_string(first / g.shared);
         ui.tooltip(path, ui.hit(path, r),
                    "Query heads " + std::to_string(first) + " … " + std::to_string(first + g.shared - 1) +
@@ -46,12 +48,12 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
 
 void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
-    ui.clip({g.left - ui.px(2), clip.y - ui.px(30), g.shown_w + ui.px(4), ui.px(30)});
+    ui.clip({g.left - 2, clip.y - 30, g.shown_w + 4, 30});
     for (int h = 0; h < g.heads; ++h) {
         const float x =
             g.left + g.pitch * static_cast<float>(h) + g.thumb / 2 - s.of<HeadListState>().scroll_x;
-        if (g.pitch < ui.px(20) && h % 2) continue;
-        ui.text.draw_centred(x, g.top - ui.px(11), kCaptionMono,
+        if (g.pitch < 20 && h % 2) continue;
+        ui.text.draw_centred(x, g.top - 11, kCaptionMono,
                              h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
                              std::to_string(h));
     }
@@ -60,7 +62,7 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     ui.clip(clip);
     for (int l = 0; l < g.layers; ++l) {
         const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.of<HeadListState>().scroll;
-        if (g.pitch < ui.px(16) && l % 2) continue;
+        if (g.pitch < 16 && l % 2) continue;
         ui.text.draw(clip.x, y, kCaptionMono,
                      l == s.session.selection.block ? ui.colors->accent_text : ui.colors->t2,
                      row_label(s.model()->config, l));
@@ -70,29 +72,22 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
 
 void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     Ui& ui = s.ui;
-    ui.clip({grid.x - ui.px(2), grid.y - ui.px(2), g.shown_w + ui.px(4), g.shown_h + ui.px(4)});
+    ui.clip({grid.x - 2, grid.y - 2, g.shown_w + 4, g.shown_h + 4});
     const ModelConfig& c = s.model()->config;
     const Rect moved{grid.x - s.of<HeadListState>().scroll_x, grid.y - s.of<HeadListState>().scroll, grid.w,
                      grid.h};
     if (s.sentence() && s.pictures.atlas) {
-        GridDraw d;
-        d.style = {s.colors,
-                   s.pictures.largest,
-                   s.session.preferences.queries,
-                   as_vec4(ui.colors->bg1),
-                   as_vec4(ui.colors->hatch),
-                   6};
-        d.atlas = s.pictures.atlas.id();
-        d.t = s.pictures.t;
-        d.heads = d.across = g.heads;
+        GridDraw d = thumbnail_grid(s);
+        d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
             d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index({at.block, at.head})) : -1, 0,
                                s.pictures.largest});
         }
-        d.pitch = {g.pitch, g.pitch};
-        d.side = g.thumb;
-        d.rect = {moved.x, moved.y, moved.w, moved.h};
+        d.pitch = ui.pixels(ImVec2{g.pitch, g.pitch});
+        d.side = g.thumb * ui.scale;
+        const Rect r = ui.pixels(moved);
+        d.rect = {r.x, r.y, r.w, r.h};
         ui.heat->draw(*ui.list, d);
     } else {
         for (int i = 0; i < c.head_count(); ++i) {
@@ -104,7 +99,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         }
     }
     const auto outline = [&](int layer, int head, ImU32 color, float width) {
-        const float grow = ui.px(2);
+        const float grow = 2;
         ui.frame(
             {moved.x + g.pitch * static_cast<float>(head) - grow,
              moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow},
@@ -118,7 +113,7 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         outline(s.session.selection.hovered.head->first, s.session.selection.hovered.head->second,
                 ui.colors->hover, 1);
     if (views()[view_for(s.session, *s.model())].shows == View::Shows::layer) {
-        const float grow = ui.px(2);
+        const float grow = 2;
         ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.session.selection.block) - grow,
                   g.pitch * static_cast<float>(c.heads(s.session.selection.block) - 1) + g.thumb + 2 * grow,
                   g.thumb + 2 * grow},
@@ -130,16 +125,14 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
 }
 
 /// Scrolls a head that was chosen by key or from the list into view, once.
-void follow_selection(Session& session, const GridLayout& g) {
-    if (session.of<HeadListState>().followed == std::pair{session.selection.block, session.selection.head})
-        return;
-    session.of<HeadListState>().followed = {session.selection.block, session.selection.head};
-    const float x = g.pitch * static_cast<float>(session.selection.head),
-                y = g.pitch * static_cast<float>(session.selection.block);
-    session.of<HeadListState>().scroll_x =
-        std::clamp(session.of<HeadListState>().scroll_x, x + g.pitch - g.shown_w, x);
-    session.of<HeadListState>().scroll =
-        std::clamp(session.of<HeadListState>().scroll, y + g.pitch - g.shown_h, y);
+void follow_selection(const Scene& s, const GridLayout& g) {
+    const std::pair chosen{s.session.selection.block, s.session.selection.head};
+    auto& list = s.of<HeadListState>();
+    if (std::exchange(list.followed, chosen) == chosen) return;
+    const float x = g.pitch * static_cast<float>(chosen.second),
+                y = g.pitch * static_cast<float>(chosen.first);
+    list.scroll_x = std::clamp(list.scroll_x, x + g.pitch - g.shown_w, x);
+    list.scroll = std::clamp(list.scroll, y + g.pitch - g.shown_h, y);
 }
 
 void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
@@ -153,14 +146,13 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
                               x + g.thumb <= grid.x + g.shown_w + 1;
             if (seen) ui.name("grid/" + head_name(s.model()->config, l, head), {x, y, g.thumb, g.thumb});
         }
-    s.session.selection.hovered.head.reset();
     if (!h.hovered) return;
     s.of<HeadListState>().scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
     s.of<HeadListState>().scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
     const int head = static_cast<int>((h.mouse.x - grid.x + s.of<HeadListState>().scroll_x) / g.pitch),
               layer = static_cast<int>((h.mouse.y - grid.y + s.of<HeadListState>().scroll) / g.pitch);
     if (!s.model()->config.has_head({layer, head})) return;
-    s.session.selection.hovered.head = std::pair{layer, head};
+    s.pointed.head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
         s.send("compare", head_path(s.model()->config, layer, head));
         s.send("view compare");
@@ -183,33 +175,33 @@ void draw_head_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.model()) return;
     const ModelConfig& c = s.model()->config;
-    const float pad = ui.px(size::panel_pad), width = area.w - 2 * pad;
+    const float pad = size::panel_pad, width = area.w - 2 * pad;
     GridLayout g{};
     g.layers = c.blocks();
     g.heads = c.max_heads();
     g.shared = c.heads(0) / c.kv_heads(0);
-    float names = ui.px(24);
+    float names = 24;
     for (int l = 0; l < g.layers; ++l)
-        names = std::max(names, ui.text.width(kCaptionMono, row_label(c, l)) + ui.px(8));
-    g.pitch = std::max(ui.px(14), std::floor((area.w - names - ui.px(32)) / static_cast<float>(g.heads)));
+        names = std::max(names, ui.text.width(kCaptionMono, row_label(c, l)) + 8);
+    g.pitch = std::max(14.0f, ui.whole((area.w - names - 32) / static_cast<float>(g.heads)));
     if (c.stacks.size() > 1)
-        g.pitch = std::min(g.pitch, ui.px(36));  // three kinds of attention stand under each other
-    g.thumb = g.pitch - ui.px(3);
+        g.pitch = std::min(g.pitch, 36.0f);  // three kinds of attention stand under each other
+    g.thumb = g.pitch - 3;
     g.left = area.x + pad + names;
-    g.top = area.y + ui.px(60);
-    const float max = std::max(g.pitch * 3, area.h - ui.px(60 + 26 + 48 + 34) - 6 * ui.px(size::row));
+    g.top = area.y + 60;
+    const float max = std::max(g.pitch * 3, area.h - (60 + 26 + 48 + 34) - 6 * size::row);
     g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(max / g.pitch) * g.pitch);
     const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads),
                     g.pitch * static_cast<float>(g.layers)};
     g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);
-    follow_selection(s.session, g);
+    follow_selection(s, g);
     s.of<HeadListState>().scroll = std::clamp(s.of<HeadListState>().scroll, 0.0f, grid.h - g.shown_h);
     s.of<HeadListState>().scroll_x = std::clamp(s.of<HeadListState>().scroll_x, 0.0f, grid.w - g.shown_w);
 
-    if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + ui.px(22), "All heads"))
+    if (s.sentence() && ui.link("tab/All heads", area.right() - pad, area.y + 22, "All heads"))
         s.send("view heads");
-    const float title = ui.text.draw(area.x + pad, area.y + ui.px(22), kBody, ui.colors->t1, "Heads");
-    ui.text.draw(area.x + pad + title + ui.px(10), area.y + ui.px(22), kCaptionMono, ui.colors->t3,
+    const float title = ui.text.draw(area.x + pad, area.y + 22, kBody, ui.colors->t1, "Heads");
+    ui.text.draw(area.x + pad + title + 10, area.y + 22, kCaptionMono, ui.colors->t3,
                  std::to_string(g.layers) + " × " + per_stack(c, &StackConfig::heads) +
                      (g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : ""));
     ui.clip(area);
@@ -218,11 +210,11 @@ void draw_head_list(Scene& s, Rect area) {
     draw_thumbnails(s, g, grid);
     ui.unclip();
 
-    const float below = g.top + g.shown_h + ui.px(12);
+    const float below = g.top + g.shown_h + 12;
     ui.hairline(area.x + pad, below, area.x + pad + width, below);
     const Rect rest{area.x + pad, below, width, area.bottom() - below};
     if (!s.sentence()) {
-        ui.text.draw(rest.x, below + ui.px(22), kCaption, ui.colors->t3, "Ranking needs a sentence.");
+        ui.text.draw(rest.x, below + 22, kCaption, ui.colors->t3, "Ranking needs a sentence.");
         return;
     }
     const View& view = views()[view_for(s.session, *s.model())];

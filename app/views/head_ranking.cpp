@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "session/commands.h"
 #include "views/changes.h"
 #include "views/head_list.h"
 
@@ -21,8 +22,7 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
     for (size_t i = 0; i < kStatistics; ++i) out.push_back({static_cast<int>(i), head_statistics()[i].label});
     if (const auto cell = s.shown_cell()) {
         const auto label = [&](const std::vector<std::string>& labels, int i) {
-            return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], ui.px(56)) + " " +
-                   std::to_string(i);
+            return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], 56) + " " + std::to_string(i);
         };
         out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
                                         label(s.key_labels(), cell->second)});
@@ -61,12 +61,11 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
     }
     ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
     float width = 0;
-    if (const int chosen =
-            ui.drop_down("rank", area.x + ui.px(40), y, items, current, width, area.w - ui.px(40));
+    if (const int chosen = ui.drop_down("rank", area.x + 40, y, items, current, width, area.w - 40);
         chosen >= 0) {
-        s.session.preferences.rank = choices[static_cast<size_t>(chosen)].rank;
-        s.session.document.sweeping =
-            s.session.document.sweeping || s.session.preferences.rank == kRankBySweep;
+        const int wanted = choices[static_cast<size_t>(chosen)].rank;
+        s.send("rank", rank_word(wanted));
+        if (wanted == kRankBySweep) s.send("sweep", "on");
     }
     const int rank = rank_of(s);
     const char* help =
@@ -75,7 +74,7 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
                                  "after the interventions, averaged over the queries; 0 to 1 bit."
         : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
                                : "Weight of the shown cell in each head.";
-    ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - ui.px(14), ui.px(36), ui.px(28)}), help);
+    ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - 14, 36, 28}), help);
 }
 
 void draw_ranked_heads(Scene& s, Rect area) {
@@ -100,8 +99,8 @@ void draw_ranked_heads(Scene& s, Rect area) {
 }  // namespace
 
 void draw_head_ranking(Scene& s, Rect area) {
-    const float below = s.ui.px(44);
-    draw_rank_choice(s, area, area.y + s.ui.px(22));
+    const float below = 44;
+    draw_rank_choice(s, area, area.y + 22);
     draw_ranked_heads(s, {area.x, area.y + below, area.w, area.h - below});
 }
 

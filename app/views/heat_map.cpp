@@ -1,5 +1,6 @@
 // One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
 // enlarges.
+
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "base/utf8.h"
 #include "io/json.h"
 #include "views/changes.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -20,36 +22,35 @@ constexpr float kMaxZoom = 400;
 
 void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     Ui& ui = s.ui;
-    float x = area.x + ui.px(24);
-    const float y = area.y + ui.px(24);
-    const bool roomy = area.w > ui.px(820);  // else the choices speak for themselves
+    float x = area.x + 24;
+    const float y = area.y + 24;
+    const bool roomy = area.w > 820;  // else the choices speak for themselves
     if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "scale", {"linear", "log", "row"},
                                 static_cast<int>(s.session.preferences.scale));
         c >= 0)
-        s.session.preferences.scale = static_cast<Scale>(c);
+        s.send("scale", kScaleNames[c]);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current =
         static_cast<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
     if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
-        s.session.preferences.colormap = maps[static_cast<size_t>(c)];
+        s.send("colormap", maps[static_cast<size_t>(c)]);
     if (const int c =
             ui.choice(x, y, roomy ? "Queries" : "", "queries",
                       {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
                       static_cast<int>(s.session.preferences.queries));
         c >= 0)
-        s.session.preferences.queries = static_cast<Axis>(c);
+        s.send("queries", c == 0 ? "rows" : "columns");
     if (const int c =
             ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.session.preferences.marks));
         c >= 0)
-        s.session.preferences.marks = static_cast<Marks>(c);
+        s.send("marks", c == 0 ? "squares" : "dots");
     if (const int c =
             ui.choice(x, y, roomy ? "First key" : "", "sink",
                       {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"},
                       s.session.preferences.drop_sink ? 1 : 0);
         c >= 0)
-        s.session.preferences.drop_sink = c == 1;
-    if (!l.whole() && !ui.on_page() &&
-        ui.link("map/fit", std::min(x + ui.px(70), area.right() - ui.px(12)), y, "Show all"))
+        s.send("drop sink", c == 1 ? "on" : "off");
+    if (!l.whole() && !ui.on_page() && ui.link("map/fit", std::min(x + 70, area.right() - 12), y, "Show all"))
         s.of<HeatMapState>().zoom = 1;
 }
 
@@ -59,19 +60,15 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
     const int across = rows ? cell.second : cell.first, down = rows ? cell.first : cell.second;
     const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover,
                 key_line = locked ? ui.colors->t2 : ui.colors->hover;
-    const float size = std::max(l.cell, 1.0f), x = l.x(across), y = l.y(down), t = ui.line();
-    const auto horizontal = [&](float at, ImU32 c) { ui.fill({l.map.x, at, l.map.w, t}, c); };
-    const auto vertical = [&](float at, ImU32 c) { ui.fill({at, l.map.y, t, l.map.h}, c); };
-    ui.clip({l.map.x - ui.px(3), l.map.y - ui.px(3), l.map.w + ui.px(6), l.map.h + ui.px(6)});
-    horizontal(y - t, rows ? query_line : key_line);
-    horizontal(y + size - t, rows ? query_line : key_line);
-    vertical(x - t, rows ? key_line : query_line);
-    vertical(x + size - t, rows ? key_line : query_line);
-    if (l.cell >= ui.px(5))
-        ui.frame({x - t, y - t, size + t, size + t}, locked ? ui.colors->accent : ui.colors->hover,
-                 locked ? 3 : 2);
-    if (locked && l.cell >= ui.px(12))
-        ui.frame({x + ui.px(2), y + ui.px(2), size - ui.px(5), size - ui.px(5)}, ui.colors->well, 1);
+    const float size = std::max(l.cell, ui.line()), x = l.x(across), y = l.y(down);
+    ui.clip({l.map.x - 3, l.map.y - 3, l.map.w + 6, l.map.h + 6});
+    draw_crosshair(ui, {l.map,
+                        {x, y, size, size},
+                        rows ? query_line : key_line,
+                        rows ? key_line : query_line,
+                        query_line,
+                        locked ? 3.0f : 2.0f});
+    if (locked && l.cell >= 12) ui.frame({x + 2, y + 2, size - 5, size - 5}, ui.colors->well, 1);
     ui.unclip();
 }
 
@@ -115,18 +112,18 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const bool inside = l.map.contains(h.mouse);
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
-    if (!paints_blocks(s.session)) {
+    if (!paints_rectangles(s.session)) {
         if (!h.pressed)
             s.of<Painting>().last = {-1, -1};
         else if (inside)
             paint_cell(s, cell);
         return;
     }
-    auto& from = s.of<Painting>().block_from;
+    auto& from = s.of<Painting>().rectangle_from;
     if (h.pressed && from.first < 0 && inside) from = cell;
     if (from.first < 0) return;
     if (!h.pressed) {
-        paint_block(s, from, cell);
+        paint_rectangle(s, from, cell);
         from = {-1, -1};
         return;
     }
@@ -143,16 +140,16 @@ void draw_fully_masked(Scene& s, const MapLayout& l) {
 }
 
 /// The rectangle that is being drawn.
-void draw_block(Scene& s, const MapLayout& l) {
-    const auto from = s.of<Painting>().block_from;
+void draw_rectangle(Scene& s, const MapLayout& l) {
+    const auto from = s.of<Painting>().rectangle_from;
     if (from.first < 0 || !s.session.selection.hovered.cell) return;
     const auto to = *s.session.selection.hovered.cell;
     const bool rows = s.session.preferences.queries == Axis::rows;
     const auto [top, bottom] = std::minmax({rows ? from.first : from.second, rows ? to.first : to.second});
     const auto [left, right] = std::minmax({rows ? from.second : from.first, rows ? to.second : to.first});
-    const Rect block{l.x(left), l.y(top), l.x(right + 1) - l.x(left), l.y(bottom + 1) - l.y(top)};
-    s.ui.fill(block, faded(s.ui.colors->accent, 0.25f));
-    s.ui.frame(block, s.ui.colors->accent, 2);
+    const Rect r{l.x(left), l.y(top), l.x(right + 1) - l.x(left), l.y(bottom + 1) - l.y(top)};
+    s.ui.fill(r, faded(s.ui.colors->accent, 0.25f));
+    s.ui.frame(r, s.ui.colors->accent, 2);
 }
 
 /// The wheel enlarges about the mouse; dragging an enlarged map moves it; a click locks.
@@ -167,7 +164,7 @@ void answer_map(Scene& s, const MapLayout& l) {
         s.of<HeatMapState>().y = (l.y0 + h.mouse.y - l.map.y) * grow - (h.mouse.y - l.map.y);
     }
     if (s.of<Painting>().brush != Brush::off) return answer_brush(s, l, h);
-    const ImVec2 moved = h.pressed ? ImGui::GetMouseDragDelta(0, ui.px(4)) : ImVec2{0, 0};
+    const ImVec2 moved = h.pressed ? ui.points(ImGui::GetMouseDragDelta(0, 4 * ui.scale)) : ImVec2{0, 0};
     if (!l.whole() && (moved.x != 0 || moved.y != 0)) {
         s.of<HeatMapState>().x -= moved.x;
         s.of<HeatMapState>().y -= moved.y;
@@ -179,7 +176,7 @@ void answer_map(Scene& s, const MapLayout& l) {
     s.point_at(cell_at(s, l, h.mouse));
     if (ImGui::IsMouseDoubleClicked(0)) s.of<HeatMapState>().zoom = 1;
     if (!h.clicked) return;
-    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.session.selection.hovered.cell);
+    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.pointed.cell);
     s.leave_text();
 }
 
@@ -203,20 +200,22 @@ void draw_cells(Scene& s, const MapLayout& l) {
                    s.session.preferences.queries,
                    as_vec4(ui.colors->bg1),
                    as_vec4(ui.colors->hatch),
-                   ui.px(6)};
+                   6 * ui.scale};
         d.values = s.pictures.values.id();
         d.row_largest = s.pictures.row_largest.id();
         d.across = across;
         d.down = down;
         d.scale = s.session.preferences.scale;
         d.dots = s.session.preferences.marks == Marks::dots && l.cell >= 4;
-        d.rect = {whole.x, whole.y, whole.w, whole.h};
+        d.gap = entry * ui.scale >= 12 ? 1 : 0;
+        const Rect r = ui.pixels(whole);
+        d.rect = {r.x, r.y, r.w, r.h};
         ui.heat->draw(*ui.list, d);
     }
     ui.unclip();
 }
 
-/// Cells that were painted by hand: amber, hatched where they are forbidden.
+/// Cells that were painted by hand: amber, hatched where they are masked.
 void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const bool rows = s.session.preferences.queries == Axis::rows;
@@ -232,7 +231,7 @@ void draw_painted(Scene& s, const MapLayout& l) {
                         l.cell * (rows ? queries : keys) - ui.line()};
         if (c.kind == ChangeKind::mask) {
             ui.fill(cell, ui.colors->accent_fill);
-            if (l.cell >= ui.px(8)) ui.hatch(cell, ui.colors->accent);
+            if (l.cell >= 8) ui.hatch(cell, ui.colors->accent);
         }
         ui.frame(cell, ui.colors->accent);
     }
@@ -250,17 +249,17 @@ void draw_heat_map(Scene& s, Rect area) {
         answer_map(s, l);
     }
     if (!l.turned) {
-        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(33), kCaption, ui.colors->t3,
+        ui.text.draw(area.x + 24, l.map.y - 33, kCaption, ui.colors->t3,
                      s.session.preferences.queries == Axis::rows ? "key →" : "query →");
-        ui.text.draw(area.x + ui.px(24), l.map.y - ui.px(14), kCaption, ui.colors->t3,
+        ui.text.draw(area.x + 24, l.map.y - 14, kCaption, ui.colors->t3,
                      s.session.preferences.queries == Axis::rows ? "query ↓" : "key ↓");
     }
     draw_cells(s, l);
     draw_painted(s, l);
     draw_fully_masked(s, l);
-    draw_block(s, l);
+    draw_rectangle(s, l);
     const auto cell = s.shown_cell();
-    if (l.cell >= ui.px(44) && s.answer->picture->step == 1) draw_values(s, l);
+    if (l.cell >= 44 && s.answer->picture->step == 1) draw_values(s, l);
     draw_map_labels(s, l, cell);
     if (s.session.selection.locked && s.holds(*s.session.selection.locked) &&
         s.session.selection.locked != s.session.selection.hovered.cell)

@@ -6,9 +6,11 @@
 
 namespace headlight {
 
+struct ViewPage;
+
 struct HeatMapState {
     float zoom = 1;        // of the map that fits
-    float x = 0, y = 0;    // pixels of it that lie left of and above what is seen
+    float x = 0, y = 0;    // how much of it lies left of and above what is seen
     bool dragged = false;  // the button went down to move it, not to lock a cell
     std::pair<int, int> followed{-1, -1};
     void visit(FieldVisitor& visitor);
@@ -18,12 +20,12 @@ struct HeatMapState {
 struct MapLayout {
     Rect map;  // what is seen
     float cell = 0;
-    float x0 = 0, y0 = 0;  // pixels hidden left of it and above
+    float x0 = 0, y0 = 0;  // hidden left of it and above
     bool turned = false;   // labels above lean
     int down = 0, across = 0, step_across = 1, step_down = 1;
     float x(int column) const { return map.x + cell * static_cast<float>(column) - x0; }
     float y(int row) const { return map.y + cell * static_cast<float>(row) - y0; }
-    float bar_height(const Ui& ui) const { return std::max(map.h, ui.px(120)); }
+    float bar_height() const { return std::max(map.h, 120.0f); }
     bool whole() const {
         return cell * static_cast<float>(across) <= map.w + 1 && cell * static_cast<float>(down) <= map.h + 1;
     }
@@ -39,5 +41,6 @@ void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);
 
 void draw_heat_map(Scene& scene, Rect area);
 std::vector<NumberTable> pattern_numbers(const Scene& scene);
+std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool);
 
 }  // namespace headlight

@@ -6,7 +6,9 @@
 #include "base/utf8.h"
 #include "views/changes.h"
 #include "views/heat_map.h"
+#include "views/map_parts.h"
 #include "views/numbers.h"
+#include "views/page.h"
 
 namespace headlight {
 
@@ -23,43 +25,33 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
     const std::string label = shorten_middle(map_labels(s, down)[static_cast<size_t>(i)], 14),
                       index = std::to_string(i);
     if (down) {
-        const float right = l.map.x - ui.px(12), room = ui.px(128 - 24 - 12 - 34);
+        const float right = l.map.x - 12, room = 128 - 24 - 12 - 34;
         const std::string text = ui.text.fitted(kCaptionMono, label, room);
         if (on) {
-            const float high = std::max(l.cell, ui.px(20));
-            ui.fill({l.map.x - ui.px(88), y - high / 2, ui.px(84), high}, ui.colors->bg1);
-            ui.fill({l.map.x - ui.px(88), y - high / 2, ui.px(84), high}, back);
+            const float high = std::max(l.cell, 20.0f);
+            ui.fill({l.map.x - 88, y - high / 2, 84, high}, ui.colors->bg1);
+            ui.fill({l.map.x - 88, y - high / 2, 84, high}, back);
         }
         ui.text.draw_right(right, y, kCaptionMono, ink, text);
-        ui.text.draw_right(right - std::max(room - ui.px(24), ui.text.width(kCaptionMono, text)) - ui.px(6),
-                           y, kCaptionMono, faint, index);
+        ui.text.draw_right(right - std::max(room - 24, ui.text.width(kCaptionMono, text)) - 6, y,
+                           kCaptionMono, faint, index);
         return;
     }
     if (l.turned) {
-        if (on) {
-            const float w = ui.text.width(kCaptionMono, label) + ui.px(10), h = ui.px(18), c = 0.7071f;
-            const ImVec2 o{x, l.map.y - ui.px(10)}, u{w * c, -w * c}, v{h / 2 * c, h / 2 * c};
-            const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y},
-                                             {o.x + u.x - v.x, o.y + u.y - v.y},
-                                             {o.x + u.x + v.x, o.y + u.y + v.y},
-                                             {o.x + v.x, o.y + v.y}}};
-            ui.polygon(box, ui.colors->bg1);
-            ui.polygon(box, back);
-        }
-        ui.text.draw(x + ui.px(2), l.map.y - ui.px(11), kCaptionMono, ink, label, -0.7854f);
+        draw_slanted(ui, {x + 2, l.map.y - 11}, ink, label, on ? back : 0);
         return;
     }
     if (on) {
-        const float w = std::max(l.cell, ui.text.width(kCaptionMono, label) + ui.px(8));
-        ui.fill({x - w / 2, l.map.y - ui.px(44), w, ui.px(40)}, back);
+        const float w = std::max(l.cell, ui.text.width(kCaptionMono, label) + 8);
+        ui.fill({x - w / 2, l.map.y - 44, w, 40}, back);
     }
-    ui.text.draw_centred(x, l.map.y - ui.px(33), kCaptionMono, faint, index);
-    ui.text.draw_centred(x, l.map.y - ui.px(14), kCaptionMono, ink, label);
+    ui.text.draw_centred(x, l.map.y - 33, kCaptionMono, faint, index);
+    ui.text.draw_centred(x, l.map.y - 14, kCaptionMono, ink, label);
 }
 
 /// Every step-th label, but none under the one that is lit.
 void draw_axis(Scene& s, const MapLayout& l, bool down, int highlighted) {
-    const float apart = s.ui.px(down || !l.turned ? 19 : 26);
+    const float apart = down || !l.turned ? 19 : 26;
     for (int i = 0; i < (down ? l.down : l.across); i += down ? l.step_down : l.step_across)
         if (highlighted < 0 ||
             (i != highlighted && std::abs(static_cast<float>(i - highlighted)) * l.cell >= apart) ||
@@ -77,40 +69,18 @@ void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, 
 }
 
 void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
-    Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
-    const Rect bar{l.map.right() + ui.px(32), l.map.y, ui.px(14), l.bar_height(ui)};
-    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    const char* label = s.session.preferences.scale == Scale::row   ? "of row’s largest"
-                        : s.session.preferences.scale == Scale::log ? "weight, log"
-                                                                    : "weight";
-    ui.text.draw(bar.x, bar.y - ui.px(14), kCaption, ui.colors->t3, label);
-    for (int i = 0; i <= 4; ++i) {
-        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = s.session.preferences.scale == Scale::row ? share
-                             : s.session.preferences.scale == Scale::log
-                                 ? kLogFloor * std::pow(p.largest / kLogFloor, share)
-                                 : p.largest * share;
-        ui.fill({bar.right(), std::floor(y), ui.px(5), ui.line()}, ui.colors->l2);
-        ui.text.draw(bar.right() + ui.px(10), y, kCaptionMono, ui.colors->t2,
-                     decimals(value, value > 0 && value < 0.01 ? 4
-                                     : p.largest < 0.2f        ? 3
-                                                               : 2));
-    }
-    if (!cell) return;
-    const float y = bar.bottom() - bar.h * scale_position(s.session.preferences.scale,
-                                                          s.weight(cell->first, cell->second), p.largest,
-                                                          p.largest_of_row(cell->first));
-    ui.polygon(
-        std::array<ImVec2, 3>{
-            {{bar.x - ui.px(8), y - ui.px(4)}, {bar.x - ui.px(2), y}, {bar.x - ui.px(8), y + ui.px(4)}}},
-        ui.colors->accent);
+    const Rect bar{l.map.right() + 32, l.map.y, 14, l.bar_height()};
+    const auto place = [&] {
+        return scale_position(s.session.preferences.scale, s.weight(cell->first, cell->second), p.largest,
+                              p.largest_of_row(cell->first));
+    };
+    draw_weight_bar(s, bar, p.largest, cell ? std::optional(place()) : std::nullopt);
 }
 
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     Ui& ui = s.ui;
-    const float y = l.map.y + std::max(l.map.h, l.bar_height(ui)) + ui.px(20);
+    const float y = l.map.y + std::max(l.map.h, l.bar_height()) + 20;
     const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any();
     const std::string nothing = fully_masked_note(*s.sentence()->trace, s.block(), s.head());
     const int step = s.answer->picture->step;
@@ -124,27 +94,27 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
         (s.answer->picture->sink_dropped ? " made to sum to 1." : " sums to 1.") +
         (s.of<Painting>().brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
          : !masked                            ? ""
-         : l.cell >= 12                       ? " Hatched: masked."
+         : l.cell * s.ui.scale >= 12          ? " Hatched: masked."
                                               : " Plain: masked.") +
         nothing + pooled;
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
-    const int covered = static_cast<int>(std::ceil(1 / l.cell));
+    const int covered = static_cast<int>(std::ceil(1 / (l.cell * ui.scale)));
     const std::string part =
         l.whole() ? ", every cell shown"
                   : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " +
                         std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";
-    const std::string right = l.cell >= 1 ? size + part
-                                          : size + ", each pixel is the largest of " +
-                                                std::to_string(covered) + " × " + std::to_string(covered);
+    const std::string right = l.cell * ui.scale >= 1
+                                  ? size + part
+                                  : size + ", each pixel is the largest of " + std::to_string(covered) +
+                                        " × " + std::to_string(covered);
     const float end = std::max(
-        l.map.right(),
-        std::min(area.right() - ui.px(24), l.map.x + ui.text.width(kCaption, left + right) + ui.px(40)));
+        l.map.right(), std::min(area.right() - 24, l.map.x + ui.text.width(kCaption, left + right) + 40));
     ui.text.draw(l.map.x, y, kCaption, ui.colors->t3, left);
-    const bool one_line = l.map.x + ui.text.width(kCaption, left + right) + ui.px(20) <= end;
+    const bool one_line = l.map.x + ui.text.width(kCaption, left + right) + 20 <= end;
     if (one_line)
         ui.text.draw_right(end, y, kCaption, ui.colors->t3, right);
     else
-        ui.text.draw(l.map.x, y + ui.px(17), kCaption, ui.colors->t3, right);
+        ui.text.draw(l.map.x, y + 17, kCaption, ui.colors->t3, right);
 }
 
 std::vector<NumberTable> pattern_numbers(const Scene& s) {
@@ -156,6 +126,10 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
     const Matrix whole = masked_pattern(*s.sentence()->trace, p.block, p.head);
     return {{"pattern", "query", "key", s.query_labels(), s.key_labels(),
              shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
+}
+
+std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool) {
+    return head_figure(page.answer->sentence->trace, figure_options(page), pool);
 }
 
 }  // namespace headlight

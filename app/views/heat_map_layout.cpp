@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/heat_map.h"
+#include "views/map_parts.h"
 
 namespace headlight {
 
@@ -22,27 +23,27 @@ MapLayout arrange_map(Scene& s, Rect area) {
     MapLayout l;
     l.down = static_cast<int>(map_labels(s, true).size());
     l.across = static_cast<int>(map_labels(s, false).size());
-    float widest = 0, above = ui.px(146 - size::view_header);
+    float widest = 0, above = 146 - size::view_header;
     for (const auto& label : map_labels(s, false))
         widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
-    const auto room = [&](float top) { return ImVec2{area.w - ui.px(264), area.h - top - ui.px(42)}; };
+    const auto room = [&](float top) { return ImVec2{area.w - 264, area.h - top - 42}; };
     const auto cell_for = [&](float top) {
         const ImVec2 r = room(top);
-        const float fits = std::min(
-            {r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), ui.px(kLargestCell)});
-        const float cell = std::min(fits * s.of<HeatMapState>().zoom, std::max(fits, ui.px(kLargestCell)));
-        if (cell < 1) return 1 / std::ceil(1 / cell);  // a pixel covers whole cells
-        return cell >= 4 ? std::floor(cell) : cell;    // small cells would lose too much to rounding
+        const float fits =
+            std::min({r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), kLargestCell});
+        const float cell = std::min(fits * s.of<HeatMapState>().zoom, std::max(fits, kLargestCell));
+        const float pixels = cell * ui.scale;
+        if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;  // a pixel covers whole cells
+        return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
     };
     l.cell = cell_for(above);
-    l.turned = widest + ui.px(6) > l.cell;
-    if (l.turned) above = std::max(ui.px(84) + widest * 0.7071f, ui.px(98));
+    l.turned = widest + 6 > l.cell;
+    if (l.turned) above = std::max(84 + slanted_height(widest), 98.0f);
     l.cell = cell_for(above);
-    l.step_down = label_step(l.cell, ui.px(16));
-    l.step_across =
-        label_step(l.cell, ui.px(l.turned ? 24 : 16));  // turned lines stand closer than their feet
+    l.step_down = label_step(l.cell, 16);
+    l.step_across = label_step(l.cell, l.turned ? 24 : 16);  // turned lines stand closer than their feet
     const float w = l.cell * static_cast<float>(l.across), h = l.cell * static_cast<float>(l.down);
-    l.map = {area.x + ui.px(128), area.y + above, std::min(w, room(above).x), std::min(h, room(above).y)};
+    l.map = {area.x + 128, area.y + above, std::min(w, room(above).x), std::min(h, room(above).y)};
     if (const auto cell = s.session.selection.locked;
         cell && s.holds(*cell) &&
         s.of<HeatMapState>().followed != *cell) {  // moved by key: brought into view

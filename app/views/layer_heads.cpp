@@ -8,6 +8,9 @@ namespace headlight {
 
 void LayerHeads::visit(FieldVisitor& v) {
     v.number("link_share", share, 0.01f, 1);
+    v.choose_among(share, kShares,
+                   {"lines share", "Lines: share of each row", "how much of each row is drawn, in percent",
+                    share_words(), true});
     v.report("hidden_heads", hidden);
 }
 
@@ -27,21 +30,21 @@ void draw_layer_heads(Scene& s, Rect area) {
     const int heads = s.model()->config.heads(s.block());
     const auto cell = s.shown_cell();
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
-    ui.text.draw(area.x, area.y + ui.px(22), kCaption, ui.colors->t3, "Heads shown");
-    ui.text.draw_right(area.right(), area.y + ui.px(22), kCaption, ui.colors->t2,
+    ui.text.draw(area.x, area.y + 22, kCaption, ui.colors->t3, "Heads shown");
+    ui.text.draw_right(area.right(), area.y + 22, kCaption, ui.colors->t2,
                        std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
-    float y = area.y + ui.px(54);
-    for (int h = 0; h < heads && y + ui.px(14) < area.bottom() - ui.px(66); ++h, y += ui.px(28)) {
-        const Rect r{area.x - ui.px(8), y - ui.px(14), area.w + ui.px(16), ui.px(28)};
+    float y = area.y + 54;
+    for (int h = 0; h < heads && y + 14 < area.bottom() - 66; ++h, y += 28) {
+        const Rect r{area.x - 8, y - 14, area.w + 16, 28};
         const Hit hit = ui.control("lines/head/" + std::to_string(h), r);
         const bool on = !s.of<LayerHeads>().hidden.count(h);
         if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-        const Rect swatch{area.x, y - ui.px(8), ui.px(16), ui.px(16)};
+        const Rect swatch{area.x, y - 8, 16, 16};
         if (on)
             ui.fill(swatch, head_ink(s, h), size::corner);
         else
             ui.frame(swatch, head_ink(s, h), 2, size::corner);
-        ui.text.draw(area.x + ui.px(28), y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
+        ui.text.draw(area.x + 28, y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
                      head_name(s.model()->config, s.session.selection.block, h));
         if (links && cell)
             if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
@@ -49,11 +52,10 @@ void draw_layer_heads(Scene& s, Rect area) {
                 ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
                                    number(row[0].weight, 2));
                 const float name =
-                    ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.block, h)) +
-                    ui.px(44);
+                    ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.block, h)) + 44;
                 ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
                              ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)],
-                                            area.w - name - ui.px(56)));
+                                            area.w - name - 56));
             }
         if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
             for (int other = 0; other < heads; ++other) s.of<LayerHeads>().hidden.insert(other);
@@ -61,11 +63,10 @@ void draw_layer_heads(Scene& s, Rect area) {
         } else if (hit.clicked && !s.of<LayerHeads>().hidden.insert(h).second) {
             s.of<LayerHeads>().hidden.erase(h);
         }
-        if (hit.clicked) s.session.selection.head = h;
+        if (hit.clicked) s.select(s.session.selection.block, h);
     }
-    if (ui.link("lines/all", area.right(), area.bottom() - ui.px(56), "Show all"))
-        s.of<LayerHeads>().hidden.clear();
-    ui.text.draw_wrapped(area.x, area.bottom() - ui.px(42), area.w, kCaption, ui.colors->t3,
+    if (ui.link("lines/all", area.right(), area.bottom() - 56, "Show all")) s.of<LayerHeads>().hidden.clear();
+    ui.text.draw_wrapped(area.x, area.bottom() - 42, area.w, kCaption, ui.colors->t3,
                          "Click toggles a head, double-click isolates it.");
 }
 

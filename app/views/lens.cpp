@@ -27,10 +27,10 @@ struct Grid {
 Grid arrange(Scene& s, Rect area, int rows) {
     Ui& ui = s.ui;
     Grid g{};
-    g.w = ui.px(kColumn);
-    g.h = ui.px(kRow);
+    g.w = kColumn;
+    g.h = kRow;
     g.rows = rows;
-    const float room = area.w - ui.px(kNames + 48);
+    const float room = area.w - (kNames + 48);
     const int n = output_size(s);
     s.of<LensState>().columns = std::clamp(static_cast<int>(room / g.w), 1, n);
     if (const int position = lens_position(s);
@@ -39,14 +39,14 @@ Grid arrange(Scene& s, Rect area, int rows) {
         s.of<LensState>().first =
             std::clamp(s.of<LensState>().first, position - s.of<LensState>().columns + 1, position);
     }
-    g.w = std::min(room / static_cast<float>(s.of<LensState>().columns), ui.px(120));
+    g.w = std::min(room / static_cast<float>(s.of<LensState>().columns), 120.0f);
     const float high = std::min(area.h, g.h * static_cast<float>(rows));
-    g.cells = {area.x + ui.px(kNames), area.y, g.w * static_cast<float>(s.of<LensState>().columns), high};
+    g.cells = {area.x + kNames, area.y, g.w * static_cast<float>(s.of<LensState>().columns), high};
     if (ui.shift || ui.wheel_x != 0)
         s.of<LensState>().first -=
             static_cast<int>(std::lround(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x)) * 2;
     s.of<LensState>().first = std::clamp(s.of<LensState>().first, 0, n - s.of<LensState>().columns);
-    s.of<LensState>().scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + ui.px(10), g.cells.h},
+    s.of<LensState>().scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + 10, g.cells.h},
                                         g.h * static_cast<float>(rows), s.of<LensState>().scroll);
     g.first = s.of<LensState>().first;
     g.columns = s.of<LensState>().columns;
@@ -59,18 +59,18 @@ void draw_grid_labels(Scene& s, const Grid& g, int position) {
     for (int i = 0; i < g.columns; ++i) {
         const int at = g.first + i;
         const bool on = at == position;
-        const Rect r{g.cells.x + g.w * static_cast<float>(i), g.cells.y - ui.px(44), g.w, ui.px(40)};
+        const Rect r{g.cells.x + g.w * static_cast<float>(i), g.cells.y - 44, g.w, 40};
         if (on) ui.fill({r.x, r.y, r.w - ui.line(), r.h}, ui.colors->accent_fill);
-        ui.text.draw_centred(r.middle_x(), r.y + ui.px(11), kCaptionMono,
+        ui.text.draw_centred(r.middle_x(), r.y + 11, kCaptionMono,
                              on ? ui.colors->accent_text : ui.colors->t3, std::to_string(at));
-        ui.text.draw_centred(r.middle_x(), r.y + ui.px(29), kCaptionMono,
+        ui.text.draw_centred(r.middle_x(), r.y + 29, kCaptionMono,
                              on ? ui.colors->accent_text : ui.colors->t1,
-                             ui.text.fitted(kCaptionMono, labels[static_cast<size_t>(at)], g.w - ui.px(6)));
+                             ui.text.fitted(kCaptionMono, labels[static_cast<size_t>(at)], g.w - 6));
     }
-    ui.clip({g.cells.x - ui.px(kNames), g.cells.y, ui.px(kNames), g.cells.h});
+    ui.clip({g.cells.x - kNames, g.cells.y, kNames, g.cells.h});
     for (int r = 0; r < g.rows; ++r) {
         const std::string name = r == 0 ? "embeddings" : "layer " + std::to_string(r - 1);
-        ui.text.draw_right(g.cells.x - ui.px(10),
+        ui.text.draw_right(g.cells.x - 10,
                            g.cells.y + g.h * (static_cast<float>(r) + 0.5f) - s.of<LensState>().scroll,
                            kCaption, ui.colors->t3, name);
     }
@@ -92,21 +92,20 @@ void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
             const Rect cell{g.cells.x + g.w * static_cast<float>(i), y, g.w - ui.line(), g.h - ui.line()};
             const ImU32 color = color_at(map, p.probability);
             ui.fill(cell, color);
-            ui.text.draw_centred(
-                cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                ui.text.fitted(kCaptionMono, prediction_label(*s.model(), p.id), g.w - ui.px(8)));
+            ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
+                                 ui.text.fitted(kCaptionMono, prediction_label(*s.model(), p.id), g.w - 8));
         }
     }
     if (position >= g.first && position < g.first + g.columns)
-        ui.frame({g.cells.x + g.w * static_cast<float>(position - g.first) - ui.px(1),
-                  g.cells.y - s.of<LensState>().scroll, g.w + ui.px(1), g.h * static_cast<float>(g.rows)},
+        ui.frame({g.cells.x + g.w * static_cast<float>(position - g.first) - 1,
+                  g.cells.y - s.of<LensState>().scroll, g.w + 1, g.h * static_cast<float>(g.rows)},
                  s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent, 2);
     ui.unclip();
 }
 
 void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
     Ui& ui = s.ui;
-    const Hit h = ui.hit("lens/grid", {g.cells.x, g.cells.y - ui.px(44), g.cells.w, g.cells.h + ui.px(44)});
+    const Hit h = ui.hit("lens/grid", {g.cells.x, g.cells.y - 44, g.cells.w, g.cells.h + 44});
     if (!h.hovered) return;
     const int at = g.first + static_cast<int>((h.mouse.x - g.cells.x) / g.w);
     if (at >= g.first + g.columns) return;
@@ -142,30 +141,28 @@ void draw_lens(Scene& s, Rect area) {
     const Lens& lens = found->answer;
     const int rows = static_cast<int>(lens.top.size()), position = lens_position(s);
     ui.text.draw(
-        area.x + ui.px(24), area.y + ui.px(24), kCaption, ui.colors->t2,
+        area.x + 24, area.y + 24, kCaption, ui.colors->t2,
         ui.text.fitted(kCaption,
                        "Logit lens: what the model would predict if it stopped after each layer. The "
                        "stronger the color, the more probable.",
-                       area.w - ui.px(200)));
-    const float top = area.y + ui.px(96), max = std::max(ui.px(kRow * 3), area.h * 0.56f - ui.px(96));
-    const Grid g = arrange(
-        s,
-        {area.x + ui.px(24), top, area.w - ui.px(24), std::min(max, ui.px(kRow) * static_cast<float>(rows))},
-        rows);
+                       area.w - 200));
+    const float top = area.y + 96, max = std::max(kRow * 3, area.h * 0.56f - 96);
+    const Grid g =
+        arrange(s, {area.x + 24, top, area.w - 24, std::min(max, kRow * static_cast<float>(rows))}, rows);
     answer_grid(s, g, lens);
     draw_grid_labels(s, g, position);
     draw_grid(s, g, lens, position);
     const int n = output_size(s);
     if (g.columns < n) {
-        float x = area.right() - ui.px(24);
-        const float y = area.y + ui.px(24);
+        float x = area.right() - 24;
+        const float y = area.y + 24;
         if (ui.link("lens/later", x, y, "later ›"))
             s.of<LensState>().first = std::min(n - g.columns, g.first + g.columns);
-        x -= ui.px(60);
+        x -= 60;
         if (ui.link("lens/earlier", x, y, "‹ earlier"))
             s.of<LensState>().first = std::max(0, g.first - g.columns);
     }
-    const float below = g.cells.bottom() + ui.px(24);
+    const float below = g.cells.bottom() + 24;
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
 }
 

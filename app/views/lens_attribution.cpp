@@ -60,42 +60,40 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const auto columns = static_cast<int>(parts.values.cols());
-    const float left = area.x + ui.px(kNames),
-                w = std::min((area.w - ui.px(kNames + 48) - ui.px(16)) / static_cast<float>(columns),
-                             ui.px(64)),
-                h = std::clamp(
-                    (area.h - ui.px(24)) / static_cast<float>(std::max<size_t>(1, parts.blocks.size())),
-                    ui.px(3), ui.px(32));
-    const auto named = static_cast<size_t>(label_step(h, ui.px(16)));
+    const float left = area.x + kNames,
+                w = std::min((area.w - (kNames + 48) - 16) / static_cast<float>(columns), 64.0f),
+                h = std::clamp((area.h - 24) / static_cast<float>(std::max<size_t>(1, parts.blocks.size())),
+                               3.0f, 32.0f);
+    const auto named = static_cast<size_t>(label_step(h, 16));
     float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
     const auto x_of = [&](int column) {
-        return left + w * static_cast<float>(column) + (column >= parts.heads ? ui.px(8) : 0) +
-               (column > parts.heads ? ui.px(8) : 0);
+        return left + w * static_cast<float>(column) + (column >= parts.heads ? 8 : 0) +
+               (column > parts.heads ? 8 : 0);
     };
     const bool biased = !parts.values.col(parts.heads).array().isNaN().all();
     for (int column = 0; column < columns; ++column) {
         if (column == parts.heads && !biased) continue;
-        if (column < parts.heads && column % label_step(w, ui.px(20))) continue;
-        if (column >= parts.heads && w < ui.px(32)) {  // two words above two narrow columns
+        if (column < parts.heads && column % label_step(w, 20)) continue;
+        if (column >= parts.heads && w < 32) {  // two words above two narrow columns
             if (column == parts.heads)
-                ui.text.draw_right(x_of(column) + w, area.y + ui.px(10), kCaption, ui.colors->t2, "bias");
+                ui.text.draw_right(x_of(column) + w, area.y + 10, kCaption, ui.colors->t2, "bias");
             else
-                ui.text.draw(x_of(column), area.y + ui.px(10), kCaption, ui.colors->t2, "MLP");
+                ui.text.draw(x_of(column), area.y + 10, kCaption, ui.colors->t2, "MLP");
             continue;
         }
-        ui.text.draw_centred(x_of(column) + w / 2, area.y + ui.px(10),
+        ui.text.draw_centred(x_of(column) + w / 2, area.y + 10,
                              column < parts.heads ? kCaptionMono : kCaption, ui.colors->t2,
                              column < parts.heads    ? std::to_string(column)
                              : column == parts.heads ? "bias"
                                                      : "MLP");
     }
     for (size_t r = 0; r < parts.blocks.size(); ++r) {
-        const float y = area.y + ui.px(24) + h * static_cast<float>(r);
+        const float y = area.y + 24 + h * static_cast<float>(r);
         if (y + h > area.bottom()) break;
         if (r % named == 0)
-            ui.text.draw_right(left - ui.px(10), y + h / 2, kCaption, ui.colors->t3,
+            ui.text.draw_right(left - 10, y + h / 2, kCaption, ui.colors->t3,
                                "layer " + block_name(c, parts.blocks[r]));
         for (int column = 0; column < columns; ++column) {
             const float v = parts.values(static_cast<Index>(r), column);
@@ -103,7 +101,7 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             const Rect cell{x_of(column), y, w - ui.line(), h - ui.line()};
             const ImU32 color = signed_color(ui.colors->dark, v / largest);
             ui.fill(cell, color);
-            if (w >= ui.px(44) && h >= ui.px(18))
+            if (w >= 44 && h >= 18)
                 ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
                                      number(v, 2));
             const std::string path =
@@ -116,7 +114,7 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
             if (!hit.hovered) continue;
             ui.frame(cell, ui.colors->hover, 2);
-            if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.blocks[r], column};
+            if (column < parts.heads) s.pointed.head = std::pair{parts.blocks[r], column};
             if (hit.clicked && column < parts.heads) {
                 s.select(parts.blocks[r], column);
             }
@@ -129,29 +127,28 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
 void draw_attribution(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<AttributionWanted>();
-    if (!found || area.h < ui.px(120)) return;
+    if (!found || area.h < 120) return;
     const Attribution& a = found->answer;
-    const float pad = ui.px(24);
+    const float pad = 24;
     ui.hairline(area.x, area.y, area.right(), area.y);
     const std::string title = "Direct logit attribution of “" + prediction_label(*s.model(), a.token) +
                               "” at " + token_at(output_labels(s), found->asked.position);
-    ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1,
-                 ui.text.fitted(kBody, title, area.w - ui.px(220)));
-    ui.text.draw_right(area.right() - pad, area.y + ui.px(24), kCaptionMono, ui.colors->t3,
+    ui.text.draw(area.x + pad, area.y + 24, kBody, ui.colors->t1, ui.text.fitted(kBody, title, area.w - 220));
+    ui.text.draw_right(area.right() - pad, area.y + 24, kCaptionMono, ui.colors->t3,
                        "Σ " + number(a.logit, 2) + " = logit");
     if (a.parts.empty()) {
-        ui.text.draw_wrapped(area.x + pad, area.y + ui.px(44), area.w - 2 * pad, kCaption, ui.colors->t3,
+        ui.text.draw_wrapped(area.x + pad, area.y + 44, area.w - 2 * pad, kCaption, ui.colors->t3,
                              "This model normalizes after each block, or has another layer before its "
                              "predictions, so a logit is not a plain sum of what heads and MLPs add.");
         return;
     }
     const Attributed parts = lay_out(s, a);
-    draw_part_cells(s, {area.x, area.y + ui.px(44), area.w, area.h - ui.px(44 + 32)}, parts);
+    draw_part_cells(s, {area.x, area.y + 44, area.w, area.h - (44 + 32)}, parts);
     std::string ends = "Besides:";
     for (const auto& [name, value] : parts.ends)
         ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
     ui.text.draw(
-        area.x + pad, area.bottom() - ui.px(18), kCaption, ui.colors->t3,
+        area.x + pad, area.bottom() - 18, kCaption, ui.colors->t3,
         ui.text.fitted(kCaption, ends + ".  Elhage et al. 2021; the final norm’s scale is held fixed.",
                        area.w - 2 * pad));
 }

@@ -11,32 +11,6 @@ namespace headlight {
 
 namespace {
 
-/// Puts a predicted token behind what the model wrote, behind the text, or in the place of the mask that it
-/// was predicted for.
-void accept(Scene& s, int position, int id) {
-    const Model& m = *s.model();
-    if (s.sentence()->written) return go_on_from(s, s.sentence()->step, id);
-    std::string bytes = (*m.target_tokenizer()).bytes(id);
-    if (!is_valid_utf8(bytes)) {
-        s.session.notice = "This token is part of a character and cannot stand in the text alone.";
-        return;
-    }
-    TextField& field = m.config.stacks.size() > 1 ? s.fields.second : s.fields.sentence;
-    if (!m.config.can.fill_masks) {
-        if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
-        return field.replace(field.text() + bytes, s.session.document.history);
-    }
-    size_t at = std::string::npos;
-    for (const PredictedTokens& p : s.sentence()->predictions) {
-        at = field.text().find(s.sentence()->mask, at == std::string::npos ? 0 : at + 1);
-        if (p.position == position) break;
-    }
-    if (at == std::string::npos || s.sentence()->mask.empty()) return;
-    while (!bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
-    std::string text = field.text();
-    field.replace(text.replace(at, s.sentence()->mask.size(), bytes), s.session.document.history);
-}
-
 /// Whether a click on a prediction can change the text.
 bool acceptable(const Scene& s, int position) {
     const Model& m = *s.model();
@@ -49,25 +23,26 @@ bool acceptable(const Scene& s, int position) {
 float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWanted>& found, float bottom) {
     Ui& ui = s.ui;
     const bool clickable = acceptable(s, found.asked.position);
-    const float row_h = ui.px(size::row);
+    const float row_h = size::row;
     std::optional<int> pointed;
     for (size_t i = 0; i < found.answer.tokens.size() && y + row_h < bottom; ++i, y += row_h) {
         const Prediction& p = found.answer.tokens[i];
-        const Rect r{column.x - ui.px(8), y - row_h / 2, column.w + ui.px(16), row_h};
+        const Rect r{column.x - 8, y - row_h / 2, column.w + 16, row_h};
         const std::string label = prediction_label(*s.model(), p.id);
         const Hit h = ui.control("lens/next/" + std::to_string(i), r);
         const bool on = p.id == found.answer.token;
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
         ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1,
-                     ui.text.fitted(kBodyMono, label, ui.px(104)));
-        ui.bar({column.x + ui.px(112), y - ui.px(4), column.w - ui.px(112 + 68), ui.px(8)}, p.probability,
+                     ui.text.fitted(kBodyMono, label, 104));
+        ui.bar({column.x + 112, y - 4, column.w - (112 + 68), 8}, p.probability,
                on ? ui.colors->accent : ui.colors->t3);
         ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2,
                            percent(p.probability));
         if (h.hovered) pointed = p.id;
-        if (h.clicked && clickable) accept(s, found.asked.position, p.id);
+        if (h.clicked && clickable)
+            s.send("accept prediction", std::to_string(found.asked.position) + "," + std::to_string(p.id));
     }
-    s.session.selection.hovered.token = pointed;
+    s.pointed.token = pointed;
     return y;
 }
 
@@ -83,30 +58,29 @@ void draw_lens_inspector(Scene& s, Rect area) {
                                    s.model()->config.can.fill_masks   ? "reads as"
                                    : s.model()->config.can.read_image ? "says"
                                                                       : "is followed by");
-    const float pad = ui.px(size::inspector_pad);
+    const float pad = size::inspector_pad;
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
+        save{column.x, area.bottom() - 48, column.w, size::button};
     const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
-    y = draw_predictions(s, column, y, *found, save.y - ui.px(90) - layers * ui.px(20));
+    y = draw_predictions(s, column, y, *found, save.y - 90 - layers * 20);
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
                                                      ? "Click to fill the mask; point to explain."
                                                      : "Click to insert it; point to explain."
                                                : "Point at one to explain it below.";
-    ui.text.draw(column.x, y + ui.px(4), kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
-    y += ui.px(28);
+    ui.text.draw(column.x, y + 4, kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
+    y += 28;
     ui.hairline(column.x, y, column.right(), y);
-    y += ui.px(22);
-    ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
+    y += 22;
+    ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
     ui.text.draw(
         column.x, y, kCaption, ui.colors->t3,
         ui.text.fitted(kCaption,
                        "Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer",
                        column.w));
     for (size_t i = 0; i < a.after_layer.size(); ++i) {
-        y += ui.px(20);
+        y += 20;
         ui.text.draw(column.x, y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
-        ui.bar({column.x + ui.px(40), y - ui.px(4), column.w - ui.px(40 + 68), ui.px(8)}, a.after_layer[i],
-               ui.colors->accent);
+        ui.bar({column.x + 40, y - 4, column.w - (40 + 68), 8}, a.after_layer[i], ui.colors->accent);
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
     ui.unclip();

@@ -27,14 +27,14 @@ struct LinesLayout {
 LinesLayout arrange(Scene& s, Rect area) {
     Ui& ui = s.ui;
     LinesLayout l{};
-    const float bars_w = ui.px(kBarPitch + 2) * static_cast<float>(drawn_heads(s).size());
+    const float bars_w = (kBarPitch + 2) * static_cast<float>(drawn_heads(s).size());
     const bool bars = bars_w < area.w * 0.25f;
-    l.area = {area.x, area.y + ui.px(72), area.w, area.h - ui.px(72 + 48)};
-    l.left = area.x + std::min(ui.px(264), area.w * 0.28f);
-    l.right = area.right() - ui.px(160) - (bars ? bars_w : 0);
-    l.bars = bars ? l.right + ui.px(136) : 0;
+    l.area = {area.x, area.y + 72, area.w, area.h - (72 + 48)};
+    l.left = area.x + std::min(264.0f, area.w * 0.28f);
+    l.right = area.right() - 160 - (bars ? bars_w : 0);
+    l.bars = bars ? l.right + 136 : 0;
     const auto rows = static_cast<float>(std::max(s.queries(), s.keys()));
-    l.pitch = std::clamp(l.area.h / rows, ui.px(kRowLeast), ui.px(kRowMost));
+    l.pitch = std::clamp(l.area.h / rows, kRowLeast, kRowMost);
     const float max = std::max(0.0f, l.pitch * rows - l.area.h);
     s.of<LinesState>().scroll -= ui.take_wheel(l.area) * l.pitch * 3;
     s.of<LinesState>().scroll = std::clamp(s.of<LinesState>().scroll, 0.0f, max);
@@ -48,7 +48,7 @@ void draw_toolbar(Scene& s, float x, float y) {
     for (int block = 0; block < s.model()->config.blocks(); ++block)
         layers.push_back(block_name(s.model()->config, block));
     if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.session.selection.block); c >= 0)
-        s.session.selection.block = c;
+        s.select_block(c);
 }
 
 /// One side's tokens; pointing at one focuses it.
@@ -60,31 +60,27 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
         const float y = l.y(i, s.of<LinesState>().scroll), half = l.pitch / 2;
         if (y < l.area.y || y > l.area.bottom()) continue;
-        const Rect r = queries ? Rect{l.area.x + ui.px(24), y - half, l.left - l.area.x - ui.px(24), l.pitch}
-                               : Rect{l.right, y - half, ui.px(136), l.pitch};
+        const Rect r = queries ? Rect{l.area.x + 24, y - half, l.left - l.area.x - 24, l.pitch}
+                               : Rect{l.right, y - half, 136, l.pitch};
         const std::string path = std::string(queries ? "lines/query/" : "lines/key/") + std::to_string(i);
         const Hit h = ui.hit(path, r);
         const bool on =
             cell && (queries ? cell->first == i && hovering : s.session.selection.hovered.key == i);
-        const std::string label = ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], ui.px(96));
-        const float w = ui.text.width(kBodyMono, label),
-                    x = queries ? l.left - ui.px(24) - w : l.right + ui.px(24);
+        const std::string label = ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], 96);
+        const float w = ui.text.width(kBodyMono, label), x = queries ? l.left - 24 - w : l.right + 24;
         if (on) {
-            const Rect box{x - ui.px(10), y - ui.px(14), w + ui.px(20), ui.px(28)};
+            const Rect box{x - 10, y - 14, w + 20, 28};
             ui.fill(box, queries ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
             if (queries) ui.frame(box, ui.colors->accent, 1, size::corner);
         }
         ui.text.draw(x, y, kBodyMono, on && queries ? ui.colors->accent_text : ui.colors->t1, label);
         if (queries)
-            ui.text.draw_right(x - ui.px(14), y, kCaptionMono, ui.colors->t3, std::to_string(i));
+            ui.text.draw_right(x - 14, y, kCaptionMono, ui.colors->t3, std::to_string(i));
         else
-            ui.text.draw_right(l.right + ui.px(126), y, kCaptionMono, ui.colors->t3, std::to_string(i));
+            ui.text.draw_right(l.right + 126, y, kCaptionMono, ui.colors->t3, std::to_string(i));
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
-        if (h.hovered && !queries) s.session.selection.hovered.key = i;
-        if (h.clicked && queries) {
-            s.lock(s.session.selection.hovered.cell);
-            s.leave_text();
-        }
+        if (h.hovered && !queries) s.pointed.key = i;
+        if (h.clicked && queries) lock_token(s, i);
     }
 }
 
@@ -108,17 +104,17 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
     const auto heads = drawn_heads(s);
     const float y0 = l.y(query, s.of<LinesState>().scroll);
     for (size_t i = 0; i < heads.size(); ++i) {
-        const float apart = (static_cast<float>(i) - static_cast<float>(heads.size() - 1) / 2) * ui.px(1.5f);
+        const float apart = (static_cast<float>(i) - static_cast<float>(heads.size() - 1) / 2) * 1.5f;
         for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(query)]) {
             if (link.weight < faintest && !highlighted) continue;
             const bool to_focus = s.session.selection.hovered.key == link.key;
             const float alpha = highlighted || to_focus ? 0.35f + 0.6f * link.weight
                                 : others_step_back      ? 0.13f + 0.12f * link.weight
                                                         : 0.25f + 0.6f * link.weight;
-            const float y1 = std::clamp(l.y(link.key, s.of<LinesState>().scroll), l.area.y - ui.px(8),
-                                        l.area.bottom() + ui.px(8));
+            const float y1 =
+                std::clamp(l.y(link.key, s.of<LinesState>().scroll), l.area.y - 8, l.area.bottom() + 8);
             const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
-            ui.curve(from, to, head_ink(s, heads[i], alpha), std::max(ui.px(0.75f), ui.px(6) * link.weight));
+            ui.curve(from, to, head_ink(s, heads[i], alpha), std::max(0.75f, 6 * link.weight));
         }
     }
 }
@@ -128,7 +124,7 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, flo
     const auto cell = s.shown_cell();
     const bool focused = s.session.selection.hovered.cell || s.session.selection.locked,
                step_back = focused || s.session.selection.hovered.key;
-    ui.clip({l.left, l.area.y - ui.px(8), l.right - l.left, l.area.h + ui.px(16)});
+    ui.clip({l.left, l.area.y - 8, l.right - l.left, l.area.h + 16});
     for (int q = 0; q < s.queries(); ++q) {
         const float y = l.y(q, s.of<LinesState>().scroll);
         if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q))
@@ -144,10 +140,10 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
     const auto cell = s.shown_cell();
     if (!l.bars || !cell) return;
     const auto heads = drawn_heads(s);
-    const float w = ui.px(kBarPitch), high = std::min(ui.px(20), l.pitch - ui.px(4));
+    const float w = kBarPitch, high = std::min(20.0f, l.pitch - 4);
     for (size_t i = 0; i < heads.size(); ++i) {
-        const float x = l.bars + (w + ui.px(2)) * static_cast<float>(i);
-        ui.text.draw_centred(x + w / 2, l.area.y - ui.px(16), kCaptionMono, head_ink(s, heads[i]),
+        const float x = l.bars + (w + 2) * static_cast<float>(i);
+        ui.text.draw_centred(x + w / 2, l.area.y - 16, kCaptionMono, head_ink(s, heads[i]),
                              std::to_string(heads[i]));
         for (int k = 0; k < s.keys(); ++k) {
             const float y = l.y(k, s.of<LinesState>().scroll);
@@ -171,13 +167,12 @@ std::vector<Question> ask_lines(const Scene& s) {
 
 void draw_lines(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    draw_toolbar(s, area.x + ui.px(24), area.y + ui.px(24));
+    draw_toolbar(s, area.x + 24, area.y + 24);
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
     const LinesLayout l = arrange(s, area);
-    s.session.selection.hovered.key.reset();
-    ui.text.draw_right(l.left - ui.px(14), l.area.y - ui.px(16), kCaption, ui.colors->t3, "query");
-    ui.text.draw(l.right + ui.px(14), l.area.y - ui.px(16), kCaption, ui.colors->t3, "key");
+    ui.text.draw_right(l.left - 14, l.area.y - 16, kCaption, ui.colors->t3, "query");
+    ui.text.draw(l.right + 14, l.area.y - 16, kCaption, ui.colors->t3, "key");
     draw_tokens(s, l, true);
     draw_tokens(s, l, false);
     const auto [faintest, in_sight] = faintest_drawn(s, l, *links);
@@ -194,7 +189,7 @@ void draw_lines(Scene& s, Rect area) {
                                  ? "The strongest " + std::to_string(ui.most_lines) + " of " +
                                        std::to_string(in_sight) + " lines in view. "
                                  : "";
-    ui.text.draw(area.x + ui.px(24), area.bottom() - ui.px(24), kCaption, ui.colors->t3,
+    ui.text.draw(area.x + 24, area.bottom() - 24, kCaption, ui.colors->t3,
                  some +
                      (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
                      bars);
@@ -202,45 +197,40 @@ void draw_lines(Scene& s, Rect area) {
 
 void draw_lines_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const float pad = ui.px(size::inspector_pad), left = area.x + pad, right = area.right() - pad;
-    ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
+    const float pad = size::inspector_pad, left = area.x + pad, right = area.right() - pad;
+    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
     const auto cell = s.shown_cell();
     const LayerLinks* links = cell ? shown_links(s) : nullptr;
     if (!links) return;
     const std::string& query = s.query_labels()[static_cast<size_t>(cell->first)];
-    const float w = ui.text.draw(left, area.y + ui.px(26), kTitleMono, ui.colors->accent_text,
-                                 ui.text.fitted(kTitleMono, query, right - left - ui.px(120)));
-    ui.text.draw(left + w + ui.px(6), area.y + ui.px(28), kCaptionMono, ui.colors->t3,
-                 std::to_string(cell->first));
-    ui.text.draw_right(right, area.y + ui.px(28), kCaption, ui.colors->t3,
+    const float w = ui.text.draw(left, area.y + 26, kTitleMono, ui.colors->accent_text,
+                                 ui.text.fitted(kTitleMono, query, right - left - 120));
+    ui.text.draw(left + w + 6, area.y + 28, kCaptionMono, ui.colors->t3, std::to_string(cell->first));
+    ui.text.draw_right(right, area.y + 28, kCaption, ui.colors->t3,
                        s.session.selection.hovered.cell ? "hover"
                        : s.session.selection.locked     ? "locked"
                                                         : "last token");
-    ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
-    float y = area.y + ui.px(74);
+    ui.name("inspector/title", {area.x, area.y, area.w, 48});
+    float y = area.y + 74;
     ui.text.draw(left, y, kCaption, ui.colors->t3, "What each head attends to");
     for (const int h : drawn_heads(s)) {
-        y += ui.px(30);
-        if (y + ui.px(80) > area.bottom()) return;
+        y += 30;
+        if (y + 80 > area.bottom()) return;
         const size_t summary = s.model()->config.head_index({s.block(), h});
-        ui.disc({left + ui.px(4), y}, ui.px(4), head_ink(s, h));
-        ui.text.draw(left + ui.px(16), y, kBodyMono, ui.colors->t1,
-                     head_name(s.model()->config, s.block(), h));
+        ui.disc({left + 4, y}, 4, head_ink(s, h));
+        ui.text.draw(left + 16, y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.block(), h));
         ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3,
                            number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
         ui.tooltip("lines/entropy/" + std::to_string(h),
-                   ui.hit("lines/entropy/" + std::to_string(h),
-                          {right - ui.px(80), y - ui.px(10), ui.px(80), ui.px(20)}),
+                   ui.hit("lines/entropy/" + std::to_string(h), {right - 80, y - 10, 80, 20}),
                    head_statistics()[0].definition);
         const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
         for (size_t i = 0; i < std::min<size_t>(3, row.size()); ++i) {
-            y += ui.px(22);
-            ui.text.draw_right(left + ui.px(22), y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
-            ui.text.draw(
-                left + ui.px(30), y, kCaptionMono, ui.colors->t2,
-                ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], ui.px(72)));
-            ui.bar({left + ui.px(108), y - ui.px(4), right - left - ui.px(108 + 48), ui.px(8)}, row[i].weight,
-                   head_ink(s, h));
+            y += 22;
+            ui.text.draw_right(left + 22, y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
+            ui.text.draw(left + 30, y, kCaptionMono, ui.colors->t2,
+                         ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], 72));
+            ui.bar({left + 108, y - 4, right - left - (108 + 48), 8}, row[i].weight, head_ink(s, h));
             ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
         }
     }

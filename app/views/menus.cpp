@@ -32,33 +32,29 @@ void show_folder(const std::string& path) {
 float draw_error(Scene& s, float x, float y, float w) {
     Ui& ui = s.ui;
     const std::string& message = s.answer->model_error;
-    const float pad = ui.px(16), text_w = w - 2 * pad - ui.px(4);
+    const float pad = 16, text_w = w - 2 * pad - 4;
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
     const std::string name = fs::path(s.answer->model_path).filename().string();
-    ui.text.draw(x + pad + ui.px(4), y + ui.px(20), kBody, ui.colors->warning,
+    ui.text.draw(x + pad + 4, y + 20, kBody, ui.colors->warning,
                  ui.text.fitted(kBody, name + " was not opened.", text_w));
-    const float lines =
-        ui.text.draw_wrapped(x + pad + ui.px(4), y + ui.px(34), text_w, kBody, ui.colors->t1, message);
-    const float high = ui.px(34) + lines + ui.px(54), by = y + high - ui.px(46);
-    float bx = x + pad + ui.px(4);
-    if (ui.button("error/again", {bx, by, ui.px(120), ui.px(32)}, "Try again"))
-        s.send("open", s.answer->model_path);
-    bx += ui.px(128);
-    if (ui.button("error/copy", {bx, by, ui.px(120), ui.px(32)}, "Copy text"))
-        ImGui::SetClipboardText(message.c_str());
-    bx += ui.px(128);
-    if (ui.button("error/folder", {bx, by, ui.px(132), ui.px(32)}, "Show folder"))
-        show_folder(s.answer->model_path);
+    const float lines = ui.text.draw_wrapped(x + pad + 4, y + 34, text_w, kBody, ui.colors->t1, message);
+    const float high = 34 + lines + 54, by = y + high - 46;
+    float bx = x + pad + 4;
+    if (ui.button("error/again", {bx, by, 120, 32}, "Try again")) s.send("open", s.answer->model_path);
+    bx += 128;
+    if (ui.button("error/copy", {bx, by, 120, 32}, "Copy text")) ImGui::SetClipboardText(message.c_str());
+    bx += 128;
+    if (ui.button("error/folder", {bx, by, 132, 32}, "Show folder")) show_folder(s.answer->model_path);
     ui.list->ChannelsSetCurrent(0);
     ui.fill({x, y, w, high}, ui.colors->warning_fill);
-    ui.fill({x, y, ui.px(4), high}, ui.colors->warning);
+    ui.fill({x, y, 4, high}, ui.colors->warning);
     ui.list->ChannelsMerge();
     ui.name("error", {x, y, w, high});
     const std::string still =
         s.model() ? s.model()->name + " is still open; nothing was changed." : "No model is open.";
-    ui.text.draw(x + pad - ui.px(8), y + high + ui.px(24), kCaption, ui.colors->t2, still);
-    return high + ui.px(44);
+    ui.text.draw(x + pad - 8, y + high + 24, kCaption, ui.colors->t2, still);
+    return high + 44;
 }
 
 struct Listed {
@@ -88,18 +84,18 @@ std::vector<Listed> listed_models(const Session& session) {
 
 void draw_model_row(Scene& s, const Listed& m, Rect r) {
     Ui& ui = s.ui;
-    const float x = r.x + ui.px(8), y = r.middle_y(), name_w = r.w * 0.42f;
+    const float x = r.x + 8, y = r.middle_y(), name_w = r.w * 0.42f;
     const Hit h = ui.control("models/" + m.name, r);
     const bool open = s.model() && s.answer->model_error.empty() && m.path == s.session.document.model_path;
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-    if (open) ui.disc({r.x + ui.px(2), y}, ui.px(3), ui.colors->accent);
-    ui.text.draw(x + ui.px(4), y, kBody,
+    if (open) ui.disc({r.x + 2, y}, 3, ui.colors->accent);
+    ui.text.draw(x + 4, y, kBody,
                  !m.readable ? ui.colors->t3
                  : open      ? ui.colors->accent_text
                              : ui.colors->t1,
-                 ui.text.fitted(kBody, m.name, name_w - ui.px(12)));
+                 ui.text.fitted(kBody, m.name, name_w - 12));
     ui.text.draw(x + name_w, y, kCaption, m.readable ? ui.colors->t2 : ui.colors->warning,
-                 ui.text.fitted(kCaption, m.what, r.w - name_w - ui.px(12)));
+                 ui.text.fitted(kCaption, m.what, r.w - name_w - 12));
     if (!m.readable) ui.tooltip("models/" + m.name, h, m.what);
     if (!h.clicked) return;
     s.send("open", m.path);
@@ -110,9 +106,9 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     const auto models = listed_models(s.session);
     ui.text.draw(x, y, kCaption, ui.colors->t3,
                  s.of<ModelMenu>().found_all ? "On this computer" : "On this computer (looking…)");
-    y += ui.px(16);
-    const Rect shown{x - ui.px(8), y, w + ui.px(16), bottom - y};
-    const float row = ui.px(32), max = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
+    y += 16;
+    const Rect shown{x - 8, y, w + 16, bottom - y};
+    const float row = 32, max = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
     s.of<ModelMenu>().scroll -= ui.take_wheel(shown) * row * 2;
     s.of<ModelMenu>().scroll = std::clamp(s.of<ModelMenu>().scroll, 0.0f, max);
     ui.clip(shown);
@@ -126,52 +122,50 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     }
     ui.unclip();
     if (below)
-        ui.text.draw_right(x + w, bottom + ui.px(26), kCaption, ui.colors->t3,
-                           std::to_string(below) + " more");
+        ui.text.draw_right(x + w, bottom + 26, kCaption, ui.colors->t3, std::to_string(below) + " more");
 }
 
 void draw_model_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    const Rect r{ui.px(16), ui.px(52), std::min(ui.px(664), window.w - ui.px(32)),
-                 std::min(ui.px(520), window.h - ui.px(100))};
+    const Rect r{16, 52, std::min(664.0f, window.w - 32), std::min(520.0f, window.h - 100)};
     SheetFrame sheet(s, "model menu", r);
-    const float x = r.x + ui.px(20), w = r.w - ui.px(40);
-    ui.text.draw(x, r.y + ui.px(26), kTitle, ui.colors->t1,
+    const float x = r.x + 20, w = r.w - 40;
+    ui.text.draw(x, r.y + 26, kTitle, ui.colors->t1,
                  s.session.shows(Sheet::compared_models) ? "Compare with a model" : "Open a model");
-    ui.text.draw_right(r.right() - ui.px(20), r.y + ui.px(26), kCaptionMono, ui.colors->t3, "Ctrl+O");
-    float y = r.y + ui.px(52);
-    if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + ui.px(12), y, r.w - ui.px(24));
-    const Rect field{x, y, w - ui.px(96), ui.px(32)};
+    ui.text.draw_right(r.right() - 20, r.y + 26, kCaptionMono, ui.colors->t3, "Ctrl+O");
+    float y = r.y + 52;
+    if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + 12, y, r.w - 24);
+    const Rect field{x, y, w - 96, 32};
     ui.text_input("model path", field, "Path of a model folder, .gguf file, trace or workspace",
                   s.of<ModelMenu>().path);
-    const bool pressed = ui.button("model path/open", {field.right() + ui.px(8), y, ui.px(88), ui.px(32)},
-                                   "Open", s.of<ModelMenu>().path.empty() ? Ui::Look::off : Ui::Look::normal);
+    const bool pressed = ui.button("model path/open", {field.right() + 8, y, 88, 32}, "Open",
+                                   s.of<ModelMenu>().path.empty() ? Ui::Look::off : Ui::Look::normal);
     if (pressed) s.send("open", s.of<ModelMenu>().path);
-    draw_model_rows(s, x, y + ui.px(60), w, r.bottom() - ui.px(52));
-    ui.text.draw(x, r.bottom() - ui.px(26), kCaption, ui.colors->t3,
+    draw_model_rows(s, x, y + 60, w, r.bottom() - 52);
+    ui.text.draw(x, r.bottom() - 26, kCaption, ui.colors->t3,
                  "Or drop a folder, a .gguf file or a workspace on the window.");
 }
 
 void draw_settings_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    const Rect r{window.right() - ui.px(376), ui.px(96), ui.px(360), ui.px(190)};
+    const Rect r{window.right() - 376, 96, 360, 190};
     SheetFrame sheet(s, "settings menu", r);
-    const float x = r.x + ui.px(20), at = r.x + ui.px(124);
-    float y = r.y + ui.px(28);
+    const float x = r.x + 20, at = r.x + 124;
+    float y = r.y + 28;
     ui.text.draw(x, y, kTitle, ui.colors->t1, "Settings");
-    y += ui.px(42);
+    y += 42;
     ui.text.draw(x, y, kBody, ui.colors->t2, "Theme");
     if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.session.preferences.dark ? 0 : 1);
         i >= 0)
         s.send("theme", i == 0 ? "dark" : "light");
-    y += ui.px(40);
+    y += 40;
     ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
     const float sizes[] = {1, 1.25f, 1.5f};
     const int current = static_cast<int>(
         std::find(std::begin(sizes), std::end(sizes), s.session.preferences.text_size) - std::begin(sizes));
     if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0)
         s.send("text size", std::to_string(static_cast<int>(sizes[i] * 100)));
-    y += ui.px(40);
+    y += 40;
     ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
     if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) s.send("hints");
 }
@@ -179,17 +173,16 @@ void draw_settings_menu(Scene& s, Rect window) {
 /// The selected head gets a label by hand.
 void draw_label_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
-    const Rect r{window.middle_x() - ui.px(190), window.y + ui.px(180), ui.px(380), ui.px(132)};
+    const Rect r{window.middle_x() - 190, window.y + 180, 380, 132};
     SheetFrame sheet(s, "label menu", r);
     ui.text.draw(
-        r.x + ui.px(20), r.y + ui.px(26), kBody, ui.colors->t1,
+        r.x + 20, r.y + 26, kBody, ui.colors->t1,
         "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
-    ui.text_input("label", {r.x + ui.px(20), r.y + ui.px(46), r.w - ui.px(40 + 96), ui.px(32)},
-                  "induction, sink, …", s.of<LabelMenu>().typed);
-    ui.text.draw(r.x + ui.px(20), r.y + ui.px(106), kCaption, ui.colors->t3,
+    ui.text_input("label", {r.x + 20, r.y + 46, r.w - (40 + 96), 32}, "induction, sink, …",
+                  s.of<LabelMenu>().typed);
+    ui.text.draw(r.x + 20, r.y + 106, kCaption, ui.colors->t3,
                  "Kept between starts. An empty one takes it away.");
-    if (ui.button("label/set", {r.right() - ui.px(20 + 88), r.y + ui.px(46), ui.px(88), ui.px(32)}, "Set",
-                  Ui::Look::primary))
+    if (ui.button("label/set", {r.right() - (20 + 88), r.y + 46, 88, 32}, "Set", Ui::Look::primary))
         s.send("accept");
 }
 

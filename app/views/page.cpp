@@ -38,13 +38,15 @@ const Theme& page_theme() {
 }
 
 /// Gives `use` a scene that draws on the canvas.
-void with_scene(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
+void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
     TextPainter text;
     Ui ui(text, nullptr);
     ui.begin_page(page_theme(), canvas);
     const Pictures none;
     Fields fields;
-    Scene scene{ui, page.session, page.answer.get(), none, fields, nullptr, 0, 0};
+    Hovered nothing;
+    Scene scene{ui, page.session, page.session.views, nothing, page.answer.get(), none, fields, nullptr, 0,
+                0};
     use(scene);
 }
 
@@ -56,18 +58,37 @@ std::shared_ptr<const WorkAnswer> shown(const RunAnswer& answer) {
 
 }  // namespace
 
+void with_scene(ViewPage& page, const std::function<void(Scene&)>& use) {
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
+        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
+    const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
+    Canvas canvas(cairo.get());
+    with_scene_on(page, canvas, use);
+}
+
+FigureOptions figure_options(const ViewPage& page) {
+    FigureOptions o;
+    static_cast<FigureStyle&>(o) = page.style;
+    o.block = page.session.selection.block;
+    o.head = page.session.selection.head;
+    return o;
+}
+
+Result<Drawing> draw_figure(const ViewPage& page, ThreadPool& pool) {
+    const View& view = views()[page.view];
+    if (view.figure)
+        if (auto own = view.figure(page, pool)) return std::move(*own);
+    return draw_view_page(page);
+}
+
 Status prepare_page(ViewPage& page, RunAnswer answer, ThreadPool& pool) {
     const View& view = views()[page.view];
     page.session.preferences.dark = false;
     page.answer = shown(answer);
     if (!view.ask) return success();
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
-        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
-    const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
-    Canvas canvas(cairo.get());
     for (int i = 0; i < 2; ++i) {
         std::vector<Question> questions;
-        with_scene(page, canvas, [&](Scene& s) {
+        with_scene(page, [&](Scene& s) {
             if (i) view.draw(s, {0, kTitleHeight, page.width, page.height});
             questions = view.ask(s);
         });
@@ -82,12 +103,8 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
     if (!view.numbers)
         return Error{std::string("The view ") + view.name +
                      " has no numbers to write; save it as .png, .svg or .pdf."};
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
-        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
-    const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
-    Canvas canvas(cairo.get());
     std::vector<NumberTable> tables;
-    with_scene(page, canvas, [&](Scene& s) { tables = view.numbers(s); });
+    with_scene(page, [&](Scene& s) { tables = view.numbers(s); });
     return write_numbers(path, tables);
 }
 
@@ -112,7 +129,7 @@ Drawing draw_view_page(ViewPage page) {
             [page, zoom, caption, title, high](Canvas& canvas) mutable {
                 cairo_scale(canvas.cairo(), zoom, zoom);
                 const View& view = views()[page.view];
-                with_scene(page, canvas, [&](Scene& s) {
+                with_scene_on(page, canvas, [&](Scene& s) {
                     if (!page.style.transparent) s.ui.fill({0, 0, page.width, high}, s.ui.colors->bg1);
                     const std::string automatic =
                         view.fills_window ? std::string(view.name) : view_title(s, view);
@@ -128,10 +145,6 @@ Drawing draw_view_page(ViewPage page) {
                                        page.style.caption);
                 });
             }};
-}
-
-Status write_view_page(const std::filesystem::path& path, ViewPage page) {
-    return write_page(path, draw_view_page(std::move(page)));
 }
 
 }  // namespace headlight

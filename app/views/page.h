@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "figure/figure.h"
@@ -27,9 +28,14 @@ void size_page(ViewPage& page, float width, float height);
 /// The drawing of a page in the light colours, with a title and without controls.
 Drawing draw_view_page(ViewPage page);
 
-/// Writes it; vector shapes and text in SVG and PDF. May run on any thread. The file appears whole or not at
-/// all.
-Status write_view_page(const std::filesystem::path& path, ViewPage page);
+/// What Ctrl+S and render write of a page: the view's own figure where it has one, else its page.
+Result<Drawing> draw_figure(const ViewPage& page, ThreadPool& pool);
+
+/// The style of a page and the head that it shows, for figures of their own.
+FigureOptions figure_options(const ViewPage& page);
+
+/// Gives `use` a scene of the page that draws nowhere.
+void with_scene(ViewPage& page, const std::function<void(Scene&)>& use);
 
 /// What it shows as tables of numbers, by the path's ending (io/numbers.h).
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page);

@@ -43,13 +43,26 @@ ImU32 head_ink(const Scene& s, int head, float alpha) {
     return faded(IM_COL32(c.r, c.g, c.b, 255), alpha);
 }
 
+GridDraw thumbnail_grid(const Scene& s) {
+    GridDraw d;
+    d.style = {s.colors,
+               s.pictures.largest,
+               s.session.preferences.queries,
+               as_vec4(s.ui.colors->bg1),
+               as_vec4(s.ui.colors->hatch),
+               6 * s.ui.scale};
+    d.atlas = s.pictures.atlas.id();
+    d.t = s.pictures.t;
+    d.heads = s.model()->config.max_heads();
+    return d;
+}
+
 float scrolled(Ui& ui, Rect area, float content, float offset) {
     const float max = std::max(0.0f, content - area.h);
-    offset = std::clamp(offset - ui.take_wheel(area) * ui.px(60), 0.0f, max);
+    offset = std::clamp(offset - ui.take_wheel(area) * 60, 0.0f, max);
     if (max > 0 && !ui.on_page()) {
-        const float high = std::max(ui.px(24), area.h * area.h / content);
-        ui.fill({area.right() - ui.px(6), area.y + (area.h - high) * offset / max, ui.px(4), high},
-                ui.colors->bg4, 2);
+        const float high = std::max(24.0f, area.h * area.h / content);
+        ui.fill({area.right() - 6, area.y + (area.h - high) * offset / max, 4, high}, ui.colors->bg4, 2);
     }
     return offset;
 }
@@ -58,18 +71,19 @@ float scrolled_to(float offset, float top, float bottom, float height) {
     return std::min(top, std::max(offset, bottom - height));
 }
 
+std::vector<std::string> share_words() {
+    std::vector<std::string> out;
+    for (const float share : kShares) out.push_back(decimals(100 * share, 0));
+    return out;
+}
+
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share) {
-    constexpr std::pair<const char*, float> kShares[] = {{"top 50 % of each row", 0.5f},
-                                                         {"top 70 % of each row", 0.7f},
-                                                         {"top 90 % of each row", 0.9f},
-                                                         {"top 99 % of each row", 0.99f}};
     std::vector<std::string> items;
-    int current = 0;
-    for (const auto& [name, value] : kShares) {
-        if (share == value) current = static_cast<int>(items.size());
-        items.emplace_back(name);
-    }
-    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0) share = kShares[c].second;
+    for (const std::string& percent : share_words()) items.push_back("top " + percent + " % of each row");
+    const auto now = std::find(kShares.begin(), kShares.end(), share);
+    const auto current = now == kShares.end() ? 0 : static_cast<int>(now - kShares.begin());
+    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0)
+        share = kShares[static_cast<size_t>(c)];
 }
 
 float faintest_of(std::vector<float>& weights, size_t max) {
@@ -81,25 +95,21 @@ float faintest_of(std::vector<float>& weights, size_t max) {
 
 float draw_back(Scene& s, Rect area, const std::string& path, const std::string& title) {
     Ui& ui = s.ui;
-    const float y = area.y + ui.px(26), cx = area.x + ui.px(20), left = area.x + ui.px(34);
-    const Hit back = ui.control(
-        path, {area.x + ui.px(8), y - ui.px(18), ui.px(36) + ui.text.width(kTitle, title), ui.px(36)});
+    const float y = area.y + 26, cx = area.x + 20, left = area.x + 34;
+    const Hit back = ui.control(path, {area.x + 8, y - 18, 36 + ui.text.width(kTitle, title), 36});
     const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
-    ui.polyline(
-        std::array<ImVec2, 3>{
-            {{cx + ui.px(3), y - ui.px(5)}, {cx - ui.px(2), y}, {cx + ui.px(3), y + ui.px(5)}}},
-        ink, ui.px(1.5f));
+    ui.polyline(std::array<ImVec2, 3>{{{cx + 3, y - 5}, {cx - 2, y}, {cx + 3, y + 5}}}, ink, 1.5f);
     ui.tooltip(path, back, "Back (Esc)");
-    if (back.clicked) close_view(s.session);
+    if (back.clicked) s.send("back");
     return left + ui.text.draw(left, y, kTitle, ink, title);
 }
 
 float draw_token_box(Scene& s, float x, float middle, const std::string& label, bool query) {
     Ui& ui = s.ui;
-    const Rect r{x, middle - ui.px(14), ui.text.width(kCaptionMono, label) + ui.px(16), ui.px(28)};
+    const Rect r{x, middle - 14, ui.text.width(kCaptionMono, label) + 16, 28};
     ui.fill(r, query ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     ui.frame(r, query ? ui.colors->accent : ui.colors->t2, 1, size::corner);
-    ui.text.draw(r.x + ui.px(8), middle, kCaptionMono, query ? ui.colors->accent_text : ui.colors->t1, label);
+    ui.text.draw(r.x + 8, middle, kCaptionMono, query ? ui.colors->accent_text : ui.colors->t1, label);
     return r.w;
 }
 
@@ -110,11 +120,11 @@ std::string token_at(const std::vector<std::string>& labels, int position) {
 float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens,
                      ImU32 ink) {
     for (const std::string& token : tokens) {
-        const float w = ui.text.width(kCaptionMono, token) + ui.px(16);
+        const float w = ui.text.width(kCaptionMono, token) + 16;
         if (x + w > right) break;
-        ui.fill({x, middle - ui.px(14), w, ui.px(28)}, ui.colors->bg2, size::corner);
-        ui.text.draw(x + ui.px(8), middle, kCaptionMono, ink, token);
-        x += w + ui.px(6);
+        ui.fill({x, middle - 14, w, 28}, ui.colors->bg2, size::corner);
+        ui.text.draw(x + 8, middle, kCaptionMono, ink, token);
+        x += w + 6;
     }
     return x;
 }
@@ -128,25 +138,24 @@ const char* why_shown(const Scene& s, int query) {
 
 float draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
     Ui& ui = s.ui;
-    const float pad = ui.px(size::inspector_pad), y = area.y + ui.px(26);
+    const float pad = size::inspector_pad, y = area.y + 26;
     const auto cell = s.shown_cell();
     const char* state = why_shown(s, cell ? cell->first : 0);
-    ui.hairline(area.x, area.y + ui.px(48), area.right(), area.y + ui.px(48));
-    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - ui.px(16),
-                rest_w = ui.text.width(kTitle, rest) + ui.px(10);
+    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
+    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - 16,
+                rest_w = ui.text.width(kTitle, rest) + 10;
     const bool large = ui.text.width(kTitleMono, query) + rest_w <= room;
     const Font left = large ? kTitleMono : kBodyMono, right = large ? kTitle : kBody;
     const float w = ui.text.draw(area.x + pad, y, left, ui.colors->accent_text,
-                                 ui.text.fitted(left, query, room - ui.text.width(right, rest) - ui.px(10)));
-    ui.text.draw(area.x + pad + w + ui.px(10), y, right, ui.colors->t1,
-                 ui.text.fitted(right, rest, room - w));
-    ui.text.draw_right(area.right() - pad, y + ui.px(2), kCaption,
+                                 ui.text.fitted(left, query, room - ui.text.width(right, rest) - 10));
+    ui.text.draw(area.x + pad + w + 10, y, right, ui.colors->t1, ui.text.fitted(right, rest, room - w));
+    ui.text.draw_right(area.right() - pad, y + 2, kCaption,
                        s.session.selection.hovered.cell || !s.session.selection.locked
                            ? ui.colors->t3
                            : ui.colors->accent_text,
                        state);
-    ui.name("inspector/title", {area.x, area.y, area.w, ui.px(48)});
-    return area.y + ui.px(74);
+    ui.name("inspector/title", {area.x, area.y, area.w, 48});
+    return area.y + 74;
 }
 
 float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value,
@@ -154,21 +163,20 @@ float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const st
     ui.text.draw_right(column.right(), y, kBodyMono, emphasis ? ui.colors->accent_text : ui.colors->t1,
                        value);
     ui.text.draw(column.x, y, kBody, ui.colors->t2,
-                 ui.text.fitted(kBody, label, column.w - ui.text.width(kBodyMono, value) - ui.px(8)));
-    return y + ui.px(26);
+                 ui.text.fitted(kBody, label, column.w - ui.text.width(kBodyMono, value) - 8));
+    return y + 26;
 }
 
 void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
     constexpr size_t kMaxLabels = 60;
     if (taken_.size() >= kMaxLabels && !always) return;
-    const float w = ui.text.width(kCaptionMono, label), h = ui.px(16);
-    const ImVec2 right{ui.px(8), 0}, left{-ui.px(8) - w, 0}, above{-w / 2, -ui.px(14)},
-        below{-w / 2, ui.px(14)};
+    const float w = ui.text.width(kCaptionMono, label), h = 16;
+    const ImVec2 right{8, 0}, left{-8 - w, 0}, above{-w / 2, -14}, below{-w / 2, 14};
     const bool leftwards = at.x < from.x, upwards = at.y < from.y;
     for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left,
                                upwards ? below : above}) {
         Rect r{at.x + shift.x, at.y + shift.y - h / 2, w, h};
-        if (always) r.x = std::clamp(r.x, frame_.x + ui.px(4), frame_.right() - w - ui.px(4));
+        if (always) r.x = std::clamp(r.x, frame_.x + 4, frame_.right() - w - 4);
         const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y &&
                             r.bottom() <= frame_.bottom();
         const bool free =

@@ -30,9 +30,9 @@ void draw_photo(Scene& s, Rect r) {
 }
 
 void draw_grid_lines(Ui& ui, const Patches& p) {
-    const ImU32 line = IM_COL32(255, 255, 255, p.side() >= ui.px(10) ? 70 : 34);
+    const ImU32 line = IM_COL32(255, 255, 255, p.side() >= 10 ? 70 : 34);
     for (int i = 1; i < p.across; ++i) {
-        const float at = std::floor(p.side() * static_cast<float>(i));
+        const float at = ui.whole(p.side() * static_cast<float>(i));
         ui.fill({p.place.x + at, p.place.y, ui.line(), p.place.h}, line);
         ui.fill({p.place.x, p.place.y + at, p.place.w, ui.line()}, line);
     }
@@ -66,10 +66,9 @@ void draw_classes(Scene& s, float x, float y, float w) {
     if (s.sentence()->predictions.empty()) return;
     ui.text.draw(x, y, kCaption, ui.colors->t3, "Attention of the class token");
     for (const NextToken& t : s.sentence()->predictions[0].tokens) {
-        y += ui.px(26);
-        ui.text.draw(x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, t.label, w * 0.5f - ui.px(12)));
-        ui.bar({x + w * 0.5f, y - ui.px(4), w * 0.5f - ui.px(72), ui.px(8)}, t.probability,
-               ui.colors->accent);
+        y += 26;
+        ui.text.draw(x, y, kBody, ui.colors->t1, ui.text.fitted(kBody, t.label, w * 0.5f - 12));
+        ui.bar({x + w * 0.5f, y - 4, w * 0.5f - 72, 8}, t.probability, ui.colors->accent);
         ui.text.draw_right(x + w, y, kBodyMono, ui.colors->t2, percent(t.probability));
     }
 }
@@ -82,18 +81,18 @@ void draw_picture(Scene& s, Rect area) {
     const bool known = s.session.selection.locked && s.holds(*s.session.selection.locked);
     const int query = known ? s.session.selection.locked->first : 0,
               across = s.model()->config.vision.image / s.model()->config.vision.patch;
-    const float gap = ui.px(24), top = area.y + ui.px(72);
-    const float side = std::floor(std::min((area.w - 3 * gap) / 2, area.h - ui.px(72 + 190)));
+    const float gap = 24, top = area.y + 72;
+    const float side = ui.whole(std::min((area.w - 3 * gap) / 2, area.h - (72 + 190)));
     const Patches left{{area.x + gap, top, side, side}, across},
         right{{area.x + 2 * gap + side, top, side, side}, across};
     const std::string from =
         query == 0 ? "the class token" : "patch " + s.query_labels()[static_cast<size_t>(query)];
-    ui.text.draw(left.place.x, area.y + ui.px(28), kBody, ui.colors->t1, "Image and patches");
-    ui.text.draw(left.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
+    ui.text.draw(left.place.x, area.y + 28, kBody, ui.colors->t1, "Image and patches");
+    ui.text.draw(left.place.x, area.y + 52, kCaption, ui.colors->t3,
                  std::to_string(across) + " × " + std::to_string(across) +
                      " patches; click one to see what it attends to");
-    ui.text.draw(right.place.x, area.y + ui.px(28), kBody, ui.colors->t1, from + " attends to");
-    ui.text.draw(right.place.x, area.y + ui.px(52), kCaption, ui.colors->t3,
+    ui.text.draw(right.place.x, area.y + 28, kBody, ui.colors->t1, from + " attends to");
+    ui.text.draw(right.place.x, area.y + 52, kCaption, ui.colors->t3,
                  "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3) + ", on itself " +
                      decimals(s.weight(query, query), 3) +
                      (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : ""));
@@ -110,7 +109,7 @@ void draw_picture(Scene& s, Rect area) {
     if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);
     if (const auto cell = s.shown_cell(); cell && cell->second > 0)
         for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);
-    draw_classes(s, left.place.x, left.place.bottom() + ui.px(28), side);
+    draw_classes(s, left.place.x, left.place.bottom() + 28, side);
 }
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paint/matrix.h"
+#include "views/map_parts.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -34,49 +36,39 @@ struct Map {
 };
 
 void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
-    const int down = label_step(h, ui.px(18)), across = label_step(w, ui.px(36));
-    ui.text.draw(r.x, r.y - ui.px(36), kCaption, ui.colors->t3, m.columns + " →");
-    ui.text.draw(r.x - ui.px(48), r.y - ui.px(14), kCaption, ui.colors->t3, m.rows + " ↓");
+    const int down = label_step(h, 18), across = label_step(w, 36);
+    ui.text.draw(r.x, r.y - 36, kCaption, ui.colors->t3, m.columns + " →");
+    ui.text.draw(r.x - 48, r.y - 14, kCaption, ui.colors->t3, m.rows + " ↓");
     for (int i = 0; i < m.values.rows(); i += down)
-        ui.text.draw_right(r.x - ui.px(8), r.y + h * (static_cast<float>(i) + 0.5f), kCaptionMono,
-                           ui.colors->t2, m.row_name(i));
+        ui.text.draw_right(r.x - 8, r.y + h * (static_cast<float>(i) + 0.5f), kCaptionMono, ui.colors->t2,
+                           m.row_name(i));
     for (int i = across; i < m.values.cols(); i += across)
-        ui.text.draw_centred(r.x + w * (static_cast<float>(i) + 0.5f), r.y - ui.px(14), kCaptionMono,
-                             ui.colors->t2, m.column_name(i));
+        ui.text.draw_centred(r.x + w * (static_cast<float>(i) + 0.5f), r.y - 14, kCaptionMono, ui.colors->t2,
+                             m.column_name(i));
 }
 
 void draw_range(Ui& ui, Rect r, float reach, float largest) {
-    const Rect bar{r.x, r.bottom() + ui.px(14), std::min(r.w, ui.px(240)), ui.px(10)};
-    ui.gradient(bar, signed_colormap(ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    const float y = bar.bottom() + ui.px(12);
+    const Rect bar{r.x, r.bottom() + 14, std::min(r.w, 240.0f), 10};
     const int digits = reach < 1 ? 3 : reach < 100 ? 2 : 0;
-    ui.text.draw(bar.x, y, kCaptionMono, ui.colors->t2, number(-reach, digits));
-    ui.text.draw_centred(bar.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
-    ui.text.draw_right(bar.right(), y, kCaptionMono, ui.colors->t2, "+" + number(reach, digits));
-    if (largest > reach * 1.001f && r.right() - bar.right() > ui.px(150))
-        ui.text.draw(bar.right() + ui.px(12), bar.middle_y(), kCaption, ui.colors->t3,
+    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, digits, true});
+    if (largest > reach * 1.001f && r.right() - bar.right() > 150)
+        ui.text.draw(bar.right() + 12, bar.middle_y(), kCaption, ui.colors->t3,
                      "1 % of values exceed this, up to " + number(largest, digits));
 }
 
 /// Returns the bottom of what was drawn.
 float draw_map(Scene& s, Rect area, Map& m, bool square) {
     Ui& ui = s.ui;
-    const float left = area.x + ui.px(56), top = area.y + ui.px(48);
+    const float left = area.x + 56, top = area.y + 48;
     float w = (area.right() - left) / static_cast<float>(m.values.cols()),
-          h = (area.h - ui.px(48 + 110)) / static_cast<float>(m.values.rows());
+          h = (area.h - (48 + 110)) / static_cast<float>(m.values.rows());
     if (square)
-        w = h = std::min({w, h, ui.px(28)});
+        w = h = std::min({w, h, 28.0f});
     else
-        h = std::min(h, ui.px(56));
+        h = std::min(h, 56.0f);
     const Rect r{left, top, w * static_cast<float>(m.values.cols()), h * static_cast<float>(m.values.rows())};
     const float reach = reach_of(m.values);
-    for (Index i = 0; i < m.values.rows(); ++i)
-        for (Index j = 0; j < m.values.cols(); ++j)
-            if (const float v = m.values(i, j); !std::isnan(v))
-                ui.fill(
-                    {r.x + w * static_cast<float>(j), r.y + h * static_cast<float>(i), w + 0.5f, h + 0.5f},
-                    signed_color(ui.colors->dark, std::clamp(v / reach, -1.0f, 1.0f)));
+    draw_matrix(ui, r, {signed_places_of(m.values, reach), signed_colormap(ui.colors->dark), true});
     draw_axes(ui, r, w, h, m);
     float largest = 0;
     for (Index i = 0; i < m.values.size(); ++i)
@@ -93,7 +85,7 @@ float draw_map(Scene& s, Rect area, Map& m, bool square) {
                  ui.colors->hover, 2);
         ui.tooltip(m.path, hit, m.tip(i, j));
     }
-    const float caption = r.bottom() + ui.px(48);
+    const float caption = r.bottom() + 48;
     return caption + ui.text.draw_wrapped(area.x, caption, area.w, kCaption, ui.colors->t2, m.caption);
 }
 
@@ -103,9 +95,9 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     const bool by_head = p.by_distance();
     const auto count = static_cast<int>(by_head ? p.table.rows() : p.table.cols());
     const auto points = static_cast<int>(by_head ? p.table.cols() : p.table.rows());
-    if (points < 2 || area.h < ui.px(70)) return;
+    if (points < 2 || area.h < 70) return;
     const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
-    const Rect plot{area.x + ui.px(56), area.y + ui.px(30), area.w - ui.px(56), area.h - ui.px(44)};
+    const Rect plot{area.x + 56, area.y + 30, area.w - 56, area.h - 44};
     std::vector<int> drawn;
     for (int i = 0; i < 4; ++i) drawn.push_back(std::min(count - 1, count * i / 8));
     const int highlighted = pointed.value_or(-1);
@@ -121,11 +113,11 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
                                          decimals(p.waves[static_cast<size_t>(highlighted)],
                                                   p.waves[static_cast<size_t>(highlighted)] < 100 ? 1 : 0) +
                                          " positions");
-    ui.text.draw(area.x, area.y + ui.px(10), kCaption,
-                 highlighted < 0 ? ui.colors->t3 : ui.colors->accent_text, what);
+    ui.text.draw(area.x, area.y + 10, kCaption, highlighted < 0 ? ui.colors->t3 : ui.colors->accent_text,
+                 what);
     ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
-    ui.text.draw_right(plot.x - ui.px(8), plot.y, kCaptionMono, ui.colors->t3, "+" + number(reach, 2));
-    ui.text.draw_right(plot.x - ui.px(8), plot.bottom(), kCaptionMono, ui.colors->t3, number(-reach, 2));
+    ui.text.draw_right(plot.x - 8, plot.y, kCaptionMono, ui.colors->t3, "+" + number(reach, 2));
+    ui.text.draw_right(plot.x - 8, plot.bottom(), kCaptionMono, ui.colors->t3, number(-reach, 2));
     if (highlighted >= 0) drawn = {highlighted};
     for (size_t n = 0; n < drawn.size(); ++n) {
         const int which = drawn[n];
@@ -140,23 +132,23 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
                         ? ui.colors->accent
                         : head_ink(s, static_cast<int>(n) * std::max(1, s.model()->config.max_heads() / 4) %
                                           s.model()->config.max_heads()),
-                    ui.px(1.6f));
+                    1.6f);
     }
 }
 
 void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    float x = draw_back(s, area, "positions/back", kind_title(kind)) + ui.px(14);
-    const float y = area.y + ui.px(26);
-    x += ui.text.draw(x, y + ui.px(2), kCaption, ui.colors->t3, "of " + s.model()->name) + ui.px(32);
+    float x = draw_back(s, area, "positions/back", kind_title(kind)) + 14;
+    const float y = area.y + 26;
+    x += ui.text.draw(x, y + 2, kCaption, ui.colors->t3, "of " + s.model()->name) + 32;
     const auto counted =
-        std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.of<PositionsState>().count) -
-        std::begin(kPositionCounts);
+        std::find(kPositionCounts.begin(), kPositionCounts.end(), s.of<PositionsState>().count) -
+        kPositionCounts.begin();
     if (const int i = ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"},
                                 static_cast<int>(counted));
         i >= 0)
-        s.of<PositionsState>().count = kPositionCounts[i];
+        s.of<PositionsState>().count = kPositionCounts[static_cast<size_t>(i)];
     if (c.stacks.size() > 1)
         if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"},
                                     s.of<PositionsState>().stack);
@@ -171,9 +163,9 @@ void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
              ++h)
             heads.push_back(std::to_string(h));
         if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.session.selection.head); h >= 0)
-            s.session.selection.head = h;
+            s.select(s.session.selection.block, h);
     }
-    ui.hairline(area.x, area.y + ui.px(52), area.right(), area.y + ui.px(52));
+    ui.hairline(area.x, area.y + 52, area.right(), area.y + 52);
 }
 
 Map table_map(const ModelConfig& c, const Positions& p) {
@@ -223,17 +215,15 @@ void draw_positions(Scene& s, Rect area) {
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;
     if (!ui.on_page()) draw_toolbar(s, area, p.scheme);
-    const float top = area.y + ui.px(64), pad = ui.px(24), gap = ui.px(48),
-                curves = std::min(ui.px(170), area.h * 0.22f);
+    const float top = area.y + 64, pad = 24, gap = 48, curves = std::min(170.0f, area.h * 0.22f);
     if (p.scheme == PositionScheme::none) {
-        ui.text.draw_wrapped(area.x + pad, top + ui.px(24), area.w - 2 * pad, kBody, ui.colors->t2,
+        ui.text.draw_wrapped(area.x + pad, top + 24, area.w - 2 * pad, kBody, ui.colors->t2,
                              explained_table(c, p));
         return;
     }
     const float inner = area.w - 2 * pad - gap,
-                square_w = std::min(inner * 0.42f, area.h - curves - ui.px(64 + 150)),
-                table_w = inner - std::max(square_w, inner * 0.34f),
-                high = area.bottom() - top - curves - ui.px(24);
+                square_w = std::min(inner * 0.42f, area.h - curves - (64 + 150)),
+                table_w = inner - std::max(square_w, inner * 0.34f), high = area.bottom() - top - curves - 24;
     Map table = table_map(c, p);
     draw_map(s, {area.x + pad, top, table_w, high}, table, false);
     const auto index = [](int i) { return std::to_string(i); };
@@ -254,7 +244,7 @@ void draw_positions(Scene& s, Rect area) {
     const auto pointed = table.pointed
                              ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second)
                              : std::nullopt;
-    draw_curves(s, {area.x + pad, area.bottom() - curves - ui.px(8), table_w, curves}, p, pointed);
+    draw_curves(s, {area.x + pad, area.bottom() - curves - 8, table_w, curves}, p, pointed);
 }
 
 }  // namespace headlight

@@ -22,14 +22,13 @@ void draw_row(Scene& s, Rect r, float names, const std::string& name, float valu
               const RankedHeads& heads, bool chosen, bool hovered) {
     Ui& ui = s.ui;
     const bool amber = chosen && heads.amber;
-    const float left = r.x + ui.px(8), right = r.right() - ui.px(8), y = r.middle_y();
+    const float left = r.x + 8, right = r.right() - 8, y = r.middle_y();
     if (chosen || hovered) ui.fill(r, amber ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     ui.text.draw(left, y, kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
     ui.text.draw_right(right, y, kBodyMono, amber ? ui.colors->accent_text : ui.colors->t2,
                        (heads.is_signed && value > 0 ? "+" : "") + number(value, 3));
     if (std::isnan(value)) return;
-    const Rect bar{left + names, y - ui.px(4), right - left - names - ui.px(heads.is_signed ? 72 : 64),
-                   ui.px(8)};
+    const Rect bar{left + names, y - 4, right - left - names - (heads.is_signed ? 72 : 64), 8};
     if (heads.is_signed)
         ui.signed_bar(bar, value / largest);
     else
@@ -42,13 +41,12 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
                                                const RankedHeads& heads) {
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
-    float names = ui.px(48);
+    float names = 48;
     for (int block = 0; block < c.blocks(); ++block)
-        names =
-            std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + ui.px(12));
-    const float largest = largest_of(heads.values),
-                row_h = ui.px(area.h < ui.px(480) ? size::row_low : size::row), list_h = area.h - ui.px(34);
-    const Rect rows{area.x - ui.px(8), area.y, area.w + ui.px(16), list_h};
+        names = std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + 12);
+    const float largest = largest_of(heads.values), row_h = area.h < 480 ? size::row_low : size::row,
+                list_h = area.h - 34;
+    const Rect rows{area.x - 8, area.y, area.w + 16, list_h};
     s.of<RankedState>().scroll =
         scrolled(ui, rows, row_h * static_cast<float>(heads.order.size()), s.of<RankedState>().scroll);
     ui.clip(rows);
@@ -65,13 +63,12 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const Hit h = ui.hit(heads.path + name, r);
         draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head,
                  h.hovered);
-        if (h.hovered) s.session.selection.hovered.head = head;
+        if (h.hovered) s.pointed.head = head;
         if (h.clicked) pressed = head;
     }
     ui.unclip();
     if (below > 0)
-        ui.text.draw(area.x, area.bottom() - ui.px(14), kCaption, ui.colors->t3,
-                     std::to_string(below) + " more");
+        ui.text.draw(area.x, area.bottom() - 14, kCaption, ui.colors->t3, std::to_string(below) + " more");
     return pressed;
 }
 
@@ -81,21 +78,21 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
     if (values.size() != static_cast<size_t>(c.head_count())) return pressed;
-    const float names = c.stacks.size() > 1 ? ui.px(72) : ui.px(28), top = area.y + ui.px(20);
-    const float w = std::floor(std::min((area.w - names) / static_cast<float>(c.max_heads()), ui.px(160))),
-                h = std::floor(std::min({(area.bottom() - top) / static_cast<float>(c.blocks()), ui.px(96),
-                                         std::max(w * 0.6f, ui.px(20))}));
+    const float names = c.stacks.size() > 1 ? 72 : 28, top = area.y + 20;
+    const float w = ui.whole(std::min((area.w - names) / static_cast<float>(c.max_heads()), 160.0f)),
+                h = ui.whole(std::min({(area.bottom() - top) / static_cast<float>(c.blocks()), 96.0f,
+                                       std::max(w * 0.6f, 20.0f)}));
     if (w < 3 || h < 3) return pressed;
-    const float largest = largest_of(values), gap = h >= ui.px(8) ? ui.line() : 0;
+    const float largest = largest_of(values), gap = h >= 8 ? ui.line() : 0;
     const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const int every_head = label_step(w, ui.px(18)), every_block = label_step(h, ui.px(14));
+    const int every_head = label_step(w, 18), every_block = label_step(h, 14);
     for (int head = 0; head < c.max_heads(); head += every_head)
-        ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + ui.px(10),
+        ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + 10,
                              kCaptionMono, ui.colors->t3, std::to_string(head));
     for (int block = 0; block < c.blocks(); ++block) {
         const float y = top + h * static_cast<float>(block);
         if (block % every_block == 0)
-            ui.text.draw_right(area.x + names - ui.px(8), y + h / 2, kCaptionMono, ui.colors->t3,
+            ui.text.draw_right(area.x + names - 8, y + h / 2, kCaptionMono, ui.colors->t3,
                                block_name(c, block));
         for (int head = 0; head < c.heads(block); ++head) {
             const Rect cell{area.x + names + w * static_cast<float>(head), y, w - gap, h - gap};
@@ -107,12 +104,12 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
                                               : color_at(colors, v / largest);
             ui.fill(cell, color);
             const std::string text = (is_signed && v > 0 ? "+" : "") + number(v, 2);
-            if (!std::isnan(v) && h >= ui.px(18) && ui.text.width(kCaptionMono, text) + ui.px(6) < w)
+            if (!std::isnan(v) && h >= 18 && ui.text.width(kCaptionMono, text) + 6 < w)
                 ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
             if (std::pair{block, head} == std::pair{s.session.selection.block, s.session.selection.head})
                 ui.frame(cell, ui.colors->accent, 2);
             if (hit.hovered) ui.frame(cell, ui.colors->hover, 1);
-            if (hit.hovered) s.session.selection.hovered.head = std::pair{block, head};
+            if (hit.hovered) s.pointed.head = std::pair{block, head};
             if (hit.clicked) pressed = std::pair{block, head};
             ui.tooltip(
                 widget, hit,

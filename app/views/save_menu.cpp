@@ -18,10 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Whether its figure is that of one head, with tokens along its sides.
+bool of_one_head(const View& view) { return view.figure && view.shows == View::Shows::head; }
+
 /// "head 2.0", "the view All heads": what Ctrl S saves.
 std::string saved_name(const Scene& s) {
     const View& view = views()[view_for(s.session, *s.model())];
-    return view.own_figure
+    return of_one_head(view)
                ? "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head)
                : std::string("the view ") + view.name;
 }
@@ -33,9 +36,9 @@ struct Form {
     static constexpr float kLabel = 104, kRow = 38;
 
     Rect row(const char* label) {
-        ui.text.draw(x, y + ui.px(16), kCaption, ui.colors->t3, label);
-        const Rect r{x + ui.px(kLabel), y, w - ui.px(kLabel), ui.px(32)};
-        y += ui.px(kRow);
+        ui.text.draw(x, y + 16, kCaption, ui.colors->t3, label);
+        const Rect r{x + kLabel, y, w - kLabel, 32};
+        y += kRow;
         return r;
     }
     int choose(const char* label, const char* path, const std::vector<std::string>& items, int current) {
@@ -78,20 +81,20 @@ void read_size(const std::string& text, FigureStyle& f) {
     f.height_px = mm || text.empty() ? 0 : height;
 }
 
-void use_preset(Session& session, const FigurePreset& preset) {
+/// What of a preset the whole window shows is chosen by the commands of the same words.
+void use_preset(const Scene& s, const FigurePreset& preset) {
+    SaveMenu& menu = s.of<SaveMenu>();
     FigureStyle style = sharp_style();
-    style.title = session.of<SaveMenu>().style.title;
-    style.caption = session.of<SaveMenu>().style.caption;
+    style.title = menu.style.title;
+    style.caption = menu.style.caption;
     if (!apply_preset(style, preset)) return;
-    session.of<SaveMenu>().style = style;
-    session.of<SaveMenu>().size = size_text(style);
-    session.of<SaveMenu>().preset = preset.name;
-    const std::string& colors = style.colormap;
-    if (preset.fields.count("colormap")) session.preferences.colormap = colors;
-    if (preset.fields.count("scale")) session.preferences.scale = style.scale;
-    if (preset.fields.count("queries")) session.preferences.queries = style.queries;
-    if (preset.fields.count("marks")) session.preferences.marks = style.marks;
-    if (preset.fields.count("drop-sink")) session.preferences.drop_sink = style.drop_sink;
+    menu.style = style;
+    menu.size = size_text(style);
+    menu.preset = preset.name;
+    for (const char* field : {"colormap", "scale", "queries", "marks"})
+        if (const auto set = preset.fields.find(field); set != preset.fields.end())
+            s.send(field, set->second);
+    if (preset.fields.count("drop-sink")) s.send("drop sink", style.drop_sink ? "on" : "off");
 }
 
 void choose_preset(Scene& s, Form& form) {
@@ -102,8 +105,8 @@ void choose_preset(Scene& s, Form& form) {
         names.push_back(p.name);
     }
     const int chosen = form.choose("Preset", "figure/preset", names, current);
-    if (chosen == 0) use_preset(s.session, {"", {}});
-    if (chosen > 0) use_preset(s.session, s.of<SaveMenu>().presets[static_cast<size_t>(chosen - 1)]);
+    if (chosen == 0) use_preset(s, {"", {}});
+    if (chosen > 0) use_preset(s, s.of<SaveMenu>().presets[static_cast<size_t>(chosen - 1)]);
 }
 
 /// One of some numbers, or the one in force.
@@ -133,40 +136,40 @@ void draw_toggles(Scene& s, Form& form, bool own) {
                                {"figure/values", "values", &f.values},
                                {"figure/words", "words", &f.join_words}});
     constexpr int kAcross = 3;
-    const float w = (form.w - s.ui.px(8) * (kAcross - 1)) / kAcross;
+    const float w = (form.w - 8 * (kAcross - 1)) / kAcross;
     for (size_t i = 0; i < all.size(); ++i) {
         const auto& [path, label, on] = all[i];
         const auto column = static_cast<float>(i % kAcross), row = static_cast<float>(i / kAcross);
-        s.ui.toggle(path, {form.x + (w + s.ui.px(8)) * column, form.y + s.ui.px(36) * row, w, s.ui.px(28)},
-                    label, *on);
+        s.ui.toggle(path, {form.x + (w + 8) * column, form.y + 36 * row, w, 28}, label, *on);
     }
-    form.y += s.ui.px(36) * static_cast<float>((all.size() + kAcross - 1) / kAcross) + s.ui.px(4);
+    form.y += 36 * static_cast<float>((all.size() + kAcross - 1) / kAcross) + 4;
 }
 
-void keep_as_preset(Session& session) {
-    FigureStyle style = session.of<SaveMenu>().style;
-    style.colormap = session.preferences.colormap;
-    style.scale = session.preferences.scale;
-    style.queries = session.preferences.queries;
-    style.marks = session.preferences.marks;
-    style.drop_sink = session.preferences.drop_sink;
-    const Status kept = keep_preset(preset_of(session.of<SaveMenu>().preset_typed, style));
-    session.of<SaveMenu>().failed = !kept;
-    session.of<SaveMenu>().result =
-        kept ? "Saved as preset " + session.of<SaveMenu>().preset_typed + ", also for render --preset."
-             : kept.error().message;
+void keep_as_preset(const Scene& s) {
+    SaveMenu& menu = s.of<SaveMenu>();
+    const Preferences& shown = s.session.preferences;
+    FigureStyle style = menu.style;
+    style.colormap = shown.colormap;
+    style.scale = shown.scale;
+    style.queries = shown.queries;
+    style.marks = shown.marks;
+    style.drop_sink = shown.drop_sink;
+    const Status kept = keep_preset(preset_of(menu.preset_typed, style));
+    menu.failed = !kept;
+    menu.result =
+        kept ? "Saved as preset " + menu.preset_typed + ", also for render --preset." : kept.error().message;
     if (!kept) return;
-    session.of<SaveMenu>().presets = known_presets();
-    session.of<SaveMenu>().preset = session.of<SaveMenu>().preset_typed;
+    menu.presets = known_presets();
+    menu.preset = menu.preset_typed;
 }
 
 /// Scrolls in low windows.
 void draw_form(Scene& s, Rect area) {
     FigureStyle& f = s.of<SaveMenu>().style;
-    const bool own = views()[view_for(s.session, *s.model())].own_figure;
-    const float high = s.ui.px(own ? 470 : 320);
+    const bool own = of_one_head(views()[view_for(s.session, *s.model())]);
+    const float high = own ? 470 : 320;
     s.of<SaveMenu>().scroll = scrolled(s.ui, area, high, s.of<SaveMenu>().scroll);
-    Form form{s.ui, area.x, area.y - s.of<SaveMenu>().scroll, area.w - (high > area.h ? s.ui.px(12) : 0)};
+    Form form{s.ui, area.x, area.y - s.of<SaveMenu>().scroll, area.w - (high > area.h ? 12 : 0)};
     choose_preset(s, form);
     form.type("Size", "figure/size", "by content; 85 mm; 1600 x 900 px", s.of<SaveMenu>().size);
     read_size(s.of<SaveMenu>().size, f);
@@ -183,12 +186,12 @@ void draw_form(Scene& s, Rect area) {
     }
     draw_toggles(s, form, own);
     const Rect row = form.row("Save as preset");
-    s.ui.text_input("figure/name", {row.x, row.y, row.w - s.ui.px(80), row.h}, "name",
-                    s.of<SaveMenu>().preset_typed, false);
-    if (s.ui.button("figure/keep", {row.right() - s.ui.px(72), row.y, s.ui.px(72), row.h}, "Save",
+    s.ui.text_input("figure/name", {row.x, row.y, row.w - 80, row.h}, "name", s.of<SaveMenu>().preset_typed,
+                    false);
+    if (s.ui.button("figure/keep", {row.right() - 72, row.y, 72, row.h}, "Save",
                     s.of<SaveMenu>().preset_typed.empty() ? Ui::Look::off : Ui::Look::normal) &&
         !s.of<SaveMenu>().preset_typed.empty())
-        keep_as_preset(s.session);
+        keep_as_preset(s);
 }
 
 void draw_preview(Scene& s, Rect area) {
@@ -196,31 +199,29 @@ void draw_preview(Scene& s, Rect area) {
     ui.fill(area, ui.colors->bg0, size::corner);
     ui.frame(area, ui.colors->l1, 1, size::corner);
     ui.name("figure/preview", area);
-    s.of<SaveMenu>().preview_box = {static_cast<int>(area.w - ui.px(16)),
-                                    static_cast<int>(area.h - ui.px(16))};
+    s.of<SaveMenu>().preview_box = {static_cast<int>((area.w - 16) * ui.scale),
+                                    static_cast<int>((area.h - 16) * ui.scale)};
     const Pictures& p = s.pictures;
     if (!s.of<SaveMenu>().preview_error.empty()) {
-        ui.text.draw_wrapped(area.x + ui.px(16), area.y + ui.px(16), area.w - ui.px(32), kCaption,
-                             ui.colors->warning, s.of<SaveMenu>().preview_error);
+        ui.text.draw_wrapped(area.x + 16, area.y + 16, area.w - 32, kCaption, ui.colors->warning,
+                             s.of<SaveMenu>().preview_error);
         return;
     }
     if (!p.preview) return;
-    const auto w = static_cast<float>(p.preview_w), h = static_cast<float>(p.preview_h);
-    ui.picture({std::floor(area.middle_x() - w / 2), std::floor(area.middle_y() - h / 2), w, h},
-               p.preview.id(), p.preview_w, p.preview_h, nullptr);
+    const auto [w, h] = ui.points({static_cast<float>(p.preview_w), static_cast<float>(p.preview_h)});
+    ui.picture({ui.whole(area.middle_x() - w / 2), ui.whole(area.middle_y() - h / 2), w, h}, p.preview.id(),
+               p.preview_w, p.preview_h, nullptr);
 }
 
 void draw_path(Scene& s, Rect row) {
     Ui& ui = s.ui;
-    const float browse = s.of<SaveMenu>().has_dialog ? ui.px(96) : 0;
-    const Rect field{row.x, row.y, row.w - ui.px(96) - browse, ui.px(32)};
-    if (browse > 0 &&
-        ui.button("save path/browse", {field.right() + ui.px(8), field.y, ui.px(88), ui.px(32)}, "Browse…"))
+    const float browse = s.of<SaveMenu>().has_dialog ? 96 : 0;
+    const Rect field{row.x, row.y, row.w - 96 - browse, 32};
+    if (browse > 0 && ui.button("save path/browse", {field.right() + 8, field.y, 88, 32}, "Browse…"))
         s.send("browse");
     ui.text_input(s.of<SaveMenu>().workspace ? "workspace path" : "save path", field, "file name",
                   s.of<SaveMenu>().path);
-    if (ui.button("save path/save", {field.right() + browse + ui.px(8), field.y, ui.px(88), ui.px(32)},
-                  "Save", Ui::Look::primary))
+    if (ui.button("save path/save", {field.right() + browse + 8, field.y, 88, 32}, "Save", Ui::Look::primary))
         s.send("accept");
     const bool said = !s.of<SaveMenu>().result.empty();
     const std::string full = full_path(s.of<SaveMenu>().path, s.of<SaveMenu>().folder).string();
@@ -233,7 +234,7 @@ void draw_path(Scene& s, Rect row) {
              ? "Model, sentences, view, interventions and comparison, to open again with Ctrl O or a drop."
              : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, "
                ".safetensors.");
-    ui.text.draw_wrapped(row.x, field.bottom() + ui.px(12), row.w, kCaption,
+    ui.text.draw_wrapped(row.x, field.bottom() + 12, row.w, kCaption,
                          said && s.of<SaveMenu>().failed ? ui.colors->warning
                          : said                          ? ui.colors->t2
                                                          : ui.colors->t3,
@@ -245,26 +246,24 @@ void draw_path(Scene& s, Rect row) {
 void draw_save_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const bool workspace = s.of<SaveMenu>().workspace;
-    const float w = std::min(workspace ? ui.px(560) : ui.px(1000), window.w - ui.px(32)),
-                h = std::min(workspace ? ui.px(190) : ui.px(620), window.h - ui.px(32));
-    const Rect r{std::floor(window.middle_x() - w / 2), std::floor(window.middle_y() - h / 2), w, h};
+    const float w = std::min(workspace ? 560.0f : 1000.0f, window.w - 32),
+                h = std::min(workspace ? 190.0f : 620.0f, window.h - 32);
+    const Rect r{ui.whole(window.middle_x() - w / 2), ui.whole(window.middle_y() - h / 2), w, h};
     SheetFrame sheet(s, "save menu", r);
-    const float x = r.x + ui.px(20), inner = r.w - ui.px(40);
-    ui.text.draw(
-        x, r.y + ui.px(28), kTitle, ui.colors->t1,
-        "Save " + (workspace ? "the workspace" : ui.text.fitted(kTitle, saved_name(s), r.w - ui.px(260))));
-    const float segments_w = ui.text.width(kCaption, "FigureWorkspace") + ui.px(48);
-    if (const int i = ui.segments("save what", r.right() - ui.px(20) - segments_w, r.y + ui.px(28),
-                                  {"Figure", "Workspace"}, workspace ? 1 : 0);
+    const float x = r.x + 20, inner = r.w - 40;
+    ui.text.draw(x, r.y + 28, kTitle, ui.colors->t1,
+                 "Save " + (workspace ? "the workspace" : ui.text.fitted(kTitle, saved_name(s), r.w - 260)));
+    const float segments_w = ui.text.width(kCaption, "FigureWorkspace") + 48;
+    if (const int i = ui.segments("save what", r.right() - 20 - segments_w, r.y + 28, {"Figure", "Workspace"},
+                                  workspace ? 1 : 0);
         i >= 0)
         s.send(i == 1 ? "save workspace" : "save figure");
-    const Rect path{x, r.bottom() - ui.px(92), inner, ui.px(80)};
+    const Rect path{x, r.bottom() - 92, inner, 80};
     if (workspace) return draw_path(s, path);
-    const float form_w = std::min(ui.px(360), inner * 0.5f), top = r.y + ui.px(58),
-                high = r.bottom() - ui.px(108) - top;
+    const float form_w = std::min(360.0f, inner * 0.5f), top = r.y + 58, high = r.bottom() - 108 - top;
     ui.clip({x, top, inner, high});
-    draw_preview(s, {x, top, inner - form_w - ui.px(24), high});
-    draw_form(s, {r.right() - ui.px(20) - form_w, top, form_w, high});
+    draw_preview(s, {x, top, inner - form_w - 24, high});
+    draw_form(s, {r.right() - 20 - form_w, top, form_w, high});
     ui.unclip();
     draw_path(s, path);  // last: it has the keyboard unless something above takes it
 }

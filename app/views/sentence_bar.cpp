@@ -29,7 +29,8 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
              : h.hovered   ? ui.colors->t3
                            : ui.colors->l2,
              1, size::corner);
-    const float pad = ui.px(14), local = h.mouse.x - r.x - pad;
+    const Rect inner = ui.pixels(Rect{r.x + 14, r.y + 4, r.w - 28, r.h - 8});
+    const float local = ui.pixels(h.mouse).x - inner.x;
     if (h.hovered && ImGui::IsMouseClicked(0)) s.fields.leave();
     if (h.hovered && ImGui::IsMouseDoubleClicked(0))
         field.select_word(local);
@@ -38,8 +39,8 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
     else if (h.pressed && ImGui::IsMouseDragging(0))
         field.drag(local);
     if (h.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
-    field.draw(*ui.list, {r.x + pad, r.y + ui.px(4)}, {r.w - 2 * pad, r.h - ui.px(8)}, ui.scale, *ui.colors,
-               placeholder, read_of(s, field));
+    field.draw(*ui.list, inner.min(), {inner.w, inner.h}, ui.scale, *ui.colors, placeholder,
+               read_of(s, field));
 }
 
 namespace {
@@ -49,22 +50,20 @@ void draw_model_button(Scene& s, Rect r) {
     Ui& ui = s.ui;
     const float y = r.middle_y();
     const bool opening = s.opening && s.model();
-    const Rect button = opening ? Rect{r.x, r.y, r.w - ui.px(64), r.h} : r;
+    const Rect button = opening ? Rect{r.x, r.y, r.w - 64, r.h} : r;
     const Hit h = ui.hit("model", button);
     ui.fill(button, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(button, s.session.shows(Sheet::models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    const float x = r.x + ui.px(18);
-    ui.disc({x, y}, ui.px(5), ui.colors->accent);
-    ui.polygon(
-        std::array<ImVec2, 3>{
-            {{x + ui.px(7), y}, {x + ui.px(14), y - ui.px(6)}, {x + ui.px(14), y + ui.px(6)}}},
-        (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
+    const float x = r.x + 18;
+    ui.disc({x, y}, 5, ui.colors->accent);
+    ui.polygon(std::array<ImVec2, 3>{{{x + 7, y}, {x + 14, y - 6}, {x + 14, y + 6}}},
+               (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
     if (h.clicked) s.send("open");
     if (opening) {
-        ui.text.draw(r.x + ui.px(44), y - ui.px(8), kCaption, ui.colors->t1,
-                     ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - ui.px(52)));
-        ui.text.draw(r.x + ui.px(44), y + ui.px(8), kCaption, ui.colors->t3,
-                     ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - ui.px(52)));
+        ui.text.draw(r.x + 44, y - 8, kCaption, ui.colors->t1,
+                     ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - 52));
+        ui.text.draw(r.x + 44, y + 8, kCaption, ui.colors->t3,
+                     ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - 52));
         ui.name("opening", button);
         if (ui.link("opening/cancel", r.right(), y, "Cancel")) {
             const Comparison& compared = s.session.document.comparison;
@@ -74,43 +73,41 @@ void draw_model_button(Scene& s, Rect r) {
         return;
     }
     const std::string name = s.model() ? s.model()->name : "opening…";
-    ui.text.draw(r.x + ui.px(44), y, kBody, ui.colors->t1, ui.text.fitted(kBody, name, r.w - ui.px(76)));
-    const float cx = r.right() - ui.px(16);
-    const ImVec2 chevron[] = {
-        {cx - ui.px(4), y - ui.px(2)}, {cx, y + ui.px(2.5f)}, {cx + ui.px(4), y - ui.px(2)}};
-    ui.polyline(chevron, ui.colors->t3, ui.px(1.5f));
+    ui.text.draw(r.x + 44, y, kBody, ui.colors->t1, ui.text.fitted(kBody, name, r.w - 76));
+    const float cx = r.right() - 16;
+    const ImVec2 chevron[] = {{cx - 4, y - 2}, {cx, y + 2.5f}, {cx + 4, y - 2}};
+    ui.polyline(chevron, ui.colors->t3, 1.5f);
 }
 
 /// One field, or two where the model reads two texts.
 void draw_fields(Scene& s, Rect r) {
     Ui& ui = s.ui;
     const Capabilities can = s.model() ? s.model()->config.can : Capabilities{};
-    const float gap = ui.px(8);
+    const float gap = 8;
     if (s.sentence() && !s.sentence()->trace->has_weights()) {
         ui.fill(r, ui.colors->bg2, size::corner);
         ui.frame(r, ui.colors->l2, 1, size::corner);
         ui.name("recorded", r);
         ui.text.draw(
-            r.x + ui.px(14), r.middle_y(), kBody, ui.colors->t2,
+            r.x + 14, r.middle_y(), kBody, ui.colors->t2,
             ui.text.fitted(kBody, "Trace (read-only): open its model to edit the text. " + s.model()->name,
-                           r.w - ui.px(28)));
+                           r.w - 28));
     } else if (can.read_pair) {
-        const float first = std::floor((r.w - gap) * 0.6f);
+        const float first = ui.whole((r.w - gap) * 0.6f);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
         draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h},
                         "Second sentence");
     } else if (can.write_target) {
         const bool typed = s.sentence() && !s.sentence()->second.empty(),
                    writes = s.sentence() && s.sentence()->written;
-        const float between = ui.px(30), write = typed ? ui.px(88) : 0,
-                    half = std::floor((r.w - between - (typed ? write + gap : 0)) / 2);
+        const float between = 30, write = typed ? 88 : 0,
+                    half = ui.whole((r.w - between - (typed ? write + gap : 0)) / 2);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
         ui.text.draw_centred(r.x + half + between / 2, r.middle_y(), kBody, ui.colors->t3, "→");
         const Rect target{r.x + half + between, r.y, half, r.h};
         draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
         if (writes)
-            ui.tooltip("second",
-                       ui.hit("second/written", {target.x, target.bottom() - ui.px(6), target.w, ui.px(6)}),
+            ui.tooltip("second", ui.hit("second/written", {target.x, target.bottom() - 6, target.w, 6}),
                        "Generated by the model. Type here to force a target of your own.");
         if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Generate")) {
             s.send("second", "");
@@ -124,12 +121,12 @@ void draw_fields(Scene& s, Rect r) {
 void draw_live(Scene& s, float left, float right, float y) {
     Ui& ui = s.ui;
     const bool waiting = s.dim > 0;
-    const ImVec2 dot{left + ui.px(5), y};
+    const ImVec2 dot{left + 5, y};
     if (waiting)
-        ui.ring(dot, ui.px(3.5f), ui.colors->accent, ui.px(1.5f));
+        ui.ring(dot, 3.5f, ui.colors->accent, 1.5f);
     else
-        ui.disc(dot, ui.px(4), ui.colors->accent);
-    ui.text.draw(left + ui.px(17), y, kCaption, ui.colors->t2, s.sentence() ? "live" : "ready");
+        ui.disc(dot, 4, ui.colors->accent);
+    ui.text.draw(left + 17, y, kCaption, ui.colors->t2, s.sentence() ? "live" : "ready");
     if (s.sentence())
         ui.text.draw_right(
             right, y, kCaptionMono, ui.colors->t2,
@@ -150,16 +147,16 @@ const PredictedTokens* shown_predictions(const Scene& s) {
 }
 
 float next_width(Ui& ui, const NextToken& t) {
-    return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + ui.px(8), ui.px(84));
+    return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + 8, 84.0f);
 }
 
 float next_room(Scene& s) {
     const PredictedTokens* p = shown_predictions(s);
-    float width = s.ui.px(30);
+    float width = 30;
     for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i)
-        width += next_width(s.ui, p->tokens[i]) + s.ui.px(18);
-    if (s.model()->config.can.fill_masks) width += s.ui.px(40);
-    return p ? width : s.ui.px(200);
+        width += next_width(s.ui, p->tokens[i]) + 18;
+    if (s.model()->config.can.fill_masks) width += 40;
+    return p ? width : 200;
 }
 
 void draw_next(Scene& s, float x, float y) {
@@ -172,22 +169,22 @@ void draw_next(Scene& s, float x, float y) {
         return;
     }
     if (s.model()->config.can.fill_masks)
-        x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + ui.px(8);
+        x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + 8;
     ui.text.draw(x, y, kBody, ui.colors->t3, "→");
-    x += ui.px(30);
+    x += 30;
     for (size_t i = 0; i < std::min(kShownNext, p->tokens.size()); ++i) {
         const bool top = i == 0;
         const NextToken& t = p->tokens[i];
         const float w = next_width(ui, t);
         const float at = ui.text.draw(x, y, kCaptionMono, top ? ui.colors->t1 : ui.colors->t2, t.label);
-        ui.text.draw(x + at + ui.px(6), y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2,
+        ui.text.draw(x + at + 6, y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2,
                      percent(t.probability));
-        const Rect track{x, y + ui.px(12), w, ui.px(2)};
+        const Rect track{x, y + 12, w, 2};
         ui.fill(track, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
-        ui.fill({x, track.y, std::max(ui.px(1), w * t.probability), track.h},
+        ui.fill({x, track.y, std::max(1.0f, w * t.probability), track.h},
                 top ? ui.colors->accent : ui.colors->t3);
-        ui.name("next/" + std::to_string(i), {x, y - ui.px(10), w, ui.px(24)});
-        x += w + ui.px(18);
+        ui.name("next/" + std::to_string(i), {x, y - 10, w, 24});
+        x += w + 18;
     }
 }
 
@@ -204,28 +201,28 @@ std::string count_text(const Scene& s) {
 
 void draw_sentence_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const bool low = area.h < ui.px(size::top_bar);
-    const float left = std::clamp(area.w * 0.2f, ui.px(272), ui.px(400)), field_h = ui.px(low ? 36 : 40),
-                chip_h = ui.px(low ? 24 : 28);
-    const float chips_y = area.y + ui.px(low ? 54 : 62), chips_mid = chips_y + chip_h / 2, pad = ui.px(16);
-    const Rect field{area.x + left, area.y + ui.px(8), area.w - left - ui.px(180), field_h};
+    const bool low = area.h < size::top_bar;
+    const float left = std::clamp(area.w * 0.2f, 272.0f, 400.0f), field_h = low ? 36 : 40,
+                chip_h = low ? 24 : 28;
+    const float chips_y = area.y + (low ? 54 : 62), chips_mid = chips_y + chip_h / 2, pad = 16;
+    const Rect field{area.x + left, area.y + 8, area.w - left - 180, field_h};
     draw_model_button(s, {area.x + pad, field.y, left - 2 * pad, field_h});
     draw_fields(s, field);
-    draw_live(s, field.right() + ui.px(32), area.right() - pad, field.middle_y());
+    draw_live(s, field.right() + 32, area.right() - pad, field.middle_y());
     ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, count_text(s));
     if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.session.shows(Sheet::settings)))
         s.send("settings");
     if (s.sentence()) {
         const bool writes = shows_written(s);  // the next tokens stand in the inspector then
-        const float next_left = area.right() - ui.px(92) - (writes ? 0 : next_room(s));
-        const float end = draw_tokens(s, area.x + left, next_left - ui.px(12), chips_y, chip_h);
-        if (!writes) draw_next(s, std::min(end + ui.px(12), next_left), chips_mid);
+        const float next_left = area.right() - 92 - (writes ? 0 : next_room(s));
+        const float end = draw_tokens(s, area.x + left, next_left - 12, chips_y, chip_h);
+        if (!writes) draw_next(s, std::min(end + 12, next_left), chips_mid);
     } else {
         const bool picture = s.model() && s.model()->config.can.read_image;
         if (!picture)
             ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2,
                          s.answer && !s.answer->text_error.empty()
-                             ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - ui.px(110))
+                             ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - 110)
                              : "or choose one below");
     }
     ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);

@@ -8,8 +8,9 @@ constexpr ImGuiWindowFlags kSheet = ImGuiWindowFlags_NoDecoration | ImGuiWindowF
 }
 
 SheetFrame::SheetFrame(Scene& s, const char* name, Rect r) : s_(s), below_(s.ui.list) {
-    ImGui::SetNextWindowPos(r.min());
-    ImGui::SetNextWindowSize({r.w, r.h});
+    const Rect on_screen = s.ui.pixels(r);
+    ImGui::SetNextWindowPos(on_screen.min());
+    ImGui::SetNextWindowSize({on_screen.w, on_screen.h});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
     ImGui::Begin(name, nullptr, kSheet);
     s.ui.use_list(ImGui::GetWindowDrawList());
@@ -21,7 +22,8 @@ SheetFrame::SheetFrame(Scene& s, const char* name, Rect r) : s_(s), below_(s.ui.
         ImGui::SetWindowFocus();
     else if (ImGui::IsMouseReleased(0) &&
              !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
-             !r.contains(ImGui::GetIO().MouseClickedPos[0]) && !r.contains(ImGui::GetMousePos()))
+             !on_screen.contains(ImGui::GetIO().MouseClickedPos[0]) &&
+             !on_screen.contains(ImGui::GetMousePos()))
         s.send("close", kSheetNames[static_cast<size_t>(*s.session.sheet)]);
 }
 

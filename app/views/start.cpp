@@ -31,10 +31,9 @@ bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample
     const Hit h = ui.control(path, r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->l2, 1, size::corner);
-    ui.text.draw(r.x + ui.px(16), r.y + (sample.why.empty() ? r.h / 2 : ui.px(17)), kBody, ui.colors->t1,
-                 ui.text.fitted(kBody, sample.text, r.w - ui.px(32)));
-    if (!sample.why.empty())
-        ui.text.draw(r.x + ui.px(16), r.y + ui.px(40), kCaption, ui.colors->t3, sample.why);
+    ui.text.draw(r.x + 16, r.y + (sample.why.empty() ? r.h / 2 : 17), kBody, ui.colors->t1,
+                 ui.text.fitted(kBody, sample.text, r.w - 32));
+    if (!sample.why.empty()) ui.text.draw(r.x + 16, r.y + 40, kCaption, ui.colors->t3, sample.why);
     return h.clicked;
 }
 
@@ -48,16 +47,15 @@ constexpr Card kCards[] = {
 
 /// A card and the line that ties it to what it speaks of.
 void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
-    ui.stroke(from, to, ui.colors->accent, ui.px(2));
-    ui.disc(to, ui.px(3.5f), ui.colors->accent);
+    ui.stroke(from, to, ui.colors->accent, 2);
+    ui.disc(to, 3.5f, ui.colors->accent);
     ui.fill(r, ui.colors->dark ? ui.colors->bg3 : ui.colors->bg2, size::popup_corner);
     ui.frame(r, ui.colors->accent, 1, size::popup_corner);
-    const ImVec2 disc{r.x + ui.px(26), r.y + ui.px(26)};
-    ui.disc(disc, ui.px(12), ui.colors->accent);
+    const ImVec2 disc{r.x + 26, r.y + 26};
+    ui.disc(disc, 12, ui.colors->accent);
     ui.text.draw_centred(disc.x, disc.y, kBody, ui.colors->on_accent, std::to_string(number + 1));
-    ui.text.draw(r.x + ui.px(50), r.y + ui.px(26), kBody, ui.colors->t1, kCards[number].title);
-    ui.text.draw_wrapped(r.x + ui.px(50), r.y + ui.px(40), r.w - ui.px(64), kCaption, ui.colors->t2,
-                         kCards[number].text);
+    ui.text.draw(r.x + 50, r.y + 26, kBody, ui.colors->t1, kCards[number].title);
+    ui.text.draw_wrapped(r.x + 50, r.y + 40, r.w - 64, kCaption, ui.colors->t2, kCards[number].text);
     ui.name("hint/" + std::to_string(number + 1), r);
     ui.cover(r);
 }
@@ -65,14 +63,14 @@ void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
 /// What to do while a vision model has no picture.
 void draw_start_picture(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const float w = std::min(ui.px(520), area.w - ui.px(48)), h = ui.px(150);
-    const Rect r{area.middle_x() - w / 2, area.y + ui.px(80), w, h};
+    const float w = std::min(520.0f, area.w - 48), h = 150;
+    const Rect r{area.middle_x() - w / 2, area.y + 80, w, h};
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    ui.text.draw_centred(r.middle_x(), r.y + ui.px(52), kTitle, ui.colors->t1, "Drop an image here");
-    ui.text.draw_centred(r.middle_x(), r.y + ui.px(84), kBody, ui.colors->t2,
+    ui.text.draw_centred(r.middle_x(), r.y + 52, kTitle, ui.colors->t1, "Drop an image here");
+    ui.text.draw_centred(r.middle_x(), r.y + 84, kBody, ui.colors->t2,
                          "or type its path above. PNG and JPEG are read.");
     if (!s.answer->text_error.empty())
-        ui.text.draw_wrapped(r.x, r.bottom() + ui.px(16), w, kBody, ui.colors->warning, s.answer->text_error);
+        ui.text.draw_wrapped(r.x, r.bottom() + 16, w, kBody, ui.colors->warning, s.answer->text_error);
     ui.name("start picture", r);
 }
 
@@ -81,27 +79,26 @@ void draw_start_picture(Scene& s, Rect area) {
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (s.model() && s.model()->config.can.read_image) return draw_start_picture(s, area);
-    const float width = std::min(ui.px(680), area.w - ui.px(48)),
-                left = area.x + std::min(ui.px(192), (area.w - width) / 2), high = ui.px(56), gap = ui.px(8);
-    float y = area.y + ui.px(54);
+    const float width = std::min(680.0f, area.w - 48), left = area.x + std::min(192.0f, (area.w - width) / 2),
+                high = 56, gap = 8;
+    float y = area.y + 54;
     ui.text.draw(left, y, kBody, ui.colors->t1, "Sentences to start from");
-    y += ui.px(26);
+    y += 26;
     const auto& offered = samples(s);
     for (size_t i = 0; i < offered.size(); ++i) {
-        if (y + high > area.bottom() - ui.px(40)) return;
+        if (y + high > area.bottom() - 40) return;
         if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
             s.send("text", offered[i].text);
         }
         y += high + gap;
     }
-    y += ui.px(20);
+    y += 20;
     const float label = ui.text.draw(left, y, kCaption, ui.colors->t3, "Recent");
     if (s.session.preferences.recent_texts.empty())
-        ui.text.draw(left + label + ui.px(20), y, kCaption, ui.colors->t2, "none yet");
-    y += ui.px(16);
-    for (size_t i = 0; i < s.session.preferences.recent_texts.size() && y + ui.px(36) < area.bottom();
-         ++i, y += ui.px(42))
-        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, ui.px(36)},
+        ui.text.draw(left + label + 20, y, kCaption, ui.colors->t2, "none yet");
+    y += 16;
+    for (size_t i = 0; i < s.session.preferences.recent_texts.size() && y + 36 < area.bottom(); ++i, y += 42)
+        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, 36},
                         {s.session.preferences.recent_texts[i], ""}))
             s.send("text", s.session.preferences.recent_texts[i]);
 }
@@ -115,19 +112,18 @@ void draw_hints(Scene& s, Rect window) {
                title = ui.widgets["inspector/title"];
     ImDrawList* below = ui.list;
     ui.use_list(ImGui::GetForegroundDrawList());
-    const Rect one{field.x + field.w * 0.63f, window.y + ui.px(114), ui.px(240), ui.px(92)};
-    draw_card(ui, 0, one, {one.x + ui.px(70), one.y}, {one.x + ui.px(70), field.bottom()});
-    const Rect two{ui.px(16), grid.bottom() + ui.px(56), std::min(ui.px(288), title.x - ui.px(32)),
-                   ui.px(94)};
-    const float tie = std::min(grid.right() - ui.px(20), two.right() - ui.px(12));
-    draw_card(ui, 1, two, {tie, two.y}, {tie, grid.bottom() + ui.px(4)});
-    const Rect three{title.x - ui.px(420), window.y + ui.px(318), ui.px(272), ui.px(150)};
-    draw_card(ui, 2, three, {three.right(), three.y + ui.px(24)}, {title.x + ui.px(14), three.y + ui.px(24)});
-    const Rect button{three.x + ui.px(54), three.bottom() - ui.px(46), ui.px(120), ui.px(size::button)};
+    const Rect one{field.x + field.w * 0.63f, window.y + 114, 240, 92};
+    draw_card(ui, 0, one, {one.x + 70, one.y}, {one.x + 70, field.bottom()});
+    const Rect two{16, grid.bottom() + 56, std::min(288.0f, title.x - 32), 94};
+    const float tie = std::min(grid.right() - 20, two.right() - 12);
+    draw_card(ui, 1, two, {tie, two.y}, {tie, grid.bottom() + 4});
+    const Rect three{title.x - 420, window.y + 318, 272, 150};
+    draw_card(ui, 2, three, {three.right(), three.y + 24}, {title.x + 14, three.y + 24});
+    const Rect button{three.x + 54, three.bottom() - 46, 120, size::button};
     ui.name("hint/done", button);
     ui.fill(button, ui.colors->dark ? ui.colors->accent : ui.colors->accent_text, size::corner);
     ui.text.draw_centred(button.middle_x(), button.middle_y(), kBody, ui.colors->on_accent, "Got it");
-    ui.text.draw(button.right() + ui.px(12), button.middle_y(), kCaption, ui.colors->t3, "shown once");
+    ui.text.draw(button.right() + 12, button.middle_y(), kCaption, ui.colors->t3, "shown once");
     ui.use_list(below);
 }
 

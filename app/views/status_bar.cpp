@@ -23,16 +23,15 @@ namespace {
 /// A line for what a window left that did not end as it should; returns where it ends.
 float draw_left_workspace(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    x +=
-        ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") + ui.px(12);
+    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") + 12;
     const auto link = [&](const char* path, const char* label) {
         const float right = x + ui.text.width(kCaption, label);
-        x = right + ui.px(16);
+        x = right + 16;
         return ui.link(path, right, y, label);
     };
     if (link("left/open", "Open its workspace")) s.send("open left workspace");
     if (link("left/dismiss", "Dismiss")) s.send("dismiss left workspace");
-    return x + ui.px(16);
+    return x + 16;
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ float draw_left_workspace(Scene& s, float x, float y) {
 void draw_status_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const float pad = ui.px(16), y = area.middle_y();
+    const float pad = 16, y = area.middle_y();
     float x = area.x + pad;
     if (const Model* m = s.model()) {
         const ModelConfig& c = m->config;
@@ -54,12 +53,12 @@ void draw_status_bar(Scene& s, Rect area) {
             " · d_model " + std::to_string(c.d_model) +
             (m->weights.stacks.empty() ? " · a trace, no weights"
                                        : " · " + short_count(parameter_count(c)) + " parameters");
-        const Rect model{x - ui.px(6), area.y, ui.text.width(kCaption, what) + ui.px(12), area.h};
+        const Rect model{x - 6, area.y, ui.text.width(kCaption, what) + 12, area.h};
         const Hit h = ui.control("tab/Model", model);
         if (s.sentence() && h.clicked && !m->weights.stacks.empty()) s.send("view model");
         if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
         x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) +
-             ui.px(32);
+             32;
         float right = area.right() - pad;
         right -= ui.text.width(kCaption, "float32");
         ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
@@ -78,13 +77,13 @@ void draw_status_bar(Scene& s, Rect area) {
                 : std::string(stack.causal && block.kind != AttentionKind::cross ? "mask causal"
                                                                                  : "mask none") +
                       (window ? ", window " + std::to_string(window) : "") + changes;
-        ui.text.draw_right(right - ui.px(14), y, kCaption, ui.colors->t2, mask);
+        ui.text.draw_right(right - 14, y, kCaption, ui.colors->t2, mask);
     }
     if (!s.session.document.left_workspace.empty()) x = draw_left_workspace(s, x, y);
     if (const std::string notice = shown_notice(s); !notice.empty()) {
-        ui.name("notice", {x, area.y, ui.px(400), area.h});
+        ui.name("notice", {x, area.y, 400, area.h});
         ui.text.draw(x, y, kCaption, ui.colors->accent_text,
-                     ui.text.fitted(kCaption, notice, area.right() - x - ui.px(200)));
+                     ui.text.fitted(kCaption, notice, area.right() - x - 200));
     }
 }
 

@@ -14,6 +14,8 @@ namespace headlight {
 void StepsState::visit(FieldVisitor& v) {
     v.report("step_column", static_cast<int>(column));
     v.report("strips_open", strips.open);
+    v.choose(nullptr, strips.open,
+             {"steps strips", "Steps: strips", "the vectors whose product a step is", {"off", "on"}});
 }
 
 namespace {
@@ -42,20 +44,20 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
         t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
         t.largest_moved = std::max(t.largest_moved, k.moved);
     }
-    float fixed = ui.px(24 + 112 + 24);
-    for (const StepColumnKind& k : step_columns()) fixed += takes_step(s, k.what) ? ui.px(k.wide) : 0;
-    const float names = ui.px(24 + 112 + 24), narrow = std::min(1.0f, (area.w - names) / (fixed - names));
-    const float bar = std::clamp((area.w - fixed) / 3, 0.0f, ui.px(96));
+    float fixed = 24 + 112 + 24;
+    for (const StepColumnKind& k : step_columns()) fixed += takes_step(s, k.what) ? k.wide : 0;
+    const float names = 24 + 112 + 24, narrow = std::min(1.0f, (area.w - names) / (fixed - names));
+    const float bar = std::clamp((area.w - fixed) / 3, 0.0f, 96.0f);
     const float spare = std::max(0.0f, area.w - fixed - 3 * bar) / 9;
-    float x = area.x + ui.px(24 + 112);
+    float x = area.x + 24 + 112;
     for (const StepColumnKind& k : step_columns()) {
         if (!takes_step(s, k.what)) continue;
-        const float bar_w = has_bar(k.what) && bar > ui.px(20) ? bar : 0;
+        const float bar_w = has_bar(k.what) && bar > 20 ? bar : 0;
         const float left = x + spare / 2;
-        x += bar_w + ui.px(k.wide) * narrow + spare;
-        t.columns.push_back({&k, left, x, left + ui.px(8), left + std::max(ui.px(8), bar_w)});
+        x += bar_w + k.wide * narrow + spare;
+        t.columns.push_back({&k, left, x, left + 8, left + std::max(8.0f, bar_w)});
     }
-    t.pitch = std::clamp(area.h / keys, ui.px(22), ui.px(28));
+    t.pitch = std::clamp(area.h / keys, 22.0f, 28.0f);
     s.of<StepsState>().scroll = scrolled(ui, area, t.pitch * keys, s.of<StepsState>().scroll);
     t.scroll = s.of<StepsState>().scroll;
     return t;
@@ -67,23 +69,22 @@ const Placed* find_column(const Table& t, Column c) {
     return it == t.columns.end() ? nullptr : &*it;
 }
 
-Rect cell_box(const Ui& ui, const Table& t, const Placed& p, int key) {
-    return {p.left, t.y(key) - t.pitch / 2 + ui.px(1), p.right - p.left + ui.px(8), t.pitch - ui.px(2)};
+Rect cell_box(const Table& t, const Placed& p, int key) {
+    return {p.left, t.y(key) - t.pitch / 2 + 1, p.right - p.left + 8, t.pitch - 2};
 }
 
 void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, int key, bool focused) {
     Ui& ui = s.ui;
     const KeyStep& step = steps.keys[static_cast<size_t>(key)];
     const double value = p.kind->value(step);
-    const float y = t.y(key), bar_h = ui.px(10);
+    const float y = t.y(key), bar_h = 10;
     const Rect bar{p.bar_left, y - bar_h / 2, p.bar_right - p.bar_left, bar_h};
     const bool after_mask = p.kind->what >= Column::exp;
     if (p.kind->what == Column::mask) {
         if (step.allowed)
             ui.text.draw_right(p.right, y, kBodyMono, ui.colors->t3, "0");
         else
-            ui.hatch({p.left + ui.px(8), y - ui.px(6), p.right - p.left - ui.px(8), ui.px(12)},
-                     ui.colors->l2);
+            ui.hatch({p.left + 8, y - 6, p.right - p.left - 8, 12}, ui.colors->l2);
         return;
     }
     if (after_mask && !step.allowed && step.weight == 0) {
@@ -113,7 +114,7 @@ void draw_sources(Scene& s, const Table& t, int key) {
     if (!here) return;
     for (const Column from : here->kind->from)
         if (const Placed* p = find_column(t, from))
-            ui.fill(cell_box(ui, t, *p, key), ui.colors->bg4, size::corner);
+            ui.fill(cell_box(t, *p, key), ui.colors->bg4, size::corner);
 }
 
 void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int key) {
@@ -123,17 +124,17 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
     for (int k = 0; k < static_cast<int>(found.answer.keys.size()); ++k) {
         const float y = t.y(k);
         if (y + t.pitch < t.area.y || y - t.pitch > t.area.bottom()) continue;
-        const Rect row{t.area.x + ui.px(16), y - t.pitch / 2, t.area.w - ui.px(32), t.pitch};
+        const Rect row{t.area.x + 16, y - t.pitch / 2, t.area.w - 32, t.pitch};
         const bool focused = k == key;
         if (focused) ui.fill(row, ui.colors->bg2);
         if (focused) draw_sources(s, t, k);
         const bool allowed = found.answer.keys[static_cast<size_t>(k)].allowed;
-        ui.text.draw_right(t.area.x + ui.px(42), y, kCaptionMono, ui.colors->t3, std::to_string(k));
-        ui.text.draw(t.area.x + ui.px(50), y, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3,
-                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(k)], ui.px(92)));
+        ui.text.draw_right(t.area.x + 42, y, kCaptionMono, ui.colors->t3, std::to_string(k));
+        ui.text.draw(t.area.x + 50, y, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3,
+                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(k)], 92));
         for (const Placed& p : t.columns) draw_number(s, t, p, found.answer, k, focused);
         const Placed* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
-        if (here) ui.frame(cell_box(ui, t, *here, k), ui.colors->accent, 2, 2);
+        if (here) ui.frame(cell_box(t, *here, k), ui.colors->accent, 2, 2);
     }
     ui.unclip();
 }
@@ -148,7 +149,7 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     if (key < 0 || key >= static_cast<int>(found.answer.keys.size())) return;
     s.point_at(std::pair{found.asked.query, key});
     for (const Placed& p : t.columns)
-        if (h.mouse.x >= p.left && h.mouse.x < p.right + s.ui.px(8)) s.of<StepsState>().column = p.kind->what;
+        if (h.mouse.x >= p.left && h.mouse.x < p.right + 8) s.of<StepsState>().column = p.kind->what;
     if (!h.clicked) return;
     s.lock(s.session.selection.hovered.cell);
     s.leave_text();
@@ -156,11 +157,10 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
 
 void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, float y) {
     Ui& ui = s.ui;
-    ui.text.draw(area.x + ui.px(24), y, kCaption, ui.colors->t2, "key");
+    ui.text.draw(area.x + 24, y, kCaption, ui.colors->t2, "key");
     for (const Placed& p : t.columns) {
-        const std::string title = p.kind->what == Column::moved && p.right - p.left < ui.px(84)
-                                      ? "= w‖v‖"
-                                      : title_of(s, *p.kind, steps);
+        const std::string title =
+            p.kind->what == Column::moved && p.right - p.left < 84 ? "= w‖v‖" : title_of(s, *p.kind, steps);
         ui.text.draw_right(p.right, y, kCaption, ui.colors->t2, title);
         constexpr const char* kHelp[] = {
             "The dot product of the query's q and the key's k.",
@@ -174,16 +174,16 @@ void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, floa
             ("Weight times ‖v‖: how far this key can move the query. The vectors are added, not their "
              "lengths.")};
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
-        ui.tooltip(path, ui.hit(path, {p.left, y - ui.px(12), p.right - p.left, ui.px(24)}),
+        ui.tooltip(path, ui.hit(path, {p.left, y - 12, p.right - p.left, 24}),
                    kHelp[static_cast<int>(p.kind->what)]);
     }
-    ui.fill({area.x + ui.px(24), y + ui.px(16), area.w - ui.px(48), ui.line()}, ui.colors->l2);
+    ui.fill({area.x + 24, y + 16, area.w - 48, ui.line()}, ui.colors->l2);
 }
 
 void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y) {
     Ui& ui = s.ui;
-    ui.fill({area.x + ui.px(24), y - ui.px(18), area.w - ui.px(48), ui.line()}, ui.colors->l2);
-    ui.text.draw(area.x + ui.px(50), y, kBody, ui.colors->t2, "sum");
+    ui.fill({area.x + 24, y - 18, area.w - 48, ui.line()}, ui.colors->l2);
+    ui.text.draw(area.x + 50, y, kBody, ui.colors->t2, "sum");
     if (const Placed* p = find_column(t, Column::exp))
         ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2,
                            number(steps.sum, steps.sum < 1000 ? 2 : 1));
@@ -193,12 +193,12 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
     const std::string value = number(steps.delta.norm(), 2);
     const float w = ui.text.width(kBodyMono, value);
     ui.text.draw_right(last.right, y, kBodyMono, ui.colors->accent_text, value);
-    const float norm = ui.text.width(kBody, "‖ΔE‖") + ui.px(8);
-    ui.text.draw_right(last.right - w - ui.px(8), y, kBody, ui.colors->accent_text, "‖ΔE‖");
+    const float norm = ui.text.width(kBody, "‖ΔE‖") + 8;
+    ui.text.draw_right(last.right - w - 8, y, kBody, ui.colors->accent_text, "‖ΔE‖");
     const Placed* weight = find_column(t, Column::weight);
-    if (weight && last.right - w - norm - ui.px(120) > weight->right)
-        ui.text.draw_right(last.right - w - norm - ui.px(8), y, kCaption, ui.colors->t3, "added, then W_O:");
-    const Hit h = ui.hit("steps/delta", {last.right - ui.px(200), y - ui.px(14), ui.px(208), ui.px(28)});
+    if (weight && last.right - w - norm - 120 > weight->right)
+        ui.text.draw_right(last.right - w - norm - 8, y, kCaption, ui.colors->t3, "added, then W_O:");
+    const Hit h = ui.hit("steps/delta", {last.right - 200, y - 14, 208, 28});
     ui.tooltip("steps/delta", h,
                "The weighted value vectors are added (z) and go through the head's slice of the output "
                "matrix. The length of what comes out is not the sum of the lengths above.");
@@ -219,22 +219,21 @@ void draw_steps(Scene& s, Rect area) {
     if (!found || !cell) return;
     const int query = found->asked.query,
               key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
-    float x = area.x + ui.px(24);
-    const float y = area.y + ui.px(26);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "query") + ui.px(10);
-    x += draw_token_box(s, x, y, token_at(s.query_labels(), query), true) + ui.px(16);
+    float x = area.x + 24;
+    const float y = area.y + 26;
+    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "query") + 10;
+    x += draw_token_box(s, x, y, token_at(s.query_labels(), query), true) + 16;
     const bool causal = s.sentence()->trace->rule(s.block()).mask.hides_any();
     const std::string says =
         std::string(causal ? "asks itself and every key that its mask allows." : "asks every key.") +
         " Each row is one key; read from left to right.";
-    ui.text.draw(x, y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, says, area.right() - x - ui.px(24)));
+    ui.text.draw(x, y, kCaption, ui.colors->t2, ui.text.fitted(kCaption, says, area.right() - x - 24));
 
-    const float strips_h = std::min(ui.px(222), area.h * 0.36f), top = area.y + ui.px(76);
+    const float strips_h = std::min(222.0f, area.h * 0.36f), top = area.y + 76;
     const Rect strips{area.x, area.bottom() - strips_h, area.w, strips_h};
-    const float rows_room = strips.y - top - ui.px(42),
-                rows = static_cast<float>(found->answer.keys.size()) * ui.px(28);
+    const float rows_room = strips.y - top - 42, rows = static_cast<float>(found->answer.keys.size()) * 28;
     const Table t =
-        arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, ui.px(60)))}, found->answer);
+        arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, 60.0f))}, found->answer);
     if (s.of<StepsState>().followed != std::pair{query, key}) {
         s.of<StepsState>().followed = {query, key};
         if (!s.session.selection.hovered.cell)
@@ -243,9 +242,9 @@ void draw_steps(Scene& s, Rect area) {
                             t.pitch * static_cast<float>(key + 1), t.area.h);
     }
     answer_table(s, t, *found);
-    draw_head_row(s, area, t, found->answer, area.y + ui.px(58));
+    draw_head_row(s, area, t, found->answer, area.y + 58);
     draw_rows(s, t, *found, key);
-    draw_sums(s, area, t, found->answer, t.area.bottom() + ui.px(22));
+    draw_sums(s, area, t, found->answer, t.area.bottom() + 22);
     draw_vector_strips(s, strips, *found, key);
 }
 

@@ -61,19 +61,18 @@ void draw_products(Scene& s, Rect column, float& y, const std::vector<Strip>& st
     const bool products = strips[0].name[0] == 'q';
     ui.text.draw(column.x, y, kCaption, ui.colors->t3,
                  products ? "Largest products" : "Largest entries of " + strips.back().name);
-    const float largest = std::max(std::abs(values[order[0]]), 1e-12f),
-                bar = column.w < ui.px(280) ? ui.px(40) : ui.px(80);
+    const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = column.w < 280 ? 40 : 80;
     for (size_t i = 0; i < std::min(kProducts, order.size()); ++i) {
-        y += ui.px(24);
+        y += 24;
         const int d = order[i];
-        ui.text.draw_right(column.x + ui.px(26), y, kCaptionMono, ui.colors->t3, std::to_string(d));
+        ui.text.draw_right(column.x + 26, y, kCaptionMono, ui.colors->t3, std::to_string(d));
         if (products)
-            ui.text.draw_right(column.right() - ui.px(58) - bar, y, kCaptionMono, ui.colors->t2,
+            ui.text.draw_right(column.right() - 58 - bar, y, kCaptionMono, ui.colors->t2,
                                number(strips[0].values[d], 2) + " × " + number(strips[1].values[d], 2));
-        ui.signed_bar({column.right() - ui.px(54) - bar, y - ui.px(5), bar, ui.px(10)}, values[d] / largest);
+        ui.signed_bar({column.right() - 54 - bar, y - 5, bar, 10}, values[d] / largest);
         ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t1, number(values[d], 2));
     }
-    y += ui.px(26);
+    y += 26;
 }
 
 }  // namespace
@@ -86,15 +85,15 @@ void draw_steps_inspector(Scene& s, Rect area) {
     const int key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
     float y = draw_inspector_title(s, area, token_at(s.query_labels(), found->asked.query),
                                    "→ " + token_at(s.key_labels(), key));
-    const float pad = ui.px(size::inspector_pad);
+    const float pad = size::inspector_pad;
     const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
-    const Rect save{column.x, area.bottom() - ui.px(48), column.w, ui.px(size::button)};
-    ui.clip({area.x, area.y, area.w, save.y - ui.px(8) - area.y});
+    const Rect save{column.x, area.bottom() - 48, column.w, size::button};
+    ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
     ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Arithmetic");
-    y += ui.px(26);
+    y += 26;
     draw_arithmetic(s, column, y, found->answer, found->answer.keys[static_cast<size_t>(key)]);
     ui.hairline(column.x, y, column.right(), y);
-    y += ui.px(22);
+    y += 22;
     draw_products(s, column, y, strips_of(s, *found, key));
     ui.unclip();
     if (ui.button("save", save, "Save figure…")) s.send("save figure");

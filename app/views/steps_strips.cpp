@@ -28,7 +28,7 @@ std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
 void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, int& dimension) {
     Ui& ui = s.ui;
     const auto n = static_cast<int>(strip.values.size());
-    const float w = r.w / static_cast<float>(n), gap = w >= ui.px(6) ? ui.px(1) : 0,
+    const float w = r.w / static_cast<float>(n), gap = w >= 6 ? 1 : 0,
                 largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e-12f);
     for (int d = 0; d < n; ++d)
         ui.fill({r.x + w * static_cast<float>(d), r.y, std::max(w - gap, 0.5f), r.h},
@@ -41,19 +41,18 @@ void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, i
 void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
     Ui& ui = s.ui;
     const auto n = static_cast<int>(strips.back().values.size()),
-               groups = std::max(1, static_cast<int>(area.w / ui.px(kNumberGroup))),
+               groups = std::max(1, static_cast<int>(area.w / kNumberGroup)),
                rows = (n + groups - 1) / groups;
-    const float wide = area.w / static_cast<float>(groups), pitch = ui.px(kNumberRow),
-                column = (wide - ui.px(40)) / static_cast<float>(strips.size());
-    ui.clip({area.x, area.y - ui.px(20), area.w, area.h + ui.px(20)});
+    const float wide = area.w / static_cast<float>(groups), pitch = kNumberRow,
+                column = (wide - 40) / static_cast<float>(strips.size());
+    ui.clip({area.x, area.y - 20, area.w, area.h + 20});
     s.of<StepsState>().strips.scroll =
         scrolled(ui, area, pitch * static_cast<float>(rows), s.of<StepsState>().strips.scroll);
     for (int g = 0; g < groups; ++g)
         for (size_t c = 0; c < strips.size(); ++c)
             ui.text.draw_right(
-                area.x + wide * static_cast<float>(g) + ui.px(30) + column * static_cast<float>(c + 1),
-                area.y - ui.px(12), kCaption, ui.colors->t3,
-                strips[c].name.substr(0, strips[c].name.find(' ')));
+                area.x + wide * static_cast<float>(g) + 30 + column * static_cast<float>(c + 1), area.y - 12,
+                kCaption, ui.colors->t3, strips[c].name.substr(0, strips[c].name.find(' ')));
     ui.unclip();
     ui.clip(area);
     for (int d = 0; d < n; ++d) {
@@ -61,10 +60,10 @@ void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
                     y = area.y + pitch * (static_cast<float>(d % rows) + 0.5f) -
                         s.of<StepsState>().strips.scroll;
         if (y < area.y - pitch || y > area.bottom() + pitch) continue;
-        ui.text.draw_right(x + ui.px(28), y, kCaptionMono, ui.colors->t3, std::to_string(d));
+        ui.text.draw_right(x + 28, y, kCaptionMono, ui.colors->t3, std::to_string(d));
         for (size_t c = 0; c < strips.size(); ++c)
             if (d < strips[c].values.size())
-                ui.text.draw_right(x + ui.px(30) + column * static_cast<float>(c + 1), y, kCaptionMono,
+                ui.text.draw_right(x + 30 + column * static_cast<float>(c + 1), y, kCaptionMono,
                                    ui.colors->t1, number(strips[c].values[d], 2));
     }
     ui.unclip();
@@ -106,29 +105,28 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
     const auto strips = strips_of(s, found, key);
-    const float pad = ui.px(24), left = area.x + ui.px(128), right = area.right() - ui.px(136);
-    ui.text.draw(area.x + pad, area.y + ui.px(24), kBody, ui.colors->t1,
-                 ui.text.fitted(kBody, heading(s, found, key), area.w - ui.px(320)));
-    if (ui.link("steps/numbers", area.right() - pad, area.y + ui.px(24),
+    const float pad = 24, left = area.x + 128, right = area.right() - 136;
+    ui.text.draw(area.x + pad, area.y + 24, kBody, ui.colors->t1,
+                 ui.text.fitted(kBody, heading(s, found, key), area.w - 320));
+    if (ui.link("steps/numbers", area.right() - pad, area.y + 24,
                 s.of<StepsState>().strips.open ? "Strips" : "Numbers", s.of<StepsState>().strips.open))
         s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
     if (s.of<StepsState>().strips.open)
-        return draw_numbers(s, {area.x + pad, area.y + ui.px(68), area.w - 2 * pad, area.h - ui.px(80)},
-                            strips);
-    const float room = area.h - ui.px(42 + 32), pitch = room / static_cast<float>(strips.size()),
-                high = std::min(ui.px(36), pitch - ui.px(8));
+        return draw_numbers(s, {area.x + pad, area.y + 68, area.w - 2 * pad, area.h - 80}, strips);
+    const float room = area.h - (42 + 32), pitch = room / static_cast<float>(strips.size()),
+                high = std::min(36.0f, pitch - 8);
     int dimension = s.of<StepsState>().strips.dimension;
     Index steepest = 0;
     strips.back().values.cwiseAbs().maxCoeff(&steepest);
     for (size_t i = 0; i < strips.size(); ++i) {
-        const Rect r{left, area.y + ui.px(44) + pitch * static_cast<float>(i), right - left, high};
+        const Rect r{left, area.y + 44 + pitch * static_cast<float>(i), right - left, high};
         ui.text.draw(area.x + pad, r.middle_y(), kCaptionMono,
                      strips[i].query ? ui.colors->accent_text : ui.colors->t1,
-                     ui.text.fitted(kCaptionMono, strips[i].name, left - area.x - pad - ui.px(8)));
+                     ui.text.fitted(kCaptionMono, strips[i].name, left - area.x - pad - 8));
         draw_strip(s, strips[i], r, "steps/strip/" + std::to_string(i), dimension);
         const ImU32 ink = i + 1 == strips.size() ? ui.colors->accent_text : ui.colors->t2;
         ui.text.draw_right(area.right() - pad, r.middle_y(), kCaptionMono, ink, strips[i].measure);
-        ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - ui.px(8),
+        ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - 8,
                            r.middle_y(), kCaption, ink, strips[i].sign);
     }
     s.of<StepsState>().strips.dimension = dimension;
@@ -138,19 +136,18 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
     const float w = (right - left) / static_cast<float>(n);
     for (size_t i = 0; i < strips.size(); ++i)
         if (strips[i].values.size() == n)
-            ui.frame({left + w * static_cast<float>(shown) - ui.px(1),
-                      area.y + ui.px(43) + pitch * static_cast<float>(i), std::max(w, ui.px(3)) + ui.px(1),
-                      high + ui.px(2)},
+            ui.frame({left + w * static_cast<float>(shown) - 1, area.y + 43 + pitch * static_cast<float>(i),
+                      std::max(w, 3.0f) + 1, high + 2},
                      ui.colors->hover, 1);
-    const float y = area.bottom() - ui.px(18);
+    const float y = area.bottom() - 18;
     const float said = ui.text.draw(left, y, kCaptionMono, ui.colors->t2, dimension_text(strips, shown));
     const std::string note = "each strip normalized";
-    if (left + said + ui.px(300) > area.right()) return;
+    if (left + said + 300 > area.right()) return;
     const float note_x = area.right() - pad - ui.text.width(kCaption, note);
     ui.text.draw(note_x, y, kCaption, ui.colors->t3, note);
-    ui.gradient({note_x - ui.px(92), y - ui.px(4), ui.px(60), ui.px(8)}, signed_colormap(ui.colors->dark));
-    ui.text.draw_right(note_x - ui.px(96), y, kCaptionMono, ui.colors->t2, "−");
-    ui.text.draw(note_x - ui.px(28), y, kCaptionMono, ui.colors->t2, "+");
+    ui.gradient({note_x - 92, y - 4, 60, 8}, signed_colormap(ui.colors->dark));
+    ui.text.draw_right(note_x - 96, y, kCaptionMono, ui.colors->t2, "−");
+    ui.text.draw(note_x - 28, y, kCaptionMono, ui.colors->t2, "+");
 }
 
 }  // namespace headlight

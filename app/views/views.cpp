@@ -53,7 +53,7 @@ std::span<const View> views() {
          .name = "Heat map",
          .digit = '1',
          .draw = draw_heat_map,
-         .own_figure = true,
+         .figure = head_page_figure,
          .numbers = pattern_numbers,
          .visit = visit_state<HeatMapState>},
         {.key = "lines",
@@ -142,6 +142,7 @@ std::span<const View> views() {
          .shows = Shows::model,
          .ask = ask_all_heads,
          .fills_window = true,
+         .figure = heads_page_figure,
          .numbers = heads_numbers,
          .visit = visit_state<AllHeadsState>},
         {.key = "model",
@@ -214,6 +215,17 @@ void close_view(Session& session) { session.selection.view = session.selection.v
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
 void Scene::select(int block, int head) const { send("head", head_path(model()->config, block, head)); }
+
+void Scene::select_block(int block) const {
+    select(block, std::min(session.selection.head, model()->config.heads(block) - 1));
+}
+
+/// A change is spelled "mask:16>10@2.0": its command, and the words behind it.
+void Scene::change(const Change& change, bool joins) const {
+    const std::string text = change_name(model()->config, change);
+    const size_t colon = text.find(':');
+    send(text.substr(0, colon), text.substr(colon + 1), joins);
+}
 
 void Scene::lock(std::optional<std::pair<int, int>> cell) const {
     if (!cell) return send("unlock");

@@ -10,6 +10,8 @@
 
 namespace headlight {
 
+struct ViewPage;
+
 /// A row of the table of views.
 struct View {
     const char* key;          // as --view and files spell it
@@ -33,8 +35,9 @@ struct View {
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
     bool lists_choices = false;  // of the token that is being written: the bar of writing need not
     bool (*of_layer)(const Session& session) =
-        nullptr;              // whether a view of a head shows a whole layer just now
-    bool own_figure = false;  // is saved by the figure of its name, sized to its cells
+        nullptr;  // whether a view of a head shows a whole layer just now
+    std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) =
+        nullptr;  // a figure of its own, sized to its cells, where it has one of what it shows just now
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
 };

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "session/commands.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -14,83 +13,92 @@ namespace {
 
 constexpr double kStepSeconds = 0.6;
 
+/// When the last step that went on by itself was; −1: none yet.
+struct PlayState {
+    double step_at = -1;
+};
+
 int shown_step(const Scene& s) { return s.sentence()->step; }
 int last_step(const Scene& s) { return s.sentence()->written->steps(); }
 
-/// A choice among numbers; one that is none of them is offered too.
+/// A choice among numbers, which a command sets; one that is none of them is offered too.
 template <class T>
-void choose_number(Ui& ui, float& x, float y, const char* label, const char* path, std::vector<T> values,
-                   T& value, const std::function<std::string(T)>& text) {
+void choose_number(const Scene& s, float& x, float y, const char* label, const char* path,
+                   const char* command, std::vector<T> values, T value,
+                   const std::function<std::string(T)>& text) {
     auto now = std::find(values.begin(), values.end(), value);
     if (now == values.end()) now = values.insert(values.end(), value);
     const auto current = static_cast<int>(now - values.begin());
     std::vector<std::string> items;
     for (const T v : values) items.push_back(text(v));
-    if (const int c = ui.choice(x, y, label, path, items, current); c >= 0)
-        value = values[static_cast<size_t>(c)];
+    if (const int c = s.ui.choice(x, y, label, path, items, current); c >= 0)
+        s.send(command, decimals(values[static_cast<size_t>(c)], 4));
 }
 
 std::string as_count(int v) { return v == 0 ? "all" : std::to_string(v); }
 std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 10 ? 1 : 2); }
 
+constexpr const char* kMethods[] = {"greedy", "beams", "sampling"};  // as the command spells them
+
 /// The methods: greedy, beam search, sampling.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    SamplingParams& d = s.session.document.generation.decoding;
+    const SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
             ui.choice(x, y, "Decoding", "writing/method", {"greedy", "beam search", "sampling"}, method);
-        c >= 0 && c != method) {
-        d.temperature = c == 2 ? 0.8f : 0;
-        d.beams = c == 1 ? 4 : 1;
-    }
+        c >= 0 && c != method)
+        s.send("decoding", kMethods[c]);
     if (d.temperature > 0) {
-        choose_number<float>(ui, x, y, "Temperature", "writing/temperature",
+        choose_number<float>(s, x, y, "Temperature", "writing/temperature", "sampling temperature",
                              {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
-        choose_number<int>(ui, x, y, "Top k", "writing/top_k", {0, 5, 10, 40, 100}, d.top_k, as_count);
-        choose_number<float>(ui, x, y, "Top p", "writing/top_p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f}, d.top_p,
-                             as_decimal);
+        choose_number<int>(s, x, y, "Top k", "writing/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k,
+                           as_count);
+        choose_number<float>(s, x, y, "Top p", "writing/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
+                             d.top_p, as_decimal);
         const std::string seed = "Seed " + std::to_string(d.seed);
-        const Rect again{x, y - ui.px(14), ui.text.width(kBody, seed) + ui.px(24), ui.px(28)};
-        if (ui.button("writing/seed", again, seed)) ++d.seed;
-        x = again.right() + ui.px(16);
+        const Rect again{x, y - 14, ui.text.width(kBody, seed) + 24, 28};
+        if (ui.button("writing/seed", again, seed)) s.send("seed", std::to_string(d.seed + 1));
+        x = again.right() + 16;
     } else if (d.beams > 1) {
-        choose_number<int>(ui, x, y, "Beams", "writing/beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
-        choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty",
+        choose_number<int>(s, x, y, "Beams", "writing/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
+        choose_number<float>(s, x, y, "Length penalty", "writing/length_penalty", "length penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
     if (s.model()->config.can.continue_text)
-        choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192},
+        choose_number<int>(s, x, y, "Tokens", "writing/length", "length", {8, 16, 24, 48, 96, 192},
                            s.session.document.generation.length, as_count);
 }
 
 /// Lets the step go on by itself until the end.
-void play(Scene& s) {
+void play(const Scene& s) {
+    const GenerationState& g = s.session.document.generation;
+    double& step_at = s.of<PlayState>().step_at;
+    if (!g.playing) step_at = -1;
+    if (!g.playing) return;
+    if (shown_step(s) >= last_step(s) && g.step < 0) return s.send("play");  // which ends it
     const double now = ImGui::GetTime();
-    if (shown_step(s) >= last_step(s) && s.session.document.generation.step < 0)
-        s.session.document.generation.playing = false;
-    if (!s.session.document.generation.playing) return;
-    if (s.session.document.generation.step_at < 0) s.session.document.generation.step_at = now;
-    const double rest = kStepSeconds - (now - s.session.document.generation.step_at);
+    if (step_at < 0) step_at = now;
+    const double rest = kStepSeconds - (now - step_at);
     if (rest <= 0) {
-        show_step(s.session, *s.sentence()->written, shown_step(s) + 1);
-        s.session.document.generation.step_at = now;
+        s.send("step", "+1");
+        step_at = now;
     }
     s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
 
 constexpr const char* kInsert = "Insert into text";
 
-float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + ui.px(24); }
+float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + 24; }
 
 void draw_play(Scene& s, float right, float y) {
     Ui& ui = s.ui;
-    const Rect r{right - ui.px(72), y - ui.px(16), ui.px(72), ui.px(32)};
+    const Rect r{right - 72, y - 16, 72, 32};
     if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play"))
         s.send("play");
     if (!s.model()->config.can.continue_text) return;
     const float w = insert_width(ui);
-    if (ui.button("writing/keep", {r.x - ui.px(8) - w, r.y, w, r.h}, kInsert)) s.send("insert generated");
+    if (ui.button("writing/keep", {r.x - 8 - w, r.y, w, r.h}, kInsert)) s.send("insert generated");
 }
 
 void draw_ticks(Scene& s, Rect track) {
@@ -98,33 +106,32 @@ void draw_ticks(Scene& s, Rect track) {
     const WrittenText& w = *s.sentence()->written;
     const int n = last_step(s), now = shown_step(s);
     const float apart = n ? track.w / static_cast<float>(n) : track.w;
-    float free_from = track.x - ui.px(60);
+    float free_from = track.x - 60;
     const auto x_of = [&](int i) { return track.x + apart * static_cast<float>(i); };
     const auto label = [&](int i) {
         return i < static_cast<int>(w.labels.size()) ? shorten_middle(w.labels[static_cast<size_t>(i)], 14)
                                                      : std::string("…");
     };
-    const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - ui.px(8),
-                to = from + wide + ui.px(16);
+    const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - 8,
+                to = from + wide + 16;
     for (int i = 0; i <= n; ++i) {
         const float x = x_of(i), half = ui.text.width(kCaptionMono, label(i)) / 2;
-        if (apart >= ui.px(4))
-            ui.fill({x, track.middle_y() - ui.px(4), ui.line(), ui.px(8)},
-                    i <= now ? ui.colors->accent : ui.colors->l2);
+        if (apart >= 4)
+            ui.fill({x, track.middle_y() - 4, ui.line(), 8}, i <= now ? ui.colors->accent : ui.colors->l2);
         if (i != now && (x - half < free_from || (x + half > from && x - half < to))) continue;
-        ui.text.draw_centred(x, track.middle_y() + ui.px(24), kCaptionMono,
+        ui.text.draw_centred(x, track.middle_y() + 24, kCaptionMono,
                              i == now  ? ui.colors->accent_text
                              : i < now ? ui.colors->t2
                                        : ui.colors->t3,
                              label(i));
-        free_from = x + half + ui.px(10);
+        free_from = x + half + 10;
     }
 }
 
 void draw_slider(Scene& s, Rect track) {
     Ui& ui = s.ui;
     const int n = last_step(s), now = shown_step(s);
-    const Rect area{track.x - ui.px(10), track.y - ui.px(14), track.w + ui.px(20), ui.px(28)};
+    const Rect area{track.x - 10, track.y - 14, track.w + 20, 28};
     const Hit h = ui.control("writing/slider", area);
     if (h.pressed && n > 0) {
         const auto step = std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n));
@@ -133,36 +140,35 @@ void draw_slider(Scene& s, Rect track) {
     if (const int by = ui.take_step("writing/slider"))
         s.send("step", std::to_string(std::clamp(now + by, 0, n)));
     const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
-    ui.fill({track.x, track.middle_y() - ui.px(1), track.w, ui.px(2)}, ui.colors->l2);
-    ui.fill({track.x, track.middle_y() - ui.px(1), at - track.x, ui.px(2)}, ui.colors->accent);
+    ui.fill({track.x, track.middle_y() - 1, track.w, 2}, ui.colors->l2);
+    ui.fill({track.x, track.middle_y() - 1, at - track.x, 2}, ui.colors->accent);
     draw_ticks(s, track);
-    ui.fill({at - ui.px(5), track.middle_y() - ui.px(10), ui.px(10), ui.px(20)},
-            h.hovered ? ui.colors->hover : ui.colors->accent, size::corner);
+    ui.fill({at - 5, track.middle_y() - 10, 10, 20}, h.hovered ? ui.colors->hover : ui.colors->accent,
+            size::corner);
 }
 
 /// The alternatives where the shown pass ends; a click takes one.
 void draw_others(Scene& s, Rect row) {
     Ui& ui = s.ui;
     const auto choices = choices_at(s, shown_step(s));
-    float x =
-        row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") + ui.px(12);
+    float x = row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") + 12;
     for (size_t i = 0; i < choices.size(); ++i) {
         const std::string label = prediction_label(*s.model(), choices[i].id),
                           share = percent(choices[i].probability);
-        const float w = ui.text.width(kCaptionMono, label + share) + ui.px(30);
+        const float w = ui.text.width(kCaptionMono, label + share) + 30;
         if (x + w > row.right()) break;
-        const Rect r{x, row.middle_y() - ui.px(13), w, ui.px(26)};
+        const Rect r{x, row.middle_y() - 13, w, 26};
         const std::string path = "writing/choice/" + std::to_string(i);
         const Hit h = ui.control(path, r);
         const bool on = is_written(s, shown_step(s), choices[i].id);
         ui.fill(r, h.hovered ? ui.colors->bg3 : on ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
         ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-        const float text = ui.text.draw(x + ui.px(10), r.middle_y(), kCaptionMono,
+        const float text = ui.text.draw(x + 10, r.middle_y(), kCaptionMono,
                                         on ? ui.colors->accent_text : ui.colors->t1, label);
-        ui.text.draw(x + text + ui.px(18), r.middle_y(), kCaptionMono, ui.colors->t3, share);
+        ui.text.draw(x + text + 18, r.middle_y(), kCaptionMono, ui.colors->t3, share);
         ui.tooltip(path, h, "Continue from “" + label + "”");
         if (h.clicked) go_on_from(s, shown_step(s), choices[i].id);
-        x += w + ui.px(6);
+        x += w + 6;
     }
 }
 
@@ -176,7 +182,7 @@ bool offers_writing(const Scene& s) {
 }
 
 std::vector<Prediction> choices_at(const Scene& s, int step) {
-    const auto& tokens = s.sentence()->written->writing.tokens;
+    const auto& tokens = s.sentence()->written->generation.tokens;
     if (step < static_cast<int>(tokens.size())) return tokens[static_cast<size_t>(step)].alternatives;
     std::vector<Prediction> out;  // behind the last written token
     if (!s.sentence()->predictions.empty())
@@ -185,7 +191,7 @@ std::vector<Prediction> choices_at(const Scene& s, int step) {
 }
 
 bool is_written(const Scene& s, int step, int id) {
-    const auto& tokens = s.sentence()->written->writing.tokens;
+    const auto& tokens = s.sentence()->written->generation.tokens;
     return step < static_cast<int>(tokens.size()) && tokens[static_cast<size_t>(step)].id == id;
 }
 
@@ -196,7 +202,7 @@ void go_on_from(const Scene& s, int step, int id) {
 float writing_bar_height(const Scene& s, bool shows_others) {
     if (!offers_writing(s) || !s.sentence()->written || (!s.session.document.generation.bar && shows_others))
         return 0;
-    return s.ui.px(shows_others ? 150 : 112);
+    return shows_others ? 150 : 112;
 }
 
 void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
@@ -205,15 +211,13 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
     const bool decoder = s.model()->config.can.continue_text;
-    const float pad = ui.px(24), y = area.y + ui.px(28),
-                buttons = ui.px(96) + (decoder ? insert_width(ui) + ui.px(8) : 0);
+    const float pad = 24, y = area.y + 28, buttons = 96 + (decoder ? insert_width(ui) + 8 : 0);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
-    ui.name("writing/step", {area.x + pad, y - ui.px(10), ui.text.width(kBody, step), ui.px(20)});
-    draw_slider(
-        s, {area.x + ui.px(152), y - ui.px(1), area.w - ui.px(152) - pad - buttons - ui.px(16), ui.px(2)});
+    ui.name("writing/step", {area.x + pad, y - 10, ui.text.width(kBody, step), 20});
+    draw_slider(s, {area.x + 152, y - 1, area.w - 152 - pad - buttons - 16, 2});
     draw_play(s, area.right() - pad, y);
-    const float below = area.y + ui.px(88);
+    const float below = area.y + 88;
     if (!s.sentence()->second.empty())
         ui.text.draw(
             area.x + pad, below, kCaption, ui.colors->t2,
@@ -228,10 +232,10 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
                                  (s.session.document.generation.forced.size() == 1 ? " token" : " tokens") +
                                  " forced";
         const float w = ui.text.width(kCaption, "Release");
-        ui.text.draw_right(area.right() - pad - w - ui.px(12), below, kCaption, ui.colors->t3, many);
+        ui.text.draw_right(area.right() - pad - w - 12, below, kCaption, ui.colors->t3, many);
         if (ui.link("writing/release", area.right() - pad, below, "Release")) s.send("unforce");
     }
-    if (shows_others) draw_others(s, {area.x + pad, area.y + ui.px(112), area.w - 2 * pad, ui.px(28)});
+    if (shows_others) draw_others(s, {area.x + pad, area.y + 112, area.w - 2 * pad, 28});
 }
 
 }  // namespace headlight

@@ -24,16 +24,9 @@ bool is_ready(const std::future<T>& future) {
     return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-/// Views with a figure of their own are drawn by it, the others as they stand in the window.
-Result<Drawing> draw_page(const ViewPage& page) {
-    const View& view = views()[page.view];
-    if (!view.own_figure) return draw_view_page(page);
+Result<Drawing> draw_alone(const ViewPage& page) {
     ThreadPool pool(1);
-    FigureOptions options;
-    static_cast<FigureStyle&>(options) = page.style;
-    options.block = page.session.selection.block;
-    options.head = page.session.selection.head;
-    return find_figure(view.key)->make(page.answer->sentence->trace, options, pool);
+    return draw_figure(page, pool);
 }
 
 }  // namespace
@@ -51,7 +44,7 @@ ViewPage Exporter::page_to_save() const {
                   session.of<SaveMenu>().style};
     FigureStyle& f = page.style;
     f.colormap = p.colormap;
-    f.scale = p.scale;
+    f.scale = views()[page.view].shows == View::Shows::model ? Scale::linear : p.scale;
     f.queries = p.queries;
     f.marks = p.marks;
     f.drop_sink = p.drop_sink;
@@ -96,7 +89,7 @@ void Exporter::save_picture() {
     menu.result = "saving…";
     saving_ = beside([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
         if (is_numbers_path(path)) return write_view_numbers(path, page);
-        TRY(const Drawing drawing, draw_page(page));
+        TRY(const Drawing drawing, draw_alone(page));
         return write_page(path, drawing);
     });
 }
@@ -171,7 +164,7 @@ void Exporter::update_preview() {
     if (previewed_ == now) return;
     previewed_ = now;
     previewing_ = beside([page, box]() -> Result<RgbImage> {
-        TRY(const Drawing drawing, draw_page(page));
+        TRY(const Drawing drawing, draw_alone(page));
         return draw_image(drawing, box.first, box.second);
     });
 }

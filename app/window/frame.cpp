@@ -21,10 +21,10 @@ void Frame::draw() {
     screen_.begin_frame();
     update_pictures();
     begin();
-    const ImVec2 size = ImGui::GetIO().DisplaySize;
-    draw_views(size);
+    const ImVec2 size = ImGui::GetIO().DisplaySize, points = desk_.ui->points(size);
+    const Rect window{0, 0, points.x, points.y};
+    draw_views(window);
     Scene scene = desk_.scene();
-    const Rect window{0, 0, size.x, size.y};
     draw_menus(scene, window);
     draw_help(scene, window);
     palette_.draw(scene, window);
@@ -44,9 +44,9 @@ void Frame::begin() {
 }
 
 /// What lies under the sheets. What is pointed at is lit by all views in the next frame.
-void Frame::draw_views(ImVec2 size) {
+void Frame::draw_views(Rect window) {
     ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize(size);
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
     ImGui::Begin("window", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove |
@@ -54,13 +54,11 @@ void Frame::draw_views(ImVec2 size) {
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     desk_.ui->use_list(ImGui::GetWindowDrawList());
-    Selection& selection = desk_.session.selection;
-    const Hovered before = selection.hovered;
+    desk_.pointed = {};
     Scene scene = desk_.scene();
-    draw_parts(scene, {0, 0, size.x, size.y});
-    if (!selection.hover_fresh) selection.hovered.cell.reset();
-    if (selection.hovered != before) desk_.want_frames(1);
-    draw_hints(scene, {0, 0, size.x, size.y});
+    draw_parts(scene, window);
+    if (std::exchange(desk_.session.selection.hovered, desk_.pointed) != desk_.pointed) desk_.want_frames(1);
+    draw_hints(scene, window);
     ImGui::End();
 }
 

@@ -22,7 +22,7 @@ private:
     void update_pictures();
     void update_atlas(const SentenceResult& sentence);
     void begin();
-    void draw_views(ImVec2 size);
+    void draw_views(Rect window);
     void show(ImVec2 size);
 
     Desk& desk_;

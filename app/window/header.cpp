@@ -31,10 +31,10 @@ Tabs arrange_tabs(Scene& s, float room) {
         widest = std::max(widest, ui.text.width(kCaption, v.name));
     }
     const auto count = static_cast<float>(tabs.views.size());
-    const bool fits = all + count * ui.px(9) <= room;
-    tabs.gap = fits ? std::min((room - all) / count, ui.px(28)) : ui.px(14);
+    const bool fits = all + count * 9 <= room;
+    tabs.gap = fits ? std::min((room - all) / count, 28.0f) : 14;
     tabs.shown = fits ? tabs.views.size() : 0;
-    float used = widest + ui.px(38);  // the list behind them
+    float used = widest + 38;  // the list behind them
     while (tabs.shown < tabs.views.size()) {
         used += ui.text.width(kBody, tabs.views[tabs.shown]->name) + tabs.gap;
         if (used > room) break;
@@ -49,14 +49,14 @@ float draw_tab(Scene& s, Rect row, float x, const View& view, bool on) {
     const float width = ui.text.width(kBody, view.name);
     const char* missing = view.missing(*s.model());
     const std::string path = std::string("tab/") + view.name;
-    const Hit h = ui.control(path, {x - ui.px(8), row.y, width + ui.px(16), row.h});
+    const Hit h = ui.control(path, {x - 8, row.y, width + 16, row.h});
     if (missing)
         ui.tooltip(path, h, missing);
     else if (h.clicked)
-        open_view(s.session, view.key);
+        s.send(std::string("view ") + view.key);
     const ImU32 ink = missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2;
     ui.text.draw(x, row.middle_y(), kBody, ink, view.name);
-    if (on) ui.fill({x - ui.px(2), row.bottom() - ui.px(2), width + ui.px(4), ui.px(2)}, ui.colors->accent);
+    if (on) ui.fill({x - 2, row.bottom() - 2, width + 4, 2}, ui.colors->accent);
     return width;
 }
 
@@ -71,43 +71,44 @@ void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& sh
     }
     float width = 0;
     const int chosen = s.ui.drop_down("tab/more", x, middle, names, current, width);
-    if (current < 0) s.ui.text.draw(x + s.ui.px(10), middle, kCaption, s.ui.colors->t2, "More");
+    if (current < 0) s.ui.text.draw(x + 10, middle, kCaption, s.ui.colors->t2, "More");
     if (chosen < 0) return;
     const View& view = *tabs.views[tabs.shown + static_cast<size_t>(chosen)];
-    if (!view.missing(*s.model())) open_view(s.session, view.key);
+    if (!view.missing(*s.model())) s.send(std::string("view ") + view.key);
 }
 
 /// How much room the links at the right take.
 float links_width(Scene& s) {
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
-    const float intervene = s.ui.text.width(kCaption, "Intervene") + s.ui.px(20);
-    return intervene + (offers_writing(s) ? s.ui.text.width(kCaption, "Generate") + s.ui.px(20) : 0);
+    const float intervene = s.ui.text.width(kCaption, "Intervene") + 20;
+    return intervene + (offers_writing(s) ? s.ui.text.width(kCaption, "Generate") + 20 : 0);
 }
 
 /// Intervene and Generate.
 void draw_links(Scene& s, float right, float middle) {
     Ui& ui = s.ui;
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return;
-    bool &intervene = s.session.preferences.change_bar, &generate = s.session.document.generation.bar;
+    const bool intervene = s.session.preferences.change_bar, generate = s.session.document.generation.bar;
     if (ui.link("change/bar", right, middle, "Intervene", intervene)) {
-        intervene = !intervene;
-        if (!intervene) s.of<Painting>().brush = Brush::off;
+        s.send("intervene", intervene ? "off" : "on");
+        if (intervene) s.send("brush", "off");
     }
-    const float left = right - ui.text.width(kCaption, "Intervene") - ui.px(20);
-    if (offers_writing(s) && ui.link("writing/bar", left, middle, "Generate", generate)) generate = !generate;
+    const float left = right - ui.text.width(kCaption, "Intervene") - 20;
+    if (offers_writing(s) && ui.link("writing/bar", left, middle, "Generate", generate))
+        s.send("generate", generate ? "off" : "on");
 }
 
 }  // namespace
 
 void draw_header(Scene& s, Rect r, const View& shown) {
     Ui& ui = s.ui;
-    const bool tight = r.w < ui.px(820);  // the list at the left says which head it is, too
-    float x = r.x + ui.px(tight ? 16 : 24);
+    const bool tight = r.w < 820;  // the list at the left says which head it is, too
+    float x = r.x + (tight ? 16 : 24);
     if (!tight) {
         const float title = ui.text.draw(x, r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
-        x += std::max(ui.px(144), title + ui.px(24));
+        x += std::max(144.0f, title + 24);
     }
-    const float right = r.right() - ui.px(24);
+    const float right = r.right() - 24;
     const Tabs tabs = arrange_tabs(s, right - links_width(s) - x);
     for (size_t i = 0; i < tabs.shown; ++i)
         x += draw_tab(s, r, x, *tabs.views[i], tabs.views[i] == &shown) + tabs.gap;

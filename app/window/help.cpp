@@ -28,15 +28,15 @@ size_t split(const std::vector<HelpGroup>& groups) {
 }
 
 float draw_group(Ui& ui, float x, float y, float column, const HelpGroup& group) {
-    ui.text.draw(x, y + ui.px(kHeading / 2), kBody, ui.colors->t3, group.title);
-    y += ui.px(kHeading);
+    ui.text.draw(x, y + kHeading / 2, kBody, ui.colors->t3, group.title);
+    y += kHeading;
     for (const auto& [keys, help] : group.lines) {
-        ui.text.draw(x, y + ui.px(kLine / 2), kCaptionMono, ui.colors->accent_text, keys);
-        ui.text.draw(x + ui.px(kKeys), y + ui.px(kLine / 2), kCaption, ui.colors->t1,
-                     ui.text.fitted(kCaption, help, column - ui.px(kKeys + 16)));
-        y += ui.px(kLine);
+        ui.text.draw(x, y + kLine / 2, kCaptionMono, ui.colors->accent_text, keys);
+        ui.text.draw(x + kKeys, y + kLine / 2, kCaption, ui.colors->t1,
+                     ui.text.fitted(kCaption, help, column - (kKeys + 16)));
+        y += kLine;
     }
-    return y + ui.px(14);
+    return y + 14;
 }
 
 }  // namespace
@@ -48,21 +48,21 @@ void draw_help(Scene& s, Rect window) {
     const size_t left = split(groups);
     float high[2] = {0, 0};
     for (size_t i = 0; i < groups.size(); ++i) high[i < left ? 0 : 1] += height_of(groups[i]);
-    const float column = std::min(ui.px(kColumn), (window.w - ui.px(2 * kPad + 32)) / 2),
-                w = ui.px(2 * kPad) + 2 * column, h = ui.px(kTop + std::max(high[0], high[1]) + kFoot);
-    const Rect r{std::floor(window.middle_x() - w / 2), std::floor(std::max(0.0f, window.middle_y() - h / 2)),
-                 w, h};
+    const float column = std::min(kColumn, (window.w - (2 * kPad + 32)) / 2), w = 2 * kPad + 2 * column,
+                h = kTop + std::max(high[0], high[1]) + kFoot;
+    const Rect r{ui.whole(window.middle_x() - w / 2), ui.whole(std::max(0.0f, window.middle_y() - h / 2)), w,
+                 h};
     SheetFrame sheet(s, "help", r);
-    const float x = r.x + ui.px(kPad);
-    ui.text.draw(x, r.y + ui.px(32), kTitle, ui.colors->t1, "Keys");
-    ui.text.draw_right(r.right() - ui.px(kPad), r.y + ui.px(32), kCaption, ui.colors->t3,
+    const float x = r.x + kPad;
+    ui.text.draw(x, r.y + 32, kTitle, ui.colors->t1, "Keys");
+    ui.text.draw_right(r.right() - kPad, r.y + 32, kCaption, ui.colors->t3,
                        "Ctrl+K finds every command, with a key or without");
-    float y[2] = {r.y + ui.px(kTop), r.y + ui.px(kTop)};
+    float y[2] = {r.y + kTop, r.y + kTop};
     for (size_t i = 0; i < groups.size(); ++i) {
         const int side = i < left ? 0 : 1;
         y[side] = draw_group(ui, x + column * static_cast<float>(side), y[side], column, groups[i]);
     }
-    ui.text.draw(x, r.bottom() - ui.px(24), kCaption, ui.colors->t3,
+    ui.text.draw(x, r.bottom() - 24, kCaption, ui.colors->t3,
                  "Any letter types into the text. Arrows and digits act while no text has the keyboard; Esc "
                  "leaves it.");
 }

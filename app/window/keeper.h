@@ -32,9 +32,9 @@ public:
     std::optional<double> seconds_to_update() const;
     /// Writes all that is to be remembered before the window ends.
     void finish();
-    /// The window ends as it should.
-    void end() {
-        if (recovery_) recovery_->end();
+    /// The window ends as it should; `by_signal`: not by the person's hand, so nothing of it may be lost.
+    void end(bool by_signal) {
+        if (recovery_) by_signal ? recovery_->end_for_logout() : recovery_->end();
     }
 
 private:

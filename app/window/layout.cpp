@@ -24,16 +24,13 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
     Ui& ui = s.ui;
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
-    const Rect handle{open ? panel.x - ui.px(22) : panel.right() - ui.px(22), panel.y + ui.px(6), ui.px(22),
-                      ui.px(36)};
+    const Rect handle{open ? panel.x - 22 : panel.right() - 22, panel.y + 6, 22, 36};
     const Hit h = ui.control("inspector", handle);
     ui.fill(handle, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(handle, ui.colors->l2, 1, size::corner);
     const float x = handle.middle_x(), y = handle.middle_y(), to = open ? 1.0f : -1.0f;
-    ui.polyline(std::array<ImVec2, 3>{{{x - to * ui.px(2.5f), y - ui.px(5)},
-                                       {x + to * ui.px(2.5f), y},
-                                       {x - to * ui.px(2.5f), y + ui.px(5)}}},
-                ui.colors->t1, ui.px(1.5f));
+    ui.polyline(std::array<ImVec2, 3>{{{x - to * 2.5f, y - 5}, {x + to * 2.5f, y}, {x - to * 2.5f, y + 5}}},
+                ui.colors->t1, 1.5f);
     ui.tooltip("inspector", h, open ? "Hide the inspector (Ctrl I)" : "Show the inspector (Ctrl I)");
     if (h.clicked) s.of<LayoutState>().inspector_over = !open;
     if (open) {
@@ -48,17 +45,14 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 void draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
     const View* view = s.model() ? &views()[view_for(s.session, *s.model())] : nullptr;
-    const bool low = w.h < ui.px(800), narrow = w.w < ui.px(1180),
-               alone = view && view->fills_window && s.sentence();
-    const float top = ui.px(low ? size::top_bar_low : size::top_bar),
-                bottom = ui.px(low ? 24 : size::status_bar);
-    const float left = alone ? 0 : std::clamp(w.w * 0.2f, ui.px(272), ui.px(400)),
-                right = std::clamp(w.w * 0.21f, ui.px(288), ui.px(400));
+    const bool low = w.h < 800, narrow = w.w < 1180, alone = view && view->fills_window && s.sentence();
+    const float top = low ? size::top_bar_low : size::top_bar, bottom = low ? 24 : size::status_bar;
+    const float left = alone ? 0 : std::clamp(w.w * 0.2f, 272.0f, 400.0f),
+                right = std::clamp(w.w * 0.21f, 288.0f, 400.0f);
     const bool closed = view && view->closes_inspector && s.sentence();
     const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
     const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom},
         panel{w.w - right, top, right, middle.h};
-    s.session.selection.hover_fresh = false;
     const auto fade_old = [&](const char* part, Rect r) {  // while what takes its place is computed
         if (s.dim == 0) return;
         ui.name(std::string("dimmed/") + part, r);
@@ -66,7 +60,7 @@ void draw_parts(Scene& s, Rect w) {
     };
     draw_sentence_bar(s, {0, 0, w.w, top});
     if (alone) {
-        s.of<LayoutState>().centre = {middle.w / ui.scale, middle.h / ui.scale};
+        s.of<LayoutState>().centre = {middle.w, middle.h};
         view->draw(s, middle);
         fade_old("center", middle);
         return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
@@ -81,16 +75,16 @@ void draw_parts(Scene& s, Rect w) {
         fade_old("inspector", panel);
     };
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
-    const Rect header{left, top, middle.w, ui.px(size::view_header)};
-    const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, ui.px(40)}) : 0;
+    const Rect header{left, top, middle.w, size::view_header};
+    const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, 40}) : 0;
     const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights()
-                                   ? draw_changes(s, {left, header.bottom() + bar, middle.w, ui.px(40)})
+                                   ? draw_changes(s, {left, header.bottom() + bar, middle.w, 40})
                                    : 0);
     const bool lists = view && view->lists_choices;
     const float writing = s.sentence() ? writing_bar_height(s, !lists) : 0;
     const Rect centre{left, header.bottom() + chips, middle.w,
                       middle.bottom() - header.bottom() - chips - writing};
-    s.of<LayoutState>().centre = {centre.w / ui.scale, centre.h / ui.scale};
+    s.of<LayoutState>().centre = {centre.w, centre.h};
     if (view) draw_header(s, header, *view);
     if (s.sentence())
         view->draw(s, centre);

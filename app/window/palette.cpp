@@ -20,8 +20,8 @@ std::string first_key(const Command& command) { return command.keys.substr(0, co
 
 /// A key as it stands on a keyboard; returns where it begins.
 float draw_key(Ui& ui, float right, float middle, const std::string& key) {
-    const float w = ui.text.width(kCaptionMono, key) + ui.px(14);
-    const Rect r{right - w, middle - ui.px(11), w, ui.px(22)};
+    const float w = ui.text.width(kCaptionMono, key) + 14;
+    const Rect r{right - w, middle - 11, w, 22};
     ui.fill(r, ui.colors->bg1, size::corner);
     ui.frame(r, ui.colors->l2, 1, size::corner);
     ui.text.draw_centred(r.middle_x(), middle, kCaptionMono, ui.colors->t2, key);
@@ -119,15 +119,15 @@ void Palette::draw_row(Scene& s, Rect r, int at) {
     const Hit h = ui.hit("palette/row/" + std::to_string(at), r);
     const bool chosen = at == chosen_;
     if (chosen || h.hovered) ui.fill(r, chosen ? ui.colors->bg4 : ui.colors->bg3, size::corner);
-    if (chosen) ui.fill({r.x, r.y + ui.px(6), ui.px(3), r.h - ui.px(12)}, ui.colors->accent, size::corner);
-    const float x = r.x + ui.px(14), y = r.middle_y(), wide = std::min(ui.px(kLabel), r.w * 0.5f);
+    if (chosen) ui.fill({r.x, r.y + 6, 3, r.h - 12}, ui.colors->accent, size::corner);
+    const float x = r.x + 14, y = r.middle_y(), wide = std::min(kLabel, r.w * 0.5f);
     std::string label = offer.label;
     if (offer.asks) label += "…";
     ui.text.draw(x, y, kBody, offer.why_not ? ui.colors->t3 : ui.colors->t1,
-                 ui.text.fitted(kBody, label, wide - ui.px(16)));
-    float right = r.right() - ui.px(10);
+                 ui.text.fitted(kBody, label, wide - 16));
+    float right = r.right() - 10;
     const std::string key = offer.words.empty() ? first_key(*offer.command) : "";
-    if (!key.empty() && !offer.why_not) right = draw_key(ui, right, y, key) - ui.px(12);
+    if (!key.empty() && !offer.why_not) right = draw_key(ui, right, y, key) - 12;
     const std::string what = explanation(offer);
     ui.text.draw(x + wide, y, kCaption, offer.why_not ? ui.colors->t3 : ui.colors->t2,
                  ui.text.fitted(kCaption, what, right - x - wide));
@@ -142,11 +142,10 @@ void Palette::draw_rows(Scene& s, Rect area) {
     if (const float turn = ui.take_wheel(area); turn != 0)
         first_ = std::clamp(first_ - static_cast<int>(turn * 2), 0, std::max(0, count - kRows));
     if (count == 0)
-        ui.text.draw(area.x + ui.px(14), area.y + ui.px(kRow / 2), kBody, ui.colors->t3,
-                     "No command is called that.");
+        ui.text.draw(area.x + 14, area.y + kRow / 2, kBody, ui.colors->t3, "No command is called that.");
     const int end = std::min(count, first_ + kRows);
     for (int i = first_; i < end && open_; ++i)
-        draw_row(s, {area.x, area.y + ui.px(kRow) * static_cast<float>(i - first_), area.w, ui.px(kRow)}, i);
+        draw_row(s, {area.x, area.y + kRow * static_cast<float>(i - first_), area.w, kRow}, i);
 }
 
 void Palette::draw(Scene& s, Rect window) {
@@ -155,22 +154,19 @@ void Palette::draw(Scene& s, Rect window) {
     if (!shown) return;
     if (found_for_ != desk_.answer) find();  // more, or less, can be done now
     Ui& ui = s.ui;
-    const float w = std::min(ui.px(kWidth), window.w - ui.px(32)),
-                h = ui.px(kPad + kField + 8 + kRow * kRows + kFoot);
-    const Rect r{std::floor(window.middle_x() - w / 2), window.y + ui.px(std::min(96.0f, window.h / 12)), w,
-                 h};
+    const float w = std::min(kWidth, window.w - 32), h = kPad + kField + 8 + kRow * kRows + kFoot;
+    const Rect r{ui.whole(window.middle_x() - w / 2), window.y + std::min(96.0f, window.h / 12), w, h};
     SheetFrame sheet(s, "palette", r);
-    const float pad = ui.px(kPad);
-    const Rect field{r.x + pad, r.y + pad, r.w - 2 * pad, ui.px(kField)};
+    const float pad = kPad;
+    const Rect field{r.x + pad, r.y + pad, r.w - 2 * pad, kField};
     draw_text_field(s, field_, "palette/field", field, "Find a command");
-    draw_rows(s, {field.x, field.bottom() + ui.px(8), field.w, ui.px(kRow * kRows)});
-    const float foot = r.bottom() - ui.px(kFoot / 2);
-    ui.hairline(r.x, r.bottom() - ui.px(kFoot), r.right(), r.bottom() - ui.px(kFoot));
-    ui.text.draw(r.x + pad + ui.px(14), foot, kCaption, ui.colors->t3,
-                 "↑ ↓ choose    Enter does it    Esc closes");
+    draw_rows(s, {field.x, field.bottom() + 8, field.w, kRow * kRows});
+    const float foot = r.bottom() - (kFoot / 2);
+    ui.hairline(r.x, r.bottom() - kFoot, r.right(), r.bottom() - kFoot);
+    ui.text.draw(r.x + pad + 14, foot, kCaption, ui.colors->t3, "↑ ↓ choose    Enter does it    Esc closes");
     const std::string count =
         std::to_string(offers_.size()) + (offers_.size() == 1 ? " command" : " commands");
-    ui.text.draw_right(r.right() - pad - ui.px(10), foot, kCaption, ui.colors->t3, count);
+    ui.text.draw_right(r.right() - pad - 10, foot, kCaption, ui.colors->t3, count);
 }
 
 }  // namespace headlight

@@ -12,7 +12,10 @@ namespace headlight {
 
 Json window_report(Desk& desk) {
     Json widgets = Json::object();
-    for (const auto& [path, r] : desk.ui->widgets) widgets[path] = {r.x, r.y, r.w, r.h};
+    for (const auto& [path, place] : desk.ui->widgets) {
+        const Rect r = desk.ui->pixels(place);
+        widgets[path] = {r.x, r.y, r.w, r.h};
+    }
     const auto cell = [](const std::optional<std::pair<int, int>>& c) {
         return c ? Json({c->first, c->second}) : Json();
     };
@@ -77,7 +80,7 @@ Json window_report(Desk& desk) {
                 root["written"] = {{"labels", s.written->labels},
                                    {"text", s.written->text},
                                    {"step", s.step},
-                                   {"ended", s.written->writing.ended},
+                                   {"ended", s.written->generation.ended},
                                    {"forced", desk.session.document.generation.forced.size()},
                                    {"playing", desk.session.document.generation.playing}};
             if (const auto* found = desk.answer->found<WordAlignmentWanted>())

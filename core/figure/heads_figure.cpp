@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/cast.h"
 #include "figure/figure.h"
 
 namespace headlight {
@@ -15,14 +16,17 @@ constexpr int kThumbnail = 64;
 /// Where each head stands, and how rows and thumbnails are called.
 struct Grid {
     int down = 0, across = 0;
-    std::vector<std::optional<size_t>>
+    std::vector<std::optional<int>>
         heads;  // ModelConfig::head_index, row after row; none: the block has fewer heads
     std::vector<std::string> row_names;  // of whole layers
-    std::vector<std::string> names;      // of each thumbnail, where only some are shown
+    std::vector<std::string> names;      // of each thumbnail, where only some are shown or each has a note
+    std::vector<std::string> notes;
+
+    bool by_layer() const { return !row_names.empty(); }
 };
 
 Grid whole_grid(const ModelConfig& c) {
-    Grid g{c.blocks(), c.max_heads(), {}, {}, {}};
+    Grid g{c.blocks(), c.max_heads(), {}, {}, {}, {}};
     for (int block = 0; block < c.blocks(); ++block) {
         for (int head = 0; head < g.across; ++head)
             g.heads.push_back(c.has_head({block, head}) ? std::optional(c.head_index({block, head}))
@@ -38,15 +42,24 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     for (std::string part; std::getline(parts, part, ',');) {
         TRY(const AttentionHead named, parse_head(c, part, "--only-heads"));
         g.heads.push_back(c.head_index(named));
-        g.names.push_back(head_name(c, named.block, named.head));
     }
     return g;
+}
+
+/// A name over each thumbnail that no row and column name, or that has a note beside its name.
+void add_names(Grid& g, const ModelConfig& c, const std::vector<std::string>& notes) {
+    if (g.by_layer() && notes.empty()) return;
+    for (const auto& i : g.heads) {
+        const AttentionHead head = c.head_at(i.value_or(0));
+        g.names.push_back(i ? head_name(c, head.block, head.head) : "");
+        g.notes.push_back(i && !notes.empty() ? notes[*i] : "");
+    }
 }
 
 /// As many columns as make the thumbnails largest on a page of this shape; without one, a little wider than
 /// high.
 void lay_out(Grid& g, std::optional<double> width, std::optional<double> height) {
-    const auto count = static_cast<int>(g.heads.size());
+    const auto count = isize(g.heads);
     const double shape = width && height ? *width / *height : 1.6;
     double best = 0;
     for (int across = 1; across <= count; ++across) {
@@ -71,9 +84,9 @@ GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
                  caption = o.caption.empty() ? 0 : 22 * l.zoom;
     double numbers = kNumbers * l.zoom;
     for (const auto& row : g.row_names) numbers = std::max(numbers, text_width(row, font, Face::mono) + 16);
-    l.left = kGridMargin + (o.labels && g.names.empty() ? numbers : 0);
+    l.left = kGridMargin + (o.labels && g.by_layer() ? numbers : 0);
     l.top = kGridMargin + (o.title.empty() ? 0 : 26 * l.zoom) +
-            (o.labels ? g.names.empty() ? 20 * l.zoom : name : 0);
+            (o.labels ? (g.by_layer() ? 20 * l.zoom : 0) + name : 0);
     const auto width = o.width(), height = o.height();
     const double room_x = width ? (*width - l.left - kGridMargin + kGap) / g.across - kGap : kSide,
                  room_y =
@@ -88,17 +101,52 @@ GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
 
 void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
     const double font = 11 * l.zoom;
-    for (size_t row = 0; row < g.row_names.size(); ++row)
-        canvas.text(l.left - 10, l.top + l.pitch_y * static_cast<double>(row) + l.side / 2, g.row_names[row],
-                    font, Face::mono, PageColors{}.secondary, Align::right);
-    for (int head = 0; g.names.empty() && head < g.across; ++head)
-        canvas.text(l.left + l.pitch_x * head + l.side / 2, l.top - font, std::to_string(head), font,
-                    Face::mono, PageColors{}.secondary, Align::centre);
-    for (size_t i = 0; i < g.names.size(); ++i) {
-        const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % g.across),
-                     y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / g.across);
-        canvas.text(x, y - font * 0.6 - 1, g.names[i], font, Face::mono, PageColors{}.secondary);
+    for (int row = 0; row < isize(g.row_names); ++row)
+        canvas.text(l.left - 10, l.top + l.pitch_y * row + l.side / 2, g.row_names[row], font, Face::mono,
+                    PageColors{}.secondary, Align::right);
+    const double above = l.top - font - (g.names.empty() ? 0 : font + 6);
+    for (int head = 0; g.by_layer() && head < g.across; ++head)
+        canvas.text(l.left + l.pitch_x * head + l.side / 2, above, std::to_string(head), font, Face::mono,
+                    PageColors{}.secondary, Align::centre);
+    for (int i = 0; i < isize(g.names); ++i) {
+        const double x = l.left + l.pitch_x * double(i % g.across),
+                     y = l.top + l.pitch_y * double(i / g.across);
+        const double taken =
+            canvas.text(x, y - font * 0.6 - 1, g.names[i], font, Face::mono, PageColors{}.secondary);
+        if (taken + text_width(g.notes[i], font, Face::mono) + 4 <= l.side)
+            canvas.text(x + l.side, y - font * 0.6 - 1, g.notes[i], font, Face::mono, PageColors{}.caption,
+                        Align::right);
     }
+}
+
+/// A thumbnail in the colors of its own range or of all, faded towards the page.
+void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, double side, FigureOptions o,
+                    float largest, float fade) {
+    if (o.many.own_range) largest = std::max(1e-6f, weights.maxCoeff());
+    Matrix shown = weights;
+    if (o.many.square_root) {
+        o.scale = Scale::linear;
+        shown = (weights.array() < 0).select(weights.array(), (weights.array().max(0.0f) * largest).sqrt());
+    }
+    draw_weights(canvas, shown, x, y, side / double(weights.rows()), o, largest);
+    if (fade > 0) {
+        const Rgb page = PageColors{}.page;
+        cairo_set_source_rgba(canvas.cairo(), page.r / 255.0, page.g / 255.0, page.b / 255.0, fade);
+        cairo_rectangle(canvas.cairo(), x, y, side, side);
+        cairo_fill(canvas.cairo());
+    }
+    canvas.stroke_rect(x, y, side, side, {0xDA, 0xDE, 0xE3}, 0.5);
+}
+
+std::string automatic_caption(const Grid& g, const FigureOptions& o, float largest) {
+    const std::string order = g.by_layer()              ? "Layers down, heads across; "
+                              : o.queries == Axis::rows ? "Queries in rows; "
+                                                        : "Queries in columns; ";
+    const std::string scale = o.many.square_root ? "square root of the weight, "
+                                                 : std::string(row_of(kScaleNames, o.scale)) + " scale, ";
+    const std::string range =
+        o.many.own_range ? "0 to each head's largest." : "0 to " + decimals(largest, 2) + ".";
+    return order + scale + range + (o.many.notes_are.empty() ? "" : " Numbers: " + o.many.notes_are + ".");
 }
 
 }  // namespace
@@ -111,39 +159,30 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
         if (grid.heads.empty()) return Error{"No heads are chosen; write 1.2,3.0 for example."};
         lay_out(grid, o.width(), o.height());
     }
+    add_names(grid, trace->config(), o.many.notes);
     const GridLayout l = arrange_grid(o, grid);
     float largest = 1e-6f;
     for (const auto& i : grid.heads)
         if (i) largest = std::max(largest, heads[*i].thumbnail.maxCoeff());
-    return Drawing{
-        l.page,
-        [=, heads = std::move(heads)](Canvas& canvas) {
-            begin_figure(canvas, l.page, o,
-                         (grid.names.empty() ? "All heads of " : "Heads of ") + trace->model->name);
-            if (o.labels) draw_names(canvas, grid, l);
-            for (size_t i = 0; i < grid.heads.size(); ++i) {
-                if (!grid.heads[i]) continue;
-                const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % grid.across),
-                             y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / grid.across);
-                const Matrix& thumbnail = heads[*grid.heads[i]].thumbnail;
-                draw_weights(canvas, thumbnail, x, y, l.side / static_cast<double>(thumbnail.rows()), o,
-                             largest);
-                canvas.stroke_rect(x, y, l.side, l.side, {0xDA, 0xDE, 0xE3}, 0.5);
-            }
-            const std::string scale = std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, 0 to " +
-                                      decimals(largest, 2) + ".";
-            const std::string caption = o.caption != "auto"
-                                            ? o.caption
-                                            : (grid.names.empty()        ? "Layers down, heads across; "
-                                               : o.queries == Axis::rows ? "Queries in rows; "
-                                                                         : "Queries in columns; ") +
-                                                  scale;
-            canvas.text(
-                l.left,
-                l.top + grid.down * l.pitch_y - (grid.names.empty() ? 0 : 11 * l.zoom + 6) + 8 * l.zoom,
-                caption, 10 * l.zoom, Face::sans, PageColors{}.caption);
-        },
-        0};
+    return Drawing{l.page,
+                   [=, heads = std::move(heads)](Canvas& canvas) {
+                       begin_figure(canvas, l.page, o,
+                                    (grid.by_layer() ? "All heads of " : "Heads of ") + trace->model->name);
+                       if (o.labels) draw_names(canvas, grid, l);
+                       for (int i = 0; i < isize(grid.heads); ++i) {
+                           if (!grid.heads[i]) continue;
+                           const int head = *grid.heads[i];
+                           draw_thumbnail(canvas, heads[head].thumbnail,
+                                          l.left + l.pitch_x * (i % grid.across),
+                                          l.top + l.pitch_y * (i / grid.across), l.side, o, largest,
+                                          o.many.fades.empty() ? 0 : o.many.fades[head]);
+                       }
+                       const double names = o.labels && !grid.names.empty() ? 11 * l.zoom + 6 : 0;
+                       canvas.text(l.left, l.top + grid.down * l.pitch_y - names + 8 * l.zoom,
+                                   o.caption == "auto" ? automatic_caption(grid, o, largest) : o.caption,
+                                   10 * l.zoom, Face::sans, PageColors{}.caption);
+                   },
+                   0};
 }
 
 }  // namespace headlight

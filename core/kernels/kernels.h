@@ -9,10 +9,10 @@
 namespace headlight {
 
 /// Outputs of one panel of weights; the same on every processor.
-constexpr int64_t kPanel = 48;
+constexpr int kPanel = 48;
 /// Sums over a row run in so many lanes, whatever the processor's vectors hold: entry i belongs to lane i
 /// % 16.
-constexpr int64_t kSumLanes = 16;
+constexpr int kSumLanes = 16;
 
 /// y[rows, width] = x[rows, depth] · w[depth, width], added to what y holds, or begun from the bias. Each
 /// entry is one sum that goes up k, so it depends neither on the other rows nor on where a product is cut.

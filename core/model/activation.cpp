@@ -11,7 +11,7 @@ namespace {
 using Values = Eigen::Ref<Eigen::ArrayXf>;
 
 void gelu(Values x) {
-    x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * static_cast<float>(M_SQRT1_2))); });
+    x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * float(M_SQRT1_2))); });
 }
 void gelu_tanh(Values x) { kernels().gelu_tanh(x.data(), x.size()); }
 void relu(Values x) { x = x.max(0.0f); }
@@ -30,8 +30,6 @@ constexpr ActivationRow kActivations[] = {
 }  // namespace
 
 std::span<const ActivationRow> activations() { return kActivations; }
-const ActivationRow& activation_row(Activation activation) {
-    return kActivations[static_cast<size_t>(activation)];
-}
+const ActivationRow& activation_row(Activation activation) { return row_of(kActivations, activation); }
 
 }  // namespace headlight

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "kernels/choice.h"
 
@@ -22,7 +23,7 @@ constexpr int kQueryBlock = 64;
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.given_pattern(head)) return {0, rule.mask.keys};
     const KeyRange keys = rule.mask_of(head).weighed(first, last);
-    return {keys.begin - keys.begin % static_cast<int>(kSumLanes), keys.end};
+    return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
 }
 
 }  // namespace
@@ -38,9 +39,9 @@ int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
     }
     const int exact = count / 2;
     if (apart < exact) return bucket + apart;
-    const float share = std::log(static_cast<float>(apart) / static_cast<float>(exact)) /
-                        std::log(static_cast<float>(b.max_distance) / static_cast<float>(exact));
-    return bucket + std::min(exact + static_cast<int>(share * static_cast<float>(count - exact)), count - 1);
+    const float share =
+        std::log(float(apart) / float(exact)) / std::log(float(b.max_distance) / float(exact));
+    return bucket + std::min(exact + int(share * float(count - exact)), count - 1);
 }
 
 void PositionBias::add(int head, int first, int first_key, MatrixRef scores) const {
@@ -62,7 +63,7 @@ PositionBias alibi_bias(int heads, int keys) {
     for (int h = 0; h < heads; ++h) {
         const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power)
                                        : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
-        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = static_cast<float>(slope) * static_cast<float>(k);
+        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = float(slope) * float(k);
     }
     return bias;
 }
@@ -82,11 +83,11 @@ namespace {
 /// head.
 void multiply_keys(ConstMatrixRef q, ConstMatrixRef k, MatrixRef scores) {
     static thread_local std::vector<float> panel;
-    panel.resize(static_cast<size_t>(kPanel * k.cols()));
+    panel.resize(kPanel * k.cols());
     std::array<const float*, kPanel> rows;
     for (Index key = 0; key < k.rows(); key += kPanel) {
         const Index count = std::min<Index>(kPanel, k.rows() - key);
-        for (Index i = 0; i < count; ++i) rows[static_cast<size_t>(i)] = k.row(key + i).data();
+        for (Index i = 0; i < count; ++i) rows[i] = k.row(key + i).data();
         kernels().transpose(rows.data(), count, k.cols(), panel.data());
         kernels().multiply({.x = q.data(),
                             .x_stride = q.outerStride(),
@@ -121,24 +122,22 @@ void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, Con
 
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(first_key % kSumLanes == 0);
-    for (Index r = 0; r < scores.rows(); ++r) {
-        const int query = first + static_cast<int>(r);
+    for (int r = 0; r < scores.rows(); ++r) {
+        const int query = first + r;
         auto row = scores.row(r).array();
-        const KeyRange& visible = mask.visible[static_cast<size_t>(query)];
+        const KeyRange& visible = mask.visible[query];
         if (mask.fully_masked(query)) {
-            row.setConstant(1.0f / static_cast<float>(mask.keys));
+            row.setConstant(1.0f / float(mask.keys));
             continue;
         }
-        const Index begin = visible.begin - first_key, end = visible.end - first_key,
-                    lanes = begin -
-                            begin % kSumLanes;  // sums begin here, so that they do not depend on first_key
+        const int begin = visible.begin - first_key, end = visible.end - first_key,
+                  lanes = begin - begin % kSumLanes;  // where sums begin, whatever first_key is
         row.head(lanes).setZero();
         row.segment(lanes, begin - lanes).setConstant(-std::numeric_limits<float>::infinity());
         row.tail(row.size() - end).setZero();
         if (mask.has_masked(query))
-            for (Index i = begin; i < end; ++i)
-                if (mask.is_masked(query, first_key + static_cast<int>(i)))
-                    row[i] = -std::numeric_limits<float>::infinity();
+            for (int i = begin; i < end; ++i)
+                if (mask.is_masked(query, first_key + i)) row[i] = -std::numeric_limits<float>::infinity();
         kernels().softmax(row.data() + lanes, end - lanes);
     }
 }
@@ -179,7 +178,7 @@ void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMa
                   MatrixRef pattern) {
     HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && first + pattern.rows() <= q.rows() &&
                     pattern.cols() == k.rows() && rule.mask_of(head).keys == pattern.cols());
-    const KeyRange keys = needed_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
+    const KeyRange keys = needed_keys(rule, head, first, first + narrow<int>(pattern.rows()));
     auto visible = pattern.middleCols(keys.begin, keys.size());
     pattern.leftCols(keys.begin).setZero();
     pattern.rightCols(pattern.cols() - keys.end).setZero();
@@ -197,33 +196,33 @@ void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRe
     if (kind == HeadRule::Z::zero) mine.setZero();
     if (kind != HeadRule::Z::mean) return;
     AttentionRule natural = rule;
-    natural.changed[static_cast<size_t>(head)].z = HeadRule::Z::kept;
+    natural.changed[head].z = HeadRule::Z::kept;
     Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(width);
-    for (Index first = 0; first < q.rows(); first += kQueryBlock) {
+    for (int first = 0; first < q.rows(); first += kQueryBlock) {
         pool.stop_point();
         Matrix pattern(std::min<Index>(kQueryBlock, q.rows() - first), k.rows());
         head_pattern(natural, head, q.middleCols(head * width, width),
-                     k.middleCols(rule.kv_head(head) * width, width), static_cast<int>(first), pattern);
+                     k.middleCols(rule.kv_head(head) * width, width), first, pattern);
         Matrix weighted(pattern.rows(), width);
         apply_linear_here(
             pattern, Linear::of_rows(v.middleCols(rule.kv_head(head) * width, width), WeightLayout::in_out),
             weighted);
         sum += weighted.colwise().sum();
     }
-    mine.rowwise() = sum / static_cast<float>(q.rows());
+    mine.rowwise() = sum / float(q.rows());
 }
 }  // namespace
 
 void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
             int start, MatrixRef z) {
     HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 &&
-                    (rule.changed.empty() || rule.changed.size() == static_cast<size_t>(rule.heads)));
+                    (rule.changed.empty() || isize(rule.changed) == rule.heads));
     HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() &&
                     k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
     HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() &&
-                    rule.mask.visible.size() >= static_cast<size_t>(start + z.rows()));
+                    isize(rule.mask.visible) >= start + z.rows());
     if (z.rows() == 0) return;  // all rows were taken over
-    const int n = start + static_cast<int>(z.rows());
+    const int n = start + narrow<int>(z.rows());
     const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
     pool.run(rule.heads * blocks, [&](int tile) {
@@ -231,8 +230,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
         const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock,
                   rows = std::min(kQueryBlock, n - first);
         const KeyRange keys = needed_keys(rule, head, first, first + rows);
-        scratch.resize(
-            std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
+        scratch.resize(std::max<size_t>(scratch.size(), size_t{1} * rows * keys.size()));
         Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
         const Index at = head * width, shared = rule.kv_head(head) * width;
         attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin,
@@ -243,8 +241,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
             pattern, Linear::of_rows(v.block(keys.begin, shared, keys.size(), width), WeightLayout::in_out),
             z.block(first - start, at, rows, width));
     });
-    for (int head = 0; head < static_cast<int>(rule.changed.size()); ++head)
-        ablate(pool, rule, head, q, k, v, z);
+    for (int head = 0; head < isize(rule.changed); ++head) ablate(pool, rule, head, q, k, v, z);
 }
 
 }  // namespace headlight

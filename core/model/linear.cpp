@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "kernels/choice.h"
 
@@ -56,24 +57,24 @@ uintptr_t weights_after(const Linear& w, int64_t k0, int64_t depth, int64_t o, b
 /// Weights stored [in, out]: all rows of x, outputs [begin, end) of at most kTaskPanels panels.
 void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                      int64_t end) {
-    static thread_local std::vector<float> packed(static_cast<size_t>(kTaskPanels * kPanel * kDepth));
+    static thread_local std::vector<float> packed(kTaskPanels * kPanel * kDepth);
     const bool few = x.rows() <= kFewRows;
     std::array<Panel, kTaskPanels> panels;
     for (int64_t k0 = 0; k0 < w.in && !stopped(cancel); k0 += kDepth) {
         const int64_t depth = std::min(kDepth, w.in - k0);
         for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i)
-            panels[static_cast<size_t>(i)] = panel_of(w, k0, depth, o, std::min(kPanel, end - o), few,
-                                                      packed.data() + i * kPanel * kDepth);
+            panels[i] = panel_of(w, k0, depth, o, std::min<int64_t>(kPanel, end - o), few,
+                                 packed.data() + i * kPanel * kDepth);
         for (int64_t row = 0; row < x.rows(); row += kRowBlock)
             for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i) {
-                const Panel& panel = panels[static_cast<size_t>(i)];
+                const Panel& panel = panels[i];
                 kernels().multiply({.x = x.data() + row * x.outerStride() + k0,
                                     .x_stride = x.outerStride(),
                                     .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
                                     .w = panel.weights,
                                     .w_stride = panel.stride,
                                     .depth = depth,
-                                    .width = std::min(kPanel, end - o),
+                                    .width = std::min<int64_t>(kPanel, end - o),
                                     .y = y.data() + row * y.outerStride() + o,
                                     .y_stride = y.outerStride(),
                                     .begin = k0 == 0,
@@ -88,7 +89,7 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
 /// Weights stored [out, in], decoded where they are encoded: all rows of x, outputs [begin, end).
 void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                    int64_t end) {
-    static thread_local std::vector<float> decoded(static_cast<size_t>(kPanel * kDotDepth));
+    static thread_local std::vector<float> decoded(kPanel * kDotDepth);
     std::array<const float*, kPanel> rows;
     const bool few = x.rows() <= kFewRows;
     for (int64_t o = begin; o < end && !stopped(cancel); o += kPanel)
@@ -97,7 +98,7 @@ void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, 
             for (int64_t i = 0; i < count; ++i) {
                 float* const row = decoded.data() + i * depth;
                 if (!is_float32(w)) w.read(o + i, k0, depth, row);
-                rows[static_cast<size_t>(i)] = is_float32(w) ? w.floats(o + i) + k0 : row;
+                rows[i] = is_float32(w) ? w.floats(o + i) + k0 : row;
             }
             for (int64_t row = 0; row < x.rows(); row += kRowBlock)
                 kernels().dot({.x = x.data() + row * x.outerStride() + k0,
@@ -163,7 +164,7 @@ void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef
     const int64_t panels = (w.out + kPanel - 1) / kPanel,
                   share = std::clamp<int64_t>(panels / (4 * pool.threads()), 1, kTaskPanels),
                   columns = share * kPanel;  // several tasks a thread: a busy core delays one of many
-    pool.run(static_cast<int>((w.out + columns - 1) / columns), [&](int i) {
+    pool.run(narrow<int>((w.out + columns - 1) / columns), [&](int i) {
         multiply_outputs(pool.cancel_flag(), x, w, y, i * columns,
                          std::min<int64_t>(w.out, (i + 1) * columns));
     });

@@ -116,8 +116,9 @@ class Window:
             if self.process.poll() is not None:
                 raise AssertionError(f"the window ended with status {self.process.returncode}: {self.process.stderr.read().decode()[-2000:]}")
             time.sleep(0.02)
-        r.pop("widgets", None)
-        raise AssertionError(f"did not happen within {seconds} s; the window says {json.dumps(r)[:1500]}")
+        for long in ("widgets", "frame_times", "latencies", "answers", "figure"):
+            r.pop(long, None)
+        raise AssertionError(f"did not happen within {seconds} s; the window says {json.dumps(r)[:3000]}")
 
     def settled(self):
         return self.wait(lambda r: not r["busy"] and r.get("shown_text") == r["text"])

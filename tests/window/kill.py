@@ -62,7 +62,10 @@ class Session(Window):
         self.type(text)
 
     def label(self, rng, name):
-        """Labels a head beside the selected one; returns which."""
+        """Labels a head beside the selected one; returns which. There are heads once there is a text."""
+        if not self.sent:
+            self.write(rng)
+            self.wait(lambda r: r["tokens"], 15)
         self.key("Escape", "Escape", "Escape", rng.choice(("Left", "Right", "Up", "Down")))
         for left in range(3, -1, -1):
             self.focus()

@@ -1,0 +1,28 @@
+// A matrix as cells in the colours of a map: one draw on the screen, vector shapes on a page.
+#pragma once
+
+#include "paint/ui.h"
+
+namespace headlight {
+
+inline constexpr float kMaskedCell = -1, kNoCell = -2;
+
+/// Values as places on a colour map.
+struct MatrixCells {
+    Matrix places;  // 0 … 1; kMaskedCell: hatched where there is room; kNoCell or not a number: nothing
+    const Colormap& colors;
+    bool diverges = false;  // ½ is zero: where cells are finer than pixels, the farthest from it is seen,
+                            // else the largest
+};
+
+/// Values 0 … largest, and −largest … largest, as places; negative ones of the former are masked.
+Matrix places_of(const Matrix& values, float largest);
+Matrix signed_places_of(const Matrix& values, float largest);
+
+/// Draws the cells over a rectangle.
+void draw_matrix(Ui& ui, Rect r, MatrixCells cells);
+
+/// The gap between cells of this size; 0 where they touch.
+float cell_gap(const Ui& ui, float width, float height);
+
+}  // namespace headlight
