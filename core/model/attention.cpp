@@ -11,6 +11,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "kernels/choice.h"
+#include "model/linear_here.h"
 
 namespace headlight {
 
@@ -204,9 +205,7 @@ void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRe
         head_pattern(natural, head, q.middleCols(head * width, width),
                      k.middleCols(rule.kv_head(head) * width, width), first, pattern);
         Matrix weighted(pattern.rows(), width);
-        apply_linear_here(
-            pattern, Linear::of_rows(v.middleCols(rule.kv_head(head) * width, width), WeightLayout::in_out),
-            weighted);
+        apply_linear_here(pattern, linear_of(v.middleCols(rule.kv_head(head) * width, width)), weighted);
         sum += weighted.colwise().sum();
     }
     mine.rowwise() = sum / float(q.rows());
@@ -237,9 +236,8 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
                          pattern);
         if (pool.stopped()) return;
         finish_pattern(rule, head, first, keys.begin, pattern);
-        apply_linear_here(
-            pattern, Linear::of_rows(v.block(keys.begin, shared, keys.size(), width), WeightLayout::in_out),
-            z.block(first - start, at, rows, width));
+        apply_linear_here(pattern, linear_of(v.block(keys.begin, shared, keys.size(), width)),
+                          z.block(first - start, at, rows, width));
     });
     for (int head = 0; head < isize(rule.changed); ++head) ablate(pool, rule, head, q, k, v, z);
 }

@@ -9,6 +9,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "kernels/choice.h"
+#include "model/linear_here.h"
 
 namespace headlight {
 
@@ -150,11 +151,9 @@ void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const 
     dtype->decode(row(i) + dtype->size(begin), count, values);
 }
 
-Linear Linear::of_rows(ConstMatrixRef m, WeightLayout layout) {
-    const bool by_input = layout == WeightLayout::in_out;
-    Linear w =
-        of_floats(m.data(), nullptr, by_input ? m.rows() : m.cols(), by_input ? m.cols() : m.rows(), layout);
-    w.stride = m.outerStride() * kFloat;
+Linear linear_of(ConstMatrixRef rows) {
+    Linear w = Linear::of_floats(rows.data(), nullptr, rows.rows(), rows.cols(), WeightLayout::in_out);
+    w.stride = rows.outerStride() * kFloat;
     return w;
 }
 

@@ -27,8 +27,6 @@ struct Linear {
     /// Float32 weights in memory, [out, in] or [in, out] one after another.
     static Linear of_floats(const float* weight, const float* bias, int64_t in, int64_t out,
                             WeightLayout layout);
-    /// A matrix that was computed, as it lies: row i is input i (in_out) or output i (out_in).
-    static Linear of_rows(ConstMatrixRef m, WeightLayout layout);
 
     explicit operator bool() const { return weight != nullptr; }
     /// Outputs [first, first + count) alone; there must be so many.
@@ -44,12 +42,9 @@ struct Linear {
     const float* floats(int64_t i) const { return reinterpret_cast<const float*>(row(i)); }
 };
 
-/// y[n, out] = x[n, in] · W + b. Each entry is added up in one order, which the layout alone decides,
-/// whatever the number of rows and of threads: rows that are computed together or one by one are the same
-/// bits.
+/// y[n, out] = x[n, in] · W + b, by the kernels of core/kernels. Weights in other formats than F32 are
+/// decoded some rows at a time. Each entry is added up in one order, which the layout alone decides, whatever
+/// the number of rows and of threads: rows that are computed together or one by one are the same bits.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
-
-/// The same on the calling thread, which may be within a tile of a pool.
-void apply_linear_here(ConstMatrixRef x, const Linear& w, MatrixRef y);
 
 }  // namespace headlight
