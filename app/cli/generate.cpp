@@ -38,13 +38,13 @@ std::string whole_text(const Model& model, const Sequence& given, const std::vec
     return model.target_tokenizer()->decode(ids);
 }
 
-std::string as_json(const Model& model, const Sequence& given, const Generation& writing) {
+std::string as_json(const Model& model, const Sequence& given, const Generation& generation) {
     nlohmann::ordered_json out;
-    if (model.tokenizer) out["text"] = whole_text(model, given, writing.ids());
-    out["ids"] = writing.ids();
-    out["ended"] = writing.ended;
-    out["score"] = writing.score;
-    for (const GeneratedToken& token : writing.tokens) {
+    if (model.tokenizer) out["text"] = whole_text(model, given, generation.ids());
+    out["ids"] = generation.ids();
+    out["ended"] = generation.ended;
+    out["score"] = generation.score;
+    for (const GeneratedToken& token : generation.tokens) {
         auto step = described(model, token.id, token.probability);
         for (const Prediction& p : token.alternatives)
             step["alternatives"].push_back(described(model, p.id, p.probability));
@@ -59,8 +59,8 @@ Status run_generate(const GenerateOptions& o) {
     TRY(const ForwardRequest request, read_request(o.input, model, pool));
     const Sequence& given = request.inputs.back();
     if (o.json) {
-        TRY(const Generation writing, generate(model, request, o.wanted, pool));
-        return print_json(as_json(*model, given, writing) + "\n");
+        TRY(const Generation generation, generate(model, request, o.wanted, pool));
+        return print_json(as_json(*model, given, generation) + "\n");
     }
     TRY(const auto added, generated_ids(model, request, o.wanted, pool));
     return print(

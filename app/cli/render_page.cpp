@@ -60,9 +60,9 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const V
                         o.input.typed.target_ids.empty();
     if (!writes) return trace;
     ForwardRequest request = trace->request;
-    TRY(const Generation writing, generate(trace->model, request, {}, pool, nullptr, trace.get()));
-    for (const int id : writing.ids()) append_token(*trace->model, request.inputs.back(), id);
-    return run_trace(trace->model, std::move(request), pool, nullptr, writing.trace.get());
+    TRY(const Generation generation, generate(trace->model, request, {}, pool, nullptr, trace.get()));
+    for (const int id : generation.ids()) append_token(*trace->model, request.inputs.back(), id);
+    return run_trace(trace->model, std::move(request), pool, nullptr, generation.trace.get());
 }
 
 /// What was chosen of a view's own, by the keys that workspaces know it by.

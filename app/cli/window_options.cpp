@@ -31,7 +31,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--theme", o.theme, "colors of the window")->check(one_of({"dark", "light"}));
     app.add_option(
         "--head", o.head,
-        "head to show, as layer.head: 2.0 (layers of encoder, decoder and cross-attention count on)");
+        "head to show, as layer.head: 2.0; where a model has several stacks encoder.0.3 or cross.1.0");
     app.add_option("--lock", o.lock, "cell to lock, as query,key: 16,10");
     std::vector<std::string> keys;
     for (const View& view : views()) keys.push_back(view.key);

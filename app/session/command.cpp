@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 
 #include "base/check.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "session/commands.h"
 #include "session/words.h"
 
 namespace headlight {
@@ -67,6 +69,18 @@ std::vector<std::string> Command::choices() const {
                std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isupper(c); });
     });
     return out;
+}
+
+std::string optional_words(const std::vector<std::string>& words) {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "[" : "|") + word;
+    return out + "]";
+}
+
+Error number_refused(const std::string& name, const std::string& words, double low, double high) {
+    char range[80];
+    std::snprintf(range, sizeof range, "a number from %g to %g", low, high);
+    return Error{in_quotes(name) + " takes " + range + ", not " + in_quotes(words) + "."};
 }
 
 Result<CommandLine> parse_command(std::span<const Command> table, const std::string& text) {

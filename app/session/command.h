@@ -65,8 +65,8 @@ struct Command {
     std::string name;  // its words in --do and in tests: "view lines", "theme"
     /// What may follow the name: "" nothing, "dark|light" one of these, "LAYER.HEAD" (capitals) something of
     /// that form; in brackets where it may be left out.
-    std::string words;
-    std::string title;       // as the palette shows it
+    std::string words = "";
+    std::string title = "";  // as the palette shows it
     std::string group = "";  // heading of F1
     std::string keys = "";   // "Ctrl+Shift+K, F1"
     std::string help = "";   // one line of F1 and of --commands; rows with keys and one help share a line
@@ -83,9 +83,13 @@ struct Command {
     std::vector<std::string> choices() const;
 };
 
+/// The words of a row that takes one of these, or none: "[on|off]".
+std::string optional_words(const std::vector<std::string>& words);
+
 /// What a part of the window asks for while it is drawn; carried out after the frame.
 struct SentCommand {
     std::string name, words;  // name: a row's, exactly
+    bool joins = false;       // the intervention that it makes belongs to the last step of undo
 };
 
 /// A row and the words behind its name.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "session/command.h"
+#include "session/words.h"
 
 namespace headlight {
 
@@ -23,8 +24,10 @@ const char* needs_written(const CommandContext& context);
 /// Shows a step of what is generated; the last one is "everything".
 void show_step(Session& session, const WrittenText& written, int step);
 
-/// Puts a change in force, or takes it away again.
-void toggle_change(Document& document, const Change& change);
+/// Puts a change in force in the place of what it excludes: another way of ablating or freezing the same
+/// head, another temperature or score at the same place, the opposite at the same cells. The same one again
+/// is taken away, and so is what a temperature of 1 stands in the place of.
+void put_change(Document& document, const Change& change);
 
 /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer);
@@ -32,12 +35,19 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
 void undo(Session& session, Host& host);
 void redo(Session& session, Host& host);
 
+/// The word of the command "rank" for a way of ranking heads.
+std::string rank_word(int rank);
+
+/// What number_row says of words that it does not take.
+Error number_refused(const std::string& name, const std::string& words, double low, double high);
+
 /// A row that sets a value to one of several by their words; without a word, to the next of them. `row` has
 /// the rest.
 template <class T>
 Command choice_row(Command row, std::vector<std::pair<std::string, T>> values, T& (*value)(Session&)) {
-    for (const auto& choice : values) row.words += (row.words.empty() ? "[" : "|") + choice.first;
-    row.words += "]";
+    std::vector<std::string> words;
+    for (const auto& choice : values) words.push_back(choice.first);
+    row.words = optional_words(words);
     row.run = [values = std::move(values), value](CommandContext& c, const std::string& words) -> Status {
         T& now = value(c.session);
         for (size_t i = 0; i < values.size(); ++i) {
@@ -55,6 +65,22 @@ Command choice_row(Command row, std::vector<std::pair<std::string, T>> values, T
 /// The same for something that is on or off.
 inline Command switch_row(Command row, bool& (*value)(Session&)) {
     return choice_row<bool>(std::move(row), {{"on", true}, {"off", false}}, value);
+}
+
+/// A row that sets a number within its range. `row` has the rest.
+template <class T>
+Command number_row(Command row, T low, T high, T& (*value)(Session&)) {
+    row.words = "NUMBER";
+    row.run = [name = row.name, low, high, value](CommandContext& c, const std::string& words) -> Status {
+        const auto number = decimal_of(words);
+        const auto least = static_cast<double>(low), most = static_cast<double>(high);
+        const bool whole = !std::is_integral_v<T> || (number && whole_of(words));
+        if (!number || !whole || !(*number >= least && *number <= most))
+            return number_refused(name, words, least, most);
+        value(c.session) = static_cast<T>(*number);
+        return success();
+    };
+    return row;
 }
 
 }  // namespace headlight

@@ -41,11 +41,8 @@ Status choose_compared(CommandContext& c, const std::string& words) {
 Status choose_model_b(CommandContext& c, const std::string& words) {
     c.session.sheet = words.empty() ? std::optional(Sheet::compared_models) : std::nullopt;
     if (words.empty()) return success();
-    return compare(c, [&](Comparison& next) {
-        if (next.model == words) ++next.attempt;  // chosen again: it is opened again
-        next.what = Compared::models;
-        next.model = words;
-    });
+    c.session.document.compare_with_model(words);
+    return success();
 }
 
 Status set_text_b(CommandContext& c, const std::string& words) {

@@ -29,10 +29,7 @@ Status open_path(CommandContext& c, const std::string& path) {
             return Error{"An image needs a vision model: open a ViT first, then drop the image again."};
         c.host.set_text(TextName::sentence, path);
     } else if (s.shows(Sheet::compared_models)) {
-        Comparison next = s.document.comparison;
-        if (next.model == path) ++next.attempt;
-        next.model = path;
-        s.document.compare(std::move(next));
+        s.document.compare_with_model(path);
         s.sheet.reset();
     } else {
         choose_model(s, path);

@@ -54,7 +54,7 @@ WorkRequest request_of(Session& session, const SentenceResult* shown) {
     r.model_attempt = d.model_attempt;
     r.text = d.text;
     if (!shown || reads_two_texts(shown->model->config)) r.second = d.second;
-    r.writing = generation_asked(d);
+    r.generation = generation_asked(d);
     r.block = s.block;
     r.head = s.head;
     r.cell = s.focused();

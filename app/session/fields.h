@@ -2,10 +2,14 @@
 // read them from JSON, write them into it, or report them to tests.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +18,14 @@
 namespace headlight {
 
 inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000;
+
+/// How a person names a field and its values: the command that chooses one of them, what the palette shows, a
+/// line of help, and the values' words in their order. `shared`: several views show it.
+struct Choice {
+    std::string command, title, help;
+    std::vector<std::string> words;
+    bool shared = false;
+};
 
 /// Goes through fields by key. Numbers come with their range: what lies beyond it becomes the nearest in it.
 class FieldVisitor {
@@ -29,6 +41,30 @@ public:
     virtual void cell(const char* key, std::optional<std::pair<int, int>>& value) = 0;
     /// What is not remembered, but told to tests.
     virtual void report(const char* /*key*/, const nlohmann::json& /*value*/) {}
+    /// The place of a value that a command can choose; −1: it is none of its words.
+    virtual void choice(const Choice& /*choice*/, int& /*place*/) {}
+
+    /// A switch, or an enum or whole number by its place, that a command chooses. Remembered under the key;
+    /// without one (null) not at all.
+    template <class T>
+    void choose(const char* key, T& value, const Choice& of) {
+        if constexpr (std::is_same_v<T, bool>) {
+            if (key) flag(key, value);
+        } else {
+            if (key) integer(key, value, 0, std::ssize(of.words) - 1);
+        }
+        auto place = static_cast<int>(value);
+        choice(of, place);
+        value = static_cast<T>(place);
+    }
+    /// One of some numbers that a command chooses; other ones may be remembered.
+    template <class T>
+    void choose_among(T& value, std::span<const T> values, const Choice& of) {
+        const auto now = std::find(values.begin(), values.end(), value);
+        int place = now == values.end() ? -1 : static_cast<int>(now - values.begin());
+        choice(of, place);
+        if (place >= 0) value = values[static_cast<size_t>(place)];
+    }
 
     /// Any whole number, or an enum by its place.
     template <class T>

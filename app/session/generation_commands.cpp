@@ -1,6 +1,4 @@
 // What the model writes, and which of its steps is shown.
-#include <cstdio>
-
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "session/commands.h"
@@ -21,12 +19,16 @@ namespace {
 
 const char* kGenerate = "Generate";
 
+using Seed = decltype(SamplingParams::seed);
+
 Status go_to_step(CommandContext& c, const std::string& words) {
-    int step = 0, used = 0;
-    if (std::sscanf(words.c_str(), "%d%n", &step, &used) != 1 || used != static_cast<int>(words.size()))
-        return Error{"There is no step " + in_quotes(words) + "; write a number."};
-    show_step(c.session, *c.sentence()->written, step);
-    c.session.document.generation.playing = false;
+    const auto step = whole_of(words);
+    if (!step) return Error{"There is no step " + in_quotes(words) + "; write a number."};
+    const WrittenText& written = *c.sentence()->written;
+    GenerationState& g = c.session.document.generation;
+    const bool onward = words[0] == '+';  // from the one that is wanted: its answer may still be coming
+    show_step(c.session, written, onward ? (g.step < 0 ? written.steps() : g.step) + *step : *step);
+    g.playing = g.playing && onward;
     return success();
 }
 
@@ -34,7 +36,6 @@ Status play(CommandContext& c, const std::string&) {
     GenerationState& g = c.session.document.generation;
     if (!g.playing && c.sentence()->step >= c.sentence()->written->steps()) g.step = 0;
     g.playing = !g.playing;
-    g.step_at = -1;  // from now on
     return success();
 }
 
@@ -42,10 +43,11 @@ Status play(CommandContext& c, const std::string&) {
 /// target was typed.
 Status force(CommandContext& c, const std::string& words) {
     const auto [step, id] = pair_of(words).value_or(std::pair{-1, -1});
-    const Generation& writing = c.sentence()->written->writing;
-    if (step < 0 || step > static_cast<int>(writing.tokens.size()) || id < 0 || id >= c.model()->config.vocab)
+    const Generation& generation = c.sentence()->written->generation;
+    if (step < 0 || step > static_cast<int>(generation.tokens.size()) || id < 0 ||
+        id >= c.model()->config.vocab)
         return Error{"There is no token " + in_quotes(words) + "; write STEP,ID."};
-    c.session.document.generation.force(writing, step, id);
+    c.session.document.generation.force(generation, step, id);
     if (c.sentence()->second.empty()) return success();
     c.host.set_text(TextName::second, "");
     c.host.leave_texts();
@@ -63,6 +65,37 @@ Status insert_generated(CommandContext& c, const std::string&) {
     if (!is_valid_utf8(text))
         return Error{"The generated text ends inside a character; go one step further or back."};
     c.host.set_text(TextName::sentence, s.text + text);
+    return success();
+}
+
+/// What stands in the sentence where the model predicted a token for the mask at a position; npos: none.
+size_t place_of_mask(const SentenceResult& s, const std::string& text, int position) {
+    size_t at = std::string::npos;
+    for (const PredictedTokens& p : s.predictions) {
+        at = text.find(s.mask, at == std::string::npos ? 0 : at + 1);
+        if (p.position == position) break;
+    }
+    return s.mask.empty() ? std::string::npos : at;
+}
+
+/// "16,262": puts a token predicted at a position behind what the model wrote, behind the text, or in the
+/// place of the mask that it was predicted for.
+Status accept_prediction(CommandContext& c, const std::string& words) {
+    const SentenceResult& s = *c.sentence();
+    const auto [position, id] = pair_of(words).value_or(std::pair{-1, -1});
+    if (position < 0 || id < 0 || id >= c.model()->config.vocab || !c.model()->target_tokenizer())
+        return Error{"There is no prediction " + in_quotes(words) + "; write POSITION,ID."};
+    if (s.written) return force(c, std::to_string(s.step) + "," + std::to_string(id));
+    std::string bytes = c.model()->target_tokenizer()->bytes(id);
+    if (!is_valid_utf8(bytes))
+        return Error{"This token is part of a character and cannot stand in the text alone."};
+    const TextName which = c.model()->config.stacks.size() > 1 ? TextName::second : TextName::sentence;
+    std::string text = c.host.text(which);
+    const bool masked = c.model()->config.can.fill_masks;
+    const size_t at = masked ? place_of_mask(s, text, position) : text.size();
+    if (at == std::string::npos) return success();
+    if (masked || text.empty()) bytes.erase(0, bytes.find_first_not_of(' '));
+    c.host.set_text(which, text.replace(at, masked ? s.mask.size() : 0, bytes));
     return success();
 }
 
@@ -85,52 +118,98 @@ Status choose_decoding(CommandContext& c, const std::string& words) {
 }  // namespace
 
 std::vector<Command> generation_commands() {
-    return {switch_row({.name = "generate",
-                        .title = "Generate",
-                        .group = kGenerate,
-                        .help = "generate a continuation and show its steps"},
-                       [](Session& s) -> bool& { return s.document.generation.bar; }),
-            {.name = "decoding",
-             .words = "greedy|beams|sampling",
-             .title = "Decoding",
-             .group = kGenerate,
-             .help = "how the model chooses its tokens",
-             .run = choose_decoding},
-            {.name = "play",
-             .title = "Play or pause the steps",
-             .group = kGenerate,
-             .help = "step through the generated tokens",
-             .when = needs_written,
-             .run = play},
-            {.name = "step",
-             .words = "NUMBER",
-             .title = "Go to step",
-             .group = kGenerate,
-             .help = "show a step of the generation",
-             .when = needs_written,
-             .run = go_to_step},
-            {.name = "force",
-             .words = "STEP,ID",
-             .title = "Force a token",
-             .group = kGenerate,
-             .help = "continue from another token at a step",
-             .when = needs_written,
-             .run = force},
-            {.name = "unforce",
-             .title = "Let the model choose again",
-             .group = kGenerate,
-             .help = "let the model choose all tokens again",
-             .run =
-                 [](CommandContext& c, const std::string&) {
-                     c.session.document.generation.unforce();
-                     return success();
-                 }},
-            {.name = "insert generated",
-             .title = "Insert into text",
-             .group = kGenerate,
-             .help = "insert the generated text into the sentence",
-             .when = needs_written,
-             .run = insert_generated}};
+    return {
+        switch_row({.name = "generate",
+                    .title = "Generate",
+                    .group = kGenerate,
+                    .help = "generate a continuation and show its steps"},
+                   [](Session& s) -> bool& { return s.document.generation.bar; }),
+        {.name = "decoding",
+         .words = "greedy|beams|sampling",
+         .title = "Decoding",
+         .group = kGenerate,
+         .help = "how the model chooses its tokens",
+         .run = choose_decoding},
+        number_row<float>({.name = "sampling temperature",
+                           .title = "Sampling temperature",
+                           .group = kGenerate,
+                           .help = "divide the logits before sampling; 0 chooses the most probable token"},
+                          0, 10,
+                          [](Session& s) -> float& { return s.document.generation.decoding.temperature; }),
+        number_row<int>({.name = "top k",
+                         .title = "Top k",
+                         .group = kGenerate,
+                         .help = "sample among the k most probable tokens; 0: all"},
+                        0, 1 << 20, [](Session& s) -> int& { return s.document.generation.decoding.top_k; }),
+        number_row<float>({.name = "top p",
+                           .title = "Top p",
+                           .group = kGenerate,
+                           .help = "sample among the most probable tokens that sum to p"},
+                          0, 1, [](Session& s) -> float& { return s.document.generation.decoding.top_p; }),
+        number_row<Seed>({.name = "seed",
+                          .title = "Seed",
+                          .group = kGenerate,
+                          .help = "where the random numbers of sampling begin"},
+                         0, 1 << 30, [](Session& s) -> Seed& { return s.document.generation.decoding.seed; }),
+        number_row<int>({.name = "beams",
+                         .title = "Beams",
+                         .group = kGenerate,
+                         .help = "how many hypotheses beam search keeps"},
+                        1, kMaxBeams,
+                        [](Session& s) -> int& { return s.document.generation.decoding.beams; }),
+        number_row<float>({.name = "length penalty",
+                           .title = "Length penalty",
+                           .group = kGenerate,
+                           .help = "how beam search weighs long hypotheses"},
+                          -10, 10,
+                          [](Session& s) -> float& { return s.document.generation.decoding.length_penalty; }),
+        number_row<int>({.name = "length",
+                         .title = "Tokens to generate",
+                         .group = kGenerate,
+                         .help = "the most tokens that are generated"},
+                        1, kMaxWritten, [](Session& s) -> int& { return s.document.generation.length; }),
+        {.name = "play",
+         .title = "Play or pause the steps",
+         .group = kGenerate,
+         .help = "step through the generated tokens",
+         .when = needs_written,
+         .run = play},
+        {.name = "step",
+         .words = "NUMBER",
+         .title = "Go to step",
+         .group = kGenerate,
+         .help = "show a step of the generation: step 3, step +1",
+         .when = needs_written,
+         .run = go_to_step},
+        {.name = "force",
+         .words = "STEP,ID",
+         .title = "Force a token",
+         .group = kGenerate,
+         .help = "continue from another token at a step",
+         .when = needs_written,
+         .run = force},
+        {.name = "accept prediction",
+         .words = "POSITION,ID",
+         .title = "Accept a predicted token",
+         .group = kGenerate,
+         .help = "put a predicted token into the text",
+         .when = needs_weights,
+         .run = accept_prediction},
+        {.name = "unforce",
+         .title = "Let the model choose again",
+         .group = kGenerate,
+         .help = "let the model choose all tokens again",
+         .run =
+             [](CommandContext& c, const std::string&) {
+                 c.session.document.generation.unforce();
+                 return success();
+             }},
+        {.name = "insert generated",
+         .title = "Insert into text",
+         .group = kGenerate,
+         .help = "insert the generated text into the sentence",
+         .when = needs_written,
+         .run = insert_generated}};
 }
 
 }  // namespace headlight

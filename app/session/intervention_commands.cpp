@@ -1,17 +1,37 @@
 // What is changed in the pass, as the command line spells it; and undo.
 #include <algorithm>
+#include <tuple>
 
+#include "base/quoted.h"
 #include "session/commands.h"
 
 namespace headlight {
 
-void toggle_change(Document& document, const Change& change) {
+namespace {
+
+/// What only one change of can be in force at a place: each ablation and freezing say what a head does,
+/// masking and unmasking whether cells are seen.
+bool same_concern(ChangeKind a, ChangeKind b) {
+    const auto of_head = [](ChangeKind k) { return change_row(k).ablates || k == ChangeKind::freeze; };
+    const auto of_cells = [](ChangeKind k) { return change_row(k).target == ChangeTarget::cells; };
+    return a == b || (of_head(a) && of_head(b)) || (of_cells(a) && of_cells(b));
+}
+
+bool excludes(const Change& a, const Change& b) {
+    const auto place = [](const Change& c) {
+        return std::tie(c.block, c.head, c.blocks, c.query, c.key, c.queries, c.keys);
+    };
+    return same_concern(a.kind, b.kind) && place(a) == place(b);
+}
+
+}  // namespace
+
+void put_change(Document& document, const Change& change) {
     Intervention next = document.intervention;
-    const auto it = std::find(next.changes.begin(), next.changes.end(), change);
-    if (it == next.changes.end())
-        next.changes.push_back(change);
-    else
-        next.changes.erase(it);
+    const bool in_force = std::find(next.changes.begin(), next.changes.end(), change) != next.changes.end();
+    std::erase_if(next.changes, [&](const Change& other) { return excludes(other, change); });
+    const bool changes_nothing = change.kind == ChangeKind::temperature && change.value == 1;
+    if (!in_force && !changes_nothing) next.changes.push_back(change);
     document.intervene(std::move(next));
 }
 
@@ -34,7 +54,7 @@ Command change_row(const std::string& kind, const char* words, const char* title
             .when = needs_weights,
             .run = [kind](CommandContext& c, const std::string& words) -> Status {
                 TRY(const Change change, parse_change(c.model()->config, kind + ":" + words));
-                toggle_change(c.session.document, change);
+                put_change(c.session.document, change);
                 return success();
             }};
 }
@@ -44,7 +64,7 @@ Status set_mask(CommandContext& c, const std::string& words) {
     Intervention next = c.session.document.intervention;
     if (words.find('>') != std::string::npos) {
         TRY(const Change change, parse_change(c.model()->config, "mask:" + words));
-        toggle_change(c.session.document, change);
+        put_change(c.session.document, change);
         return success();
     }
     TRY(next.mask, Mask::parse(words));
@@ -60,12 +80,21 @@ Status ablate(CommandContext& c, const std::string& words) {
     if (!words.empty()) {
         TRY(change, parse_ablation(c.model()->config, words));
     }
-    toggle_change(c.session.document, change);
+    put_change(c.session.document, change);
     return success();
 }
 
 Status remove_all(CommandContext& c, const std::string&) {
     c.session.document.intervene({});
+    return success();
+}
+
+Status sweep_token(CommandContext& c, const std::string& words) {
+    const auto id = whole_of(words);
+    if (!id || *id < 0 || *id >= c.model()->config.vocab)
+        return Error{"There is no token " + in_quotes(words) + "; write its id."};
+    c.session.document.sweep_token = *id;
+    c.session.document.sweeping = true;
     return success();
 }
 
@@ -156,6 +185,13 @@ std::vector<Command> intervention_commands() {
                     .help = "ablate each head in turn and watch a prediction",
                     .when = needs_weights},
                    [](Session& s) -> bool& { return s.document.sweeping; }),
+        {.name = "sweep token",
+         .words = "ID",
+         .title = "Ablate each head in turn for a token",
+         .group = kIntervene,
+         .help = "ablate each head in turn and watch the token of this id",
+         .when = needs_weights,
+         .run = sweep_token},
     };
 }
 

@@ -32,6 +32,13 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
     return std::pair{query, answer->picture->heaviest_key(query)};
 }
 
+std::string rank_word(int rank) {
+    if (rank == kRankByCell) return "weight";
+    if (rank == kRankByMoved) return "moved";
+    if (rank == kRankBySweep) return "effect";
+    return head_statistics()[static_cast<size_t>(rank)].key;
+}
+
 namespace {
 
 const char* kSelection = "Heads and cells";
@@ -62,10 +69,11 @@ Status unlock(CommandContext& c, const std::string&) {
 }
 
 Command rank_row() {
-    std::vector<std::pair<std::string, int>> values{{"weight", kRankByCell}};
-    for (size_t i = 0; i < head_statistics().size(); ++i)
-        values.emplace_back(head_statistics()[i].key, static_cast<int>(i));
-    values.insert(values.end(), {{"moved", kRankByMoved}, {"effect", kRankBySweep}});
+    std::vector<int> ranks{kRankByCell};
+    for (int i = 0; i < std::ssize(head_statistics()); ++i) ranks.push_back(i);
+    ranks.insert(ranks.end(), {kRankByMoved, kRankBySweep});
+    std::vector<std::pair<std::string, int>> values;
+    for (const int rank : ranks) values.emplace_back(rank_word(rank), rank);
     return choice_row<int>({.name = "rank",
                             .title = "Rank heads by",
                             .group = kSelection,

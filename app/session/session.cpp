@@ -8,9 +8,9 @@
 
 namespace headlight {
 
-void GenerationState::force(const Generation& writing, int at, int id) {
+void GenerationState::force(const Generation& generation, int at, int id) {
     forced.clear();
-    for (int i = 0; i < at; ++i) forced.push_back(writing.tokens[static_cast<size_t>(i)].id);
+    for (int i = 0; i < at; ++i) forced.push_back(generation.tokens[static_cast<size_t>(i)].id);
     forced.push_back(id);
     step = -1;
     playing = false;
@@ -30,6 +30,14 @@ void Document::compare(Comparison next) {
     if (next.model != comparison.model) ++next.attempt;
     history.note(ComparisonEdit{comparison, next});
     comparison = std::move(next);
+}
+
+void Document::compare_with_model(const std::string& path) {
+    Comparison next = comparison;
+    next.what = Compared::models;
+    if (next.model == path) ++next.attempt;
+    next.model = path;
+    compare(std::move(next));
 }
 
 void Document::label(const std::string& model, const std::string& head, const std::string& text) {

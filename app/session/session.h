@@ -34,10 +34,9 @@ struct GenerationState {
     std::string forced_for;   // the text that they were chosen for
     int step = -1;            // how many written tokens are read; −1: all
     bool playing = false;     // a step further every while
-    double step_at = 0;       // when the last of these was
 
     /// Puts a token in the place of the written one at a step and lets the model go on from there.
-    void force(const Generation& writing, int at, int id);
+    void force(const Generation& generation, int at, int id);
     /// The model chooses for itself again.
     void unforce();
 };
@@ -69,12 +68,14 @@ struct Document {
     void intervene(Intervention next);
     /// The same for what is compared, and for a head's label ("" takes it away); `head` as labels name it.
     void compare(Comparison next);
+    /// B is a model; one that is chosen again is opened again.
+    void compare_with_model(const std::string& path);
     void label(const std::string& model, const std::string& head, const std::string& text);
     /// What undo and redo do with a label.
     void put_label(const std::string& model, const std::string& head, const std::string& text);
 };
 
-/// What the mouse is over; every view lights it in the next frame.
+/// What the mouse is over: views say so while they are drawn, and light it in the next frame.
 struct Hovered {
     std::optional<std::pair<int, int>> cell, head;  // query, key; block, head
     std::optional<int> block, key;                  // in a map of layers; in lines
@@ -91,7 +92,6 @@ struct Selection {
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
     std::optional<std::pair<int, int>> locked;  // query, key
     Hovered hovered;
-    bool hover_fresh = false;  // something in this frame said what is hovered
 
     /// focused = hovered, else locked
     std::optional<std::pair<int, int>> focused() const { return hovered.cell ? hovered.cell : locked; }

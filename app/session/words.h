@@ -25,4 +25,21 @@ inline std::optional<std::pair<int, int>> pair_of(const std::string& words) {
     return read ? std::optional(std::pair{first, second}) : std::nullopt;
 }
 
+/// "0.8" → 0.8; none where anything else stands there.
+inline std::optional<double> decimal_of(const std::string& words) {
+    double number = 0;
+    int used = 0;
+    const bool read =
+        std::sscanf(words.c_str(), "%lf%n", &number, &used) == 1 && used == static_cast<int>(words.size());
+    return read ? std::optional(number) : std::nullopt;
+}
+
+/// "262" → 262; none where anything else stands there.
+inline std::optional<int> whole_of(const std::string& words) {
+    int number = 0, used = 0;
+    const bool read =
+        std::sscanf(words.c_str(), "%d%n", &number, &used) == 1 && used == static_cast<int>(words.size());
+    return read ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace headlight

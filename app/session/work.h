@@ -26,7 +26,7 @@ struct WorkRequest {
     uint64_t model_attempt = 0;  // grows when the same path shall be tried again
     std::string text;            // or the path of a picture, for vision models
     std::string second;          // the second sentence, or the target
-    GenerationAsked writing;
+    GenerationAsked generation;
     int block = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
     bool choose_head = false;                 // pick the most telling head for this text

@@ -23,8 +23,8 @@ Worker::~Worker() {
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
     const bool everything = request.text != last.text || request.second != last.second ||
-                            request.intervention != last.intervention || request.writing != last.writing ||
-                            request.model_path != last.model_path ||
+                            request.intervention != last.intervention ||
+                            request.generation != last.generation || request.model_path != last.model_path ||
                             request.model_attempt != last.model_attempt || request.other != last.other;
     const Supersedes supersedes = everything                            ? Supersedes::everything
                                   : request.questions != last.questions ? Supersedes::questions

@@ -33,7 +33,7 @@ std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span>
 
 bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) {
     return a.text == b.text && a.second == b.second && a.intervention == b.intervention &&
-           a.writing == b.writing;
+           a.generation == b.generation;
 }
 
 /// What was asked for with a sentence.
@@ -41,7 +41,7 @@ void note_request(SentenceResult& s, const WorkRequest& r) {
     s.text = r.text;
     s.second = r.second;
     s.intervention = r.intervention;
-    s.asked = r.writing;
+    s.asked = r.generation;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void note_request(SentenceResult& s, const WorkRequest& r) {
 bool Worker::writes(const WorkRequest& r) const {
     if (recorded_ || !model_->has_logits() || !model_->tokenizer) return false;
     const Capabilities& can = model_->config.can;
-    return can.write_target || (can.continue_text && r.writing.continues);
+    return can.write_target || (can.continue_text && r.generation.continues);
 }
 
 /// What it writes, with what the person changed; what was written last where nothing that matters is new. A
@@ -59,7 +59,7 @@ bool Worker::writes(const WorkRequest& r) const {
 Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
                                                             std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
-    GenerationWanted wanted = r.writing.wanted;
+    GenerationWanted wanted = r.generation.wanted;
     if (model_->config.can.write_target) wanted.length = kLongestTarget;
     if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
         wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
@@ -87,7 +87,7 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
                                                  std::shared_ptr<const Trace>& unchanged) {
     const SentenceResult* last = state_.sentence.get();
     const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
-    const Trace* read = written ? written->writing.trace.get() : nullptr;  // under the same changes
+    const Trace* read = written ? written->generation.trace.get() : nullptr;  // under the same changes
     if (r.intervention == Intervention{})
         return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past);
     TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
@@ -142,10 +142,10 @@ Status Worker::read_sentence(const WorkRequest& r) {
         int step = 0;
         if (writes(r)) {
             TRY(written, write_on(r, input->sequences));
-            step = r.writing.step < 0 ? written->steps() : std::min(r.writing.step, written->steps());
+            step = r.generation.step < 0 ? written->steps() : std::min(r.generation.step, written->steps());
             for (int i = 0; i < step; ++i)
                 append_token(*model_, input->sequences.back(),
-                             written->writing.tokens[static_cast<size_t>(i)].id);
+                             written->generation.tokens[static_cast<size_t>(i)].id);
         }
         TRY(auto trace, run(r, std::move(input->sequences), written.get(), unchanged));
         TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel()));
@@ -168,7 +168,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
 Status Worker::see_to_sentence(const WorkRequest& r) {
     const SentenceResult* s = state_.sentence.get();
     const bool fresh = !s || s->model != model_ || s->text != r.text || s->second != r.second ||
-                       s->intervention != r.intervention || s->asked != r.writing;
+                       s->intervention != r.intervention || s->asked != r.generation;
     if (refused_ && asks_for_the_same(*refused_, r)) return success();
     refused_.reset();
     state_.failure.clear();

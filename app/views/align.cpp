@@ -158,8 +158,8 @@ std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignment
                                     written->labels.end()),
         tokens;
     if (!found.asked.by_words) return labels;
-    for (size_t i = done; i < written->writing.tokens.size(); ++i)
-        tokens.push_back(s.model()->target_tokenizer()->spelling(written->writing.tokens[i].id));
+    for (size_t i = done; i < written->generation.tokens.size(); ++i)
+        tokens.push_back(s.model()->target_tokenizer()->spelling(written->generation.tokens[i].id));
     return join_labels(labels, word_numbers(tokens));
 }
 
@@ -194,7 +194,7 @@ std::vector<Question> ask_alignment(const Scene& s) {
     w.as_read = s.of<AlignState>().by_reading;
     const auto& written = s.sentence()->written;
     const auto step = static_cast<size_t>(s.sentence()->step);
-    if (written && step < written->writing.tokens.size()) w.last = written->writing.tokens[step].id;
+    if (written && step < written->generation.tokens.size()) w.last = written->generation.tokens[step].id;
     std::vector<Question> out{w};
     if (s.of<AlignState>().of == AlignOf::chosen)
         out.emplace_back(LinksWanted{w.block, s.of<LayerHeads>().share});
@@ -205,7 +205,7 @@ void draw_alignment(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (const int cross = cross_block(s.model()->config, s.session.selection.block);
         cross != s.session.selection.block)
-        s.session.selection.block = cross;
+        s.select_block(cross);
     if (!ui.on_page()) draw_toolbar(s, area);
     const auto* found = shown_alignment(s);
     if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;

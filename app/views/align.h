@@ -15,11 +15,24 @@ struct AlignState {
     AlignMarks marks = AlignMarks::both;
     bool words = false, by_reading = false, lines = false;  // by words; rows by what is read; as lines
     void visit(FieldVisitor& v) {
-        v.integer("align_of", of, 0, 2);
-        v.integer("align_marks", marks, 0, 2);
-        v.flag("align_words", words);
-        v.flag("align_read", by_reading);
-        v.flag("align_lines", lines);
+        v.choose("align_of", of,
+                 {"alignment of",
+                  "Alignment of",
+                  "whose weights: the head's, the layer's mean, chosen heads'",
+                  {"head", "mean", "chosen"}});
+        v.choose("align_marks", marks,
+                 {"alignment links",
+                  "Alignment: links",
+                  "weights, with each row's strongest link marked, or that one alone",
+                  {"soft", "marked", "hard"}});
+        v.choose("align_words", words,
+                 {"alignment by", "Alignment by", "tokens, or whole words", {"tokens", "words"}});
+        v.choose("align_read", by_reading,
+                 {"alignment rows",
+                  "Alignment: rows",
+                  "the token that is being chosen, or the one that is being read",
+                  {"chosen", "read"}});
+        v.choose("align_lines", lines, {"alignment as", "Alignment as", "a map, or lines", {"map", "lines"}});
     }
 };
 

@@ -18,7 +18,7 @@ namespace {
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;
-    return step >= 0 && step <= static_cast<int>(written->writing.tokens.size()) ? step : -1;
+    return step >= 0 && step <= static_cast<int>(written->generation.tokens.size()) ? step : -1;
 }
 
 /// A line that can be pressed.
@@ -36,7 +36,7 @@ void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::str
     c.heading(title, "p");
     auto choices = choices_at(s, step);
     choices.resize(std::min(max, choices.size()));
-    const auto& tokens = s.sentence()->written->writing.tokens;
+    const auto& tokens = s.sentence()->written->generation.tokens;
     const bool listed = std::any_of(choices.begin(), choices.end(),
                                     [&](const Prediction& p) { return is_written(s, step, p.id); });
     if (!listed && step < static_cast<int>(tokens.size()))
@@ -50,11 +50,11 @@ void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::str
 }
 
 /// The step at which the model was least sure of what it wrote.
-int least_certain(const Generation& writing) {
+int least_certain(const Generation& generation) {
     const auto it = std::min_element(
-        writing.tokens.begin(), writing.tokens.end(),
+        generation.tokens.begin(), generation.tokens.end(),
         [](const GeneratedToken& a, const GeneratedToken& b) { return a.probability < b.probability; });
-    return static_cast<int>(it - writing.tokens.begin());
+    return static_cast<int>(it - generation.tokens.begin());
 }
 
 void draw_sources(Column& column, const WordAlignment& a, std::pair<int, int> cell, size_t max) {
@@ -123,8 +123,8 @@ void draw_alignment_inspector(Scene& s, Rect area) {
         ui.text.draw(panel.at.x, panel.y, kCaption, ui.colors->t3, "Click one to continue from it.");
         panel.skip(20);
         panel.rule();
-        const Generation& writing = s.sentence()->written->writing;
-        const int unsure = writing.tokens.empty() ? step : least_certain(writing);
+        const Generation& generation = s.sentence()->written->generation;
+        const int unsure = generation.tokens.empty() ? step : least_certain(generation);
         if (!low && unsure != step) {
             draw_alternatives(s, panel, unsure, 4,
                               "Least certain: step " + std::to_string(unsure) + ", " +

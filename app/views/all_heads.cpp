@@ -98,7 +98,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
     if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.of<AllHeadsState>().sort); c >= 0) {
         s.of<AllHeadsState>().sort = c;
-        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.session.document.sweeping = true;
+        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.send("sweep", "on");
         s.of<AllHeadsState>().kept = 1;
         s.of<AllHeadsState>().turned = false;
     }
@@ -133,7 +133,6 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
 
 void open_head(Scene& s, int block, int head) {
     s.select(block, head);
-    s.session.selection.choose_head = false;
     s.leave_text();
     s.send("view head");
 }
@@ -209,11 +208,8 @@ float draw_sweep_bar(Scene& s, Rect area) {
         tokens.push_back(predicted[0].tokens[i].label);
         if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = static_cast<int>(i);
     }
-    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current);
-        c >= 0) {
-        s.session.document.sweep_token = predicted[0].tokens[static_cast<size_t>(c)].id;
-        s.session.document.sweeping = true;
-    }
+    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current); c >= 0)
+        s.send("sweep token", std::to_string(predicted[0].tokens[static_cast<size_t>(c)].id));
     draw_sweep_state(s, {x + 16, area.y + 8, area.right() - x - 40, 40});
     return 48;
 }
@@ -223,7 +219,6 @@ float draw_sweep_bar(Scene& s, Rect area) {
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
-    s.session.selection.hovered.head.reset();
     if (!s.ui.on_page()) draw_toolbar(s, area, choice);
     const float top =
         53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);

@@ -11,6 +11,9 @@ struct ViewPage;
 /// How all heads are laid out.
 enum class HeadsLayout { by_layer, sorted, table, map, values };
 
+/// The columns of the table of heads, as the command that sorts by them spells them.
+std::vector<std::string> sort_words();
+
 struct AllHeadsState {
     HeadsLayout layout = HeadsLayout::by_layer;
     int sort = 0;         // column of the table of heads: a statistic, or one on random tokens
@@ -21,9 +24,18 @@ struct AllHeadsState {
     float kept = 1;     // share of the range of the sorting column that is kept
     std::string label;  // only heads with this label; "": all
     void visit(FieldVisitor& v) {
-        v.integer("heads_layout", layout, 0, 4);
-        v.integer("heads_sort", sort, 0, 100);
-        v.integer("heads_scale", scale, 0, 2);
+        v.choose("heads_layout", layout,
+                 {"heads layout",
+                  "All heads: layout",
+                  "how all heads are laid out",
+                  {"layers", "sorted", "table", "map", "values"}});
+        v.choose("heads_sort", sort,
+                 {"heads sort", "All heads: sort by", "the statistic that orders all heads", sort_words()});
+        v.choose("heads_scale", scale,
+                 {"heads scale",
+                  "All heads: color scale",
+                  "each head's own, one of all heads by the square root, or linear",
+                  {"own", "shared", "linear"}});
         v.number("heads_kept", kept, 0, 1);
         v.number("heads_zoom", zoom, 0.25f, 12);
     }

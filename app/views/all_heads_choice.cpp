@@ -9,6 +9,8 @@ namespace headlight {
 
 namespace {
 
+constexpr const char* kOnRandomTokens[] = {"previous", "duplicate", "induction"};
+
 std::vector<float> column_of(const Scene& s, size_t statistic) {
     std::vector<float> out;
     for (const HeadSummary& h : s.sentence()->heads) out.push_back(h.statistics[statistic]);
@@ -17,6 +19,14 @@ std::vector<float> column_of(const Scene& s, size_t statistic) {
 
 }  // namespace
 
+std::vector<std::string> sort_words() {
+    std::vector<std::string> out;
+    for (const HeadStatistic& statistic : head_statistics()) out.emplace_back(statistic.key);
+    for (const char* key : kOnRandomTokens) out.push_back(std::string(key) + " random");
+    out.emplace_back("effect");
+    return out;
+}
+
 std::vector<HeadColumn> head_columns(const Scene& s) {
     std::vector<HeadColumn> out;
     for (size_t i = 0; i < kStatistics; ++i) {
@@ -24,7 +34,7 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
         out.push_back({st.label, st.definition, st.unit, st.ascending, column_of(s, i)});
     }
     const auto* random = s.found<RandomStatisticsWanted>();
-    for (const char* key : {"previous", "duplicate", "induction"}) {
+    for (const char* key : kOnRandomTokens) {
         const HeadStatistic& st = *find_statistic(key);
         HeadColumn c{
             std::string(st.key) + ", random",

@@ -106,16 +106,7 @@ float largest_of(const Scene& s, size_t head) {
 void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     if (!s.pictures.atlas) return;
-    GridDraw d;
-    d.style = {s.colors,
-               s.pictures.largest,
-               s.session.preferences.queries,
-               as_vec4(ui.colors->bg1),
-               as_vec4(ui.colors->hatch),
-               6 * ui.scale};
-    d.atlas = s.pictures.atlas.id();
-    d.t = s.pictures.t;
-    d.heads = s.model()->config.max_heads();
+    GridDraw d = thumbnail_grid(s);
     d.across = l.across;
     d.linear = s.of<AllHeadsState>().scale == 2;
     d.slots.assign(slots.back().place + 1, GridSlot{-1, 0, 1});
@@ -193,7 +184,7 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
         [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
     if (slot == slots.end()) return nullptr;
     const auto [block, head] = slot->head;
-    s.session.selection.hovered.head = std::pair{block, head};
+    s.pointed.head = std::pair{block, head};
     if (h.clicked) open_head(s, block, head);
     if (ImGui::IsMouseClicked(1)) {
         s.select(block, head);

@@ -100,7 +100,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
         for (size_t k = 0; k < columns.size(); ++k)
             draw_value(ui, {t.x(k), r.y, t.column - 8, r.h}, columns[k], index, largest[k],
                        s.of<AllHeadsState>().sort == static_cast<int>(k) && choice.kept[index]);
-        if (h.hovered) s.session.selection.hovered.head = std::pair{block, head};
+        if (h.hovered) s.pointed.head = std::pair{block, head};
         if (h.clicked) open_head(s, block, head);
     }
     ui.unclip();
@@ -156,7 +156,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.text.draw_right(right - 162, y, kCaption, ui.colors->t3, "layer 0");
     if (pointed < 0) return;
     const auto [block, head] = c.head_at(static_cast<size_t>(pointed));
-    s.session.selection.hovered.head = std::pair{block, head};
+    s.pointed.head = std::pair{block, head};
     if (h.clicked) return open_head(s, block, head);
     const ImVec2 p = at(pointed);
     draw_head_card(s, area, {p.x - 10, p.y - 10, 20, 20}, block, head);

@@ -62,7 +62,7 @@ bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::s
     }
     ui.tooltip(path, h, b.help);
     if (h.clicked && opens) {
-        if (b.block >= 0) s.session.selection.block = b.block;
+        if (b.block >= 0) s.select_block(b.block);
         s.send(std::string("view ") + b.view);
     }
     return h.hovered;
@@ -183,12 +183,12 @@ void choose_maps(Scene& s, float x, float y) {
         layers.push_back(std::to_string(l));
     for (int h = 0; h < c.heads(s.session.selection.block); ++h) heads.push_back(std::to_string(h));
     if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0)
-        s.session.selection.block += l - now.layer;
+        s.select_block(s.session.selection.block + l - now.layer);
     if (const int h = ui.choice(x, y, "Head", "model/head", heads,
                                 s.of<ArchitectureState>().mean ? 0 : s.session.selection.head + 1);
         h >= 0) {
         s.of<ArchitectureState>().mean = h == 0;
-        if (h > 0) s.session.selection.head = h - 1;
+        if (h > 0) s.select(s.session.selection.block, h - 1);
     }
 }
 

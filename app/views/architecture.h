@@ -10,8 +10,21 @@ struct ArchitectureState {
     bool maps = true, mean = false;  // attention beside an encoder–decoder's diagram; the mean of all heads
     int config = 0;                  // whose architecture: 0: the open model's; 1: GPT-3's
     void visit(FieldVisitor& v) {
-        v.flag("model_maps", maps);
-        v.flag("model_mean", mean);
+        v.choose("model_maps", maps,
+                 {"model beside",
+                  "Model: side panel",
+                  "what stands beside a diagram of two stacks",
+                  {"parameters", "attention"}});
+        v.choose("model_mean", mean,
+                 {"model maps of",
+                  "Model: attention of",
+                  "the selected head, or the mean of all heads",
+                  {"head", "mean"}});
+        v.choose(nullptr, config,
+                 {"model architecture",
+                  "Model: architecture",
+                  "the open model's, or that of GPT-3",
+                  {"open", "gpt-3"}});
     }
 };
 

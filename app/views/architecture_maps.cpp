@@ -88,7 +88,7 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
                        ". Click opens the heat map.");
     }
     if (hit.clicked) {
-        s.session.selection.block = p.block;
+        s.select_block(p.block);
         s.send("view head");
     }
     const float below = ui.text.draw_wrapped(area.x, map.bottom() + 12, area.w - 16, kCaption, ui.colors->t2,

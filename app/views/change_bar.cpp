@@ -48,12 +48,7 @@ void choose_mask(Scene& s, Flow& flow) {
     std::vector<std::string> labels;
     for (const std::string& name : names) labels.push_back(label_of_mask(s, name));
     const int chosen = flow.choose("Mask", "mask", labels, static_cast<int>(current - names.begin()));
-    if (chosen < 0) return;
-    if (auto mask = Mask::parse(names[static_cast<size_t>(chosen)])) {
-        Intervention next = s.session.document.intervention;
-        next.mask = *std::move(mask);
-        s.session.document.intervene(std::move(next));
-    }
+    if (chosen >= 0) s.send("mask", names[static_cast<size_t>(chosen)]);
 }
 
 /// The change of some kinds with exactly this place, or null.
@@ -82,23 +77,21 @@ void choose_temperature(Scene& s, Flow& flow) {
         items.push_back(decimals(now, 2));
     }
     const int chosen = flow.choose("Temperature", "temperature", items, current);
-    if (chosen < 0 || chosen >= static_cast<int>(std::size(kTemperatures))) return;
+    if (chosen < 0 || chosen == current || chosen >= std::ssize(kTemperatures)) return;
     Change change;
     change.kind = ChangeKind::temperature;
     change.block = block;
     change.head = head;
     change.value = kTemperatures[chosen].first;
-    replace_changes(s.session, {ChangeKind::temperature}, block, head,
-                    change.value == 1 ? std::nullopt : std::optional(change));
+    s.change(change);
 }
 
 void choose_ablation(Scene& s, Flow& flow) {
-    const std::vector<ChangeKind> kinds{ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform,
-                                        ChangeKind::hard, ChangeKind::keep, ChangeKind::freeze};
+    const auto [block, head] = std::pair{s.session.selection.block, s.session.selection.head};
     const Change* set = change_at(s.session,
                                   {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
                                    ChangeKind::keep, ChangeKind::freeze},
-                                  s.session.selection.block, s.session.selection.head);
+                                  block, head);
     std::vector<std::string> items{"unchanged"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
@@ -109,18 +102,15 @@ void choose_ablation(Scene& s, Flow& flow) {
         current = static_cast<int>(items.size());
         items.push_back("frozen");
     }
-    const std::string label =
-        "Head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
+    const std::string label = "Head " + head_name(s.model()->config, block, head);
     const int chosen = flow.choose(label.c_str(), "ablation", items, current);
     if (chosen < 0 || chosen == current) return;
-    std::optional<Change> change;
-    if (chosen > 0) {
-        change.emplace();
-        change->kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
-        std::tie(change->block, change->head) =
-            std::pair{s.session.selection.block, s.session.selection.head};
-    }
-    replace_changes(s.session, kinds, s.session.selection.block, s.session.selection.head, change);
+    if (chosen == 0) return s.change(*set);  // which takes it away
+    if (chosen > std::ssize(ablations())) return;
+    Change change;
+    change.kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
+    std::tie(change.block, change.head) = std::tie(block, head);
+    s.change(change);
 }
 
 void choose_skips(Scene& s, Flow& flow) {
@@ -134,20 +124,13 @@ void choose_skips(Scene& s, Flow& flow) {
     if (!cross) items.insert(items.end(), {"skip MLP", "skip both"});
     const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
-    Intervention next = s.session.document.intervention;
-    const auto skips = [&](const Change& c) {
-        return c.block == block && (c.kind == ChangeKind::skip_attention || c.kind == ChangeKind::skip_mlp);
-    };
-    next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), skips), next.changes.end());
-    for (const auto& [bit, kind] :
-         {std::pair{1, ChangeKind::skip_attention}, std::pair{2, ChangeKind::skip_mlp}}) {
-        if (!(chosen & bit)) continue;
-        Change change;
-        change.kind = kind;
-        change.block = block;
-        next.changes.push_back(std::move(change));
-    }
-    s.session.document.intervene(std::move(next));
+    Change change;
+    change.block = block;
+    change.kind = ChangeKind::skip_attention;
+    const bool other_attention = attention != ((chosen & 1) != 0), other_mlp = mlp != ((chosen & 2) != 0);
+    if (other_attention) s.change(change);
+    change.kind = ChangeKind::skip_mlp;
+    if (other_mlp) s.change(change, other_attention);
 }
 
 }  // namespace

@@ -47,56 +47,42 @@ float draw_changes(Scene& s, Rect area) {
     const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + 48;
     float x = area.x + 24;
     x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + 10;
-    Intervention next = now;
     if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask: " + now.mask.label()))
-        next.mask = Mask();
+        s.send("mask", "own");
     size_t shown = 0;
     for (; shown < now.changes.size(); ++shown) {
         const std::string label = change_text(s, now.changes[shown]);
-        if (x + ui.text.width(kCaptionMono, label) + (36 + 80) > right - links) break;
-        if (draw_chip(ui, x, y, "change/" + std::to_string(shown), label))
-            next.changes.erase(next.changes.begin() + static_cast<std::ptrdiff_t>(shown));
+        if (x + ui.text.width(kCaptionMono, label) + 36 + 80 > right - links) break;
+        if (draw_chip(ui, x, y, "change/" + std::to_string(shown), label)) s.change(now.changes[shown]);
     }
     if (shown < now.changes.size())
         x += ui.text.draw(x, y, kCaption, ui.colors->t2,
                           std::to_string(now.changes.size() - shown) + " more") +
              12;
-    if (ui.link("change/all", right, y, "Remove all")) next = {};
-    if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - 20, y, "Undo")) {
-        s.send("undo");
-        return 40;
-    }
+    if (ui.link("change/all", right, y, "Remove all")) s.send("remove interventions");
+    if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - 20, y, "Undo")) s.send("undo");
     ui.hairline(area.x, area.y + 40, area.right(), area.y + 40);
-    s.session.document.intervene(std::move(next));
     return 40;
 }
 
-void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
-                     const std::optional<Change>& change) {
-    Intervention next = session.document.intervention;
-    const auto replaced = [&](const Change& c) {
-        return c.block == block && c.head == head && c.blocks == Blocks::usual &&
-               std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end();
-    };
-    next.changes.erase(std::remove_if(next.changes.begin(), next.changes.end(), replaced),
-                       next.changes.end());
-    if (change) next.changes.push_back(*change);
-    session.document.intervene(std::move(next));
-}
-
-bool paints_blocks(const Session& session) {
-    return session.of<Painting>().brush == Brush::forbid_block ||
-           session.of<Painting>().brush == Brush::allow_block;
+bool paints_rectangles(const Session& session) {
+    const Brush brush = session.of<Painting>().brush;
+    return brush == Brush::mask_rectangle || brush == Brush::unmask_rectangle;
 }
 
 namespace {
 
+bool is_in_force(const Scene& s, const Change& change) {
+    const auto& changes = s.session.document.intervention.changes;
+    return std::find(changes.begin(), changes.end(), change) != changes.end();
+}
+
 /// A change of the brush's kind and scope, at a cell.
 Change painted_change(const Scene& s, std::pair<int, int> cell) {
-    const bool forbid = (s.of<Painting>().brush == Brush::forbid ||
-                         s.of<Painting>().brush == Brush::forbid_block) != s.ui.shift;
+    const Brush brush = s.of<Painting>().brush;
+    const bool masks = (brush == Brush::mask || brush == Brush::mask_rectangle) != s.ui.shift;
     Change change;
-    change.kind = forbid ? ChangeKind::mask : ChangeKind::unmask;
+    change.kind = masks ? ChangeKind::mask : ChangeKind::unmask;
     const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
     change.block = s.of<Painting>().all_heads && !cross ? -1 : s.session.selection.block;
     change.head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
@@ -106,42 +92,41 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
 
 }  // namespace
 
-void paint_cell(Scene& s, std::pair<int, int> cell) {
-    if (s.of<Painting>().last == cell) return;
-    s.session.document.same_step = s.of<Painting>().last.first >= 0;
-    s.of<Painting>().last = cell;
+/// The first cell of a drag that it does something to begins the step of undo.
+void paint_cell(const Scene& s, std::pair<int, int> cell) {
+    auto& last = s.of<Painting>().last;
+    if (last == cell) return;
+    const bool begun = last.first >= 0;
     const Change change = painted_change(s, cell);
-    const bool forbid = change.kind == ChangeKind::mask;
-    Intervention next = s.session.document.intervention;
     Change opposite = change;
-    opposite.kind = forbid ? ChangeKind::unmask : ChangeKind::mask;
-    const auto same = std::find(next.changes.begin(), next.changes.end(), change),
-               other = std::find(next.changes.begin(), next.changes.end(), opposite);
-    if (other != next.changes.end())
-        next.changes.erase(other);
-    else if (same == next.changes.end() &&
-             s.sentence()->trace->rule(s.block()).mask_of(s.head()).allows(cell.first, cell.second) == forbid)
-        next.changes.push_back(change);
-    const bool first = next != s.session.document.intervention;
-    s.session.document.intervene(std::move(next));
-    if (!first && !s.session.document.same_step)
-        s.of<Painting>().last = {-1, -1};  // nothing was done yet: the step has not begun
-    s.session.document.same_step = false;
+    opposite.kind = change.kind == ChangeKind::mask ? ChangeKind::unmask : ChangeKind::mask;
+    const bool is_seen =
+        s.sentence()->trace->rule(s.block()).mask_of(s.head()).allows(cell.first, cell.second);
+    const bool restores = is_in_force(s, opposite),
+               adds = !is_in_force(s, change) && is_seen == (change.kind == ChangeKind::mask);
+    if (restores || adds) s.change(restores ? opposite : change, begun);
+    if (restores || adds || begun) last = cell;
 }
 
-void paint_block(Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
+void paint_rectangle(const Scene& s, std::pair<int, int> from, std::pair<int, int> to) {
     Change change = painted_change(s, {std::min(from.first, to.first), std::min(from.second, to.second)});
     change.queries = std::abs(from.first - to.first) + 1;
     change.keys = std::abs(from.second - to.second) + 1;
     const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
     if (cross && change.query + change.queries == s.queries())
         change.queries = kToEnd;  // it goes on as more rows are written
-    Intervention next = s.session.document.intervention;
-    next.changes.push_back(std::move(change));
-    s.session.document.intervene(std::move(next));
+    if (!is_in_force(s, change)) s.change(change);
 }
 
 namespace {
+
+Change score_of(const Scene& s, std::pair<int, int> cell) {
+    Change change;
+    change.kind = ChangeKind::score;
+    std::tie(change.block, change.head) = std::tie(s.session.selection.block, s.session.selection.head);
+    std::tie(change.query, change.key) = cell;
+    return change;
+}
 
 /// The score of the shown cell: dragged, or stepped by the arrow keys; a change as soon as it differs.
 void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
@@ -169,21 +154,10 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     if (!h.pressed) s.of<Painting>().scored = {-1, -1};
     if (step == 0) return;
     if (moved != 0) ImGui::ResetMouseDragDelta();
-    Intervention next = s.session.document.intervention;
-    const float value = std::clamp(now + step, -kLargestScore, kLargestScore);
-    if (set != changes.end()) {
-        next.changes[static_cast<size_t>(set - changes.begin())].value = value;
-    } else {
-        Change change;
-        change.kind = ChangeKind::score;
-        std::tie(change.block, change.head) = std::pair{s.session.selection.block, s.session.selection.head};
-        std::tie(change.query, change.key) = cell;
-        change.value = value;
-        next.changes.push_back(std::move(change));
-    }
-    s.session.document.same_step = h.pressed && s.of<Painting>().scored == cell;
-    s.session.document.intervene(std::move(next));
-    s.session.document.same_step = false;
+    Change change = set != changes.end() ? *set : score_of(s, cell);
+    change.value = std::clamp(now + step, -kLargestScore, kLargestScore);
+    if (change.value == now) return;
+    s.change(change, h.pressed && s.of<Painting>().scored == cell);
     if (h.pressed) s.of<Painting>().scored = cell;
     s.lock(cell);  // so that it stays the shown one
 }
@@ -193,22 +167,19 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
 float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float w = (column.w - 8) / 2, y = bottom - size::button;
-    Change ablate, forbid;
-    ablate.block = forbid.block = s.session.selection.block;
-    ablate.head = forbid.head = s.session.selection.head;
-    forbid.kind = ChangeKind::mask;
-    std::tie(forbid.query, forbid.key) = cell;
-    const auto& changes = s.session.document.intervention.changes;
-    const bool ablated = std::find(changes.begin(), changes.end(), ablate) != changes.end(),
-               forbidden = std::find(changes.begin(), changes.end(), forbid) != changes.end();
-    if (ui.button("change/forbid", {column.x, y, w, size::button},
-                  forbidden ? "Unmask this cell" : "Mask this cell")) {
-        toggle_change(s.session.document, forbid);
+    Change ablate, mask;
+    ablate.block = mask.block = s.session.selection.block;
+    ablate.head = mask.head = s.session.selection.head;
+    mask.kind = ChangeKind::mask;
+    std::tie(mask.query, mask.key) = cell;
+    if (ui.button("change/mask cell", {column.x, y, w, size::button},
+                  is_in_force(s, mask) ? "Unmask this cell" : "Mask this cell")) {
+        s.change(mask);
         s.lock(cell);  // the inspector goes on showing it
     }
     if (ui.button("change/ablate", {column.x + w + 8, y, w, size::button},
-                  ablated ? "Restore head" : "Ablate head")) {
-        toggle_change(s.session.document, ablate);
+                  is_in_force(s, ablate) ? "Restore head" : "Ablate head")) {
+        s.change(ablate);
         s.lock(cell);
     }
     if (column.h < 620) return y - 12;

@@ -7,14 +7,14 @@
 namespace headlight {
 
 /// What dragging over the heat map does to the cells.
-enum class Brush { off, forbid, allow, forbid_block, allow_block };
+enum class Brush { off, mask, unmask, mask_rectangle, unmask_rectangle };
 
 struct Painting {
     Brush brush = Brush::off;
-    bool all_heads = true;                   // or the selected one
-    std::pair<int, int> last{-1, -1};        // the cell that was painted last in this drag
-    std::pair<int, int> scored{-1, -1};      // … whose score was changed last in this drag
-    std::pair<int, int> block_from{-1, -1};  // a rectangle that is being drawn
+    bool all_heads = true;                       // or the selected one
+    std::pair<int, int> last{-1, -1};            // the cell that was painted last in this drag
+    std::pair<int, int> scored{-1, -1};          // … whose score was changed last in this drag
+    std::pair<int, int> rectangle_from{-1, -1};  // the corner of one that is being drawn
 };
 
 /// The row of everything that can be changed, where it is open; returns how much room it takes.
@@ -25,16 +25,11 @@ float draw_changes(Scene& scene, Rect area);
 /// "mask red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
 
-/// Puts a change in force in place of those of its kinds with exactly its place; without one they are taken
-/// away.
-void replace_changes(Session& session, const std::vector<ChangeKind>& kinds, int block, int head,
-                     const std::optional<Change>& change);
-
 /// What the brush does to a cell while it is dragged over the heat map; Shift turns it round.
-void paint_cell(Scene& scene, std::pair<int, int> cell);
+void paint_cell(const Scene& scene, std::pair<int, int> cell);
 /// What it does to all cells between two corners.
-void paint_block(Scene& scene, std::pair<int, int> from, std::pair<int, int> to);
-bool paints_blocks(const Session& session);
+void paint_rectangle(const Scene& scene, std::pair<int, int> from, std::pair<int, int> to);
+bool paints_rectangles(const Session& session);
 
 /// Buttons and the score for the shown cell and head, above `bottom`; returns where they begin.
 float draw_change_buttons(Scene& scene, Rect column, float bottom, std::pair<int, int> cell);

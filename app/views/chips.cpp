@@ -140,7 +140,8 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
                            : ui.colors->t1,
                  label);
     ui.tooltip(path, h,
-               "“" + label + "”, p = " + decimals(w.writing.tokens[static_cast<size_t>(i)].probability, 3) +
+               "“" + label +
+                   "”, p = " + decimals(w.generation.tokens[static_cast<size_t>(i)].probability, 3) +
                    ". Click goes to the step that chose it.");
     if (h.hovered && s.answer->picture && !to_come && query < s.queries())
         s.point_at(std::pair{query, s.heaviest_key(query)});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "session/choices.h"
 #include "session/words.h"
 #include "views/changes.h"
 #include "views/head_list.h"
@@ -18,6 +19,12 @@ const char *kViews = "Views", *kSelection = "Heads and cells";
 
 const View& shown_view(const CommandContext& c) { return views()[view_for(c.session, *c.model())]; }
 
+/// Why a view cannot be opened now; "" where the model has none.
+const char* missing(const View& v, const CommandContext& c) {
+    if (!c.model()) return "No model is open yet.";
+    return v.offered(*c.model()) ? v.missing(*c.model()) : "";
+}
+
 Command view_row(const View& v) {
     const std::string digit(1, v.digit);
     return {.name = std::string("view ") + v.key,
@@ -25,16 +32,29 @@ Command view_row(const View& v) {
             .group = kViews,
             .keys = v.digit <= '9' ? digit + ", Ctrl+" + digit : "Ctrl+" + digit,
             .help = v.name,
-            .when = [&v](const CommandContext& c) -> const char* {
-                if (!c.model()) return "No model is open yet.";
-                return v.offered(*c.model()) ? v.missing(*c.model()) : "";
-            },
+            .when = [&v](const CommandContext& c) { return missing(v, c); },
             .run =
                 [&v](CommandContext& c, const std::string&) {
                     open_view(c.session, v.key);
                     return success();
                 },
             .alias = "view " + lower_case(v.name)};
+}
+
+/// A row for what can be chosen of a view's state; the view opens, unless others show that state too.
+Command choice_of_view(const View& v, const Choice& choice) {
+    return {.name = choice.command,
+            .words = optional_words(choice.words),
+            .title = choice.title,
+            .group = kViews,
+            .help = choice.help,
+            .when = [&v](const CommandContext& c) { return missing(v, c); },
+            .run =
+                [&v, choice](CommandContext& c, const std::string& words) {
+                    choose(c.session.views, v.visit, choice.command, words);
+                    if (!choice.shared) open_view(c.session, v.key);
+                    return success();
+                }};
 }
 
 /// A view that lists the choices of a step stays within cross-attention.
@@ -116,11 +136,35 @@ Command brush_row() {
                               .help = "what dragging over the heat map does",
                               .when = needs_weights},
                              {{"off", Brush::off},
-                              {"mask", Brush::forbid},
-                              {"unmask", Brush::allow},
-                              {"mask rectangle", Brush::forbid_block},
-                              {"unmask rectangle", Brush::allow_block}},
+                              {"mask", Brush::mask},
+                              {"unmask", Brush::unmask},
+                              {"mask rectangle", Brush::mask_rectangle},
+                              {"unmask rectangle", Brush::unmask_rectangle}},
                              [](Session& s) -> Brush& { return s.of<Painting>().brush; });
+}
+
+Command scope_row() {
+    return choice_row<bool>({.name = "brush on",
+                             .title = "Brush and temperature on",
+                             .group = "Intervene",
+                             .help = "what the brush and the temperature act on"},
+                            {{"all heads", true}, {"this head", false}},
+                            [](Session& s) -> bool& { return s.of<Painting>().all_heads; });
+}
+
+Command back_row() {
+    return {
+        .name = "back",
+        .title = "Back",
+        .group = kViews,
+        .help = "leave a view that fills the window",
+        .when =
+            [](const CommandContext& c) { return c.model() && shown_view(c).fills_window ? nullptr : ""; },
+        .run =
+            [](CommandContext& c, const std::string&) {
+                close_view(c.session);
+                return success();
+            }};
 }
 
 /// Without words a sheet asks for the label.
@@ -172,6 +216,9 @@ Command saves(const char* name, const char* title, const char* keys, const char*
 std::vector<Command> view_commands() {
     std::vector<Command> out;
     for (const View& v : views()) out.push_back(view_row(v));
+    for (const View& v : views())
+        for (const Choice& choice : v.visit ? choices_of(v.visit) : std::vector<Choice>{})
+            out.push_back(choice_of_view(v, choice));
     const char *head = "previous or next head", *layer = "layer above or below";
     const std::vector<Command> moves{moves_step("previous step", "Previous step", "←", -1),
                                      moves_step("next step", "Next step", "→", 1),
@@ -183,7 +230,9 @@ std::vector<Command> view_commands() {
                                      moves_cell("cell down", "Move the cell down", "Shift+↓", 1, 0),
                                      moves_cell("cell left", "Move the cell left", "Shift+←", 0, -1),
                                      moves_cell("cell right", "Move the cell right", "Shift+→", 0, 1),
-                                     brush_row()};
+                                     brush_row(),
+                                     scope_row(),
+                                     back_row()};
     out.insert(out.end(), moves.begin(), moves.end());
     return out;
 }

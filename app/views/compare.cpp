@@ -38,9 +38,7 @@ void draw_patch(Scene& s, float& x, float y) {
     ui.tooltip("compare/patch", h,
                "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
                    " in A the pattern that it has in B, along the tokens that both have.");
-    if (h.clicked)
-        replace_changes(s.session, {ChangeKind::freeze}, patch.block, patch.head,
-                        on ? std::nullopt : std::optional(patch));
+    if (h.clicked) s.change(patch);
     x = r.right() + 18;
 }
 
@@ -275,7 +273,7 @@ void draw_compare_list(Scene& s, Rect area) {
                       itself};
     const auto skip = [&](size_t i) {
         return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
-                                         i == c.head_index({found->asked.block, found->asked.head}));
+                                         int(i) == c.head_index({found->asked.block, found->asked.head}));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
     const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads);

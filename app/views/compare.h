@@ -14,7 +14,13 @@ struct CompareState {
     float ties_scroll = 0;
     std::optional<int> tied;                  // a token of A that waits for its partner
     std::optional<std::pair<int, int>> cell;  // row and column that are pointed at
-    void visit(FieldVisitor& v) { v.integer("compare_show", show, 0, 2); }
+    void visit(FieldVisitor& v) {
+        v.choose("compare_show", show,
+                 {"compare show",
+                  "Compare: show",
+                  "what is shown of both: patterns, ΔE or predictions",
+                  {"pattern", "delta", "next"}});
+    }
 };
 
 void draw_compare(Scene& scene, Rect area);

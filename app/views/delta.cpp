@@ -122,17 +122,16 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
 }
 
 void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
-    s.session.selection.hovered.block.reset();
     const Hit h = s.ui.hit("delta/map", {l.map.x - 108, l.map.y, l.map.w + 108, l.map.h});
     if (!h.hovered) return;
     const int row = static_cast<int>((h.mouse.y - l.map.y + s.of<DeltaState>().scroll) / l.h),
               column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
     if (row < 0 || row >= maps.delta.rows()) return;
     const bool on_map = column >= 0 && column < maps.delta.cols();
-    if (on_map) s.session.selection.hovered.block = maps.blocks[static_cast<size_t>(column)];
+    if (on_map) s.pointed.block = maps.blocks[static_cast<size_t>(column)];
     if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
     if (!h.clicked) return;
-    if (on_map) s.session.selection.block = *s.session.selection.hovered.block;
+    if (on_map) s.select_block(*s.pointed.block);
     if (row < s.queries()) lock_token(s, row);
 }
 

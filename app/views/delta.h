@@ -18,10 +18,26 @@ struct DeltaState {
     float scroll = 0;
     int followed = -1;
     void visit(FieldVisitor& v) {
-        v.integer("delta_show", show, 0, 2);
-        v.flag("delta_per_layer", per_layer);
-        v.integer("delta_split", split, 0, 2);
-        v.flag("delta_paths", paths);
+        v.choose("delta_show", show,
+                 {"delta show",
+                  "ΔE: show",
+                  "‖ΔE‖ ÷ ‖E‖, ‖ΔE‖, or how far the direction stays",
+                  {"ratio", "norm", "cosine"}});
+        v.choose("delta_per_layer", per_layer,
+                 {"delta scale",
+                  "ΔE: color scale",
+                  "one for all layers, or each layer's own",
+                  {"shared", "layer"}});
+        v.choose("delta_split", split,
+                 {"delta split",
+                  "ΔE: split by",
+                  "what ΔE is taken apart into: heads, keys, or keys of the head",
+                  {"heads", "keys", "keys of head"}});
+        v.choose("delta_paths", paths,
+                 {"delta paths",
+                  "ΔE: paths through all layers",
+                  "arrows through all layers, or of one",
+                  {"off", "on"}});
     }
 };
 

@@ -21,6 +21,33 @@ void draw_headline(Scene& s, Rect column, float y, const ProbabilityChange& p) {
     ui.text.draw_right(column.right(), y, kTitleMono, change_ink(ui, p.b - p.a), points_text(p.b - p.a));
 }
 
+/// What the prediction's probabilities are after, one after another.
+std::vector<std::string> stage_labels(const Scene& s, const Stages& stages) {
+    const Intervention& now = s.sentence()->intervention;
+    std::vector<std::string> out{stages.first == 0
+                                     ? now.mask.is_own() ? "unchanged" : "mask"
+                                     : std::to_string(stages.first) +
+                                           (stages.first == 1 ? " intervention" : " interventions")};
+    for (auto i = static_cast<size_t>(stages.first); i < now.changes.size(); ++i)
+        out.push_back("+ " + change_text(s, now.changes[i]));
+    return out;
+}
+
+/// A label without the words at its beginning that another one has too: "… ball 10".
+std::string distinguishing(const std::vector<std::string>& labels, size_t which) {
+    const std::string& label = labels[which];
+    size_t common = 0;  // up to the beginning of a word
+    for (size_t other = 0; other < labels.size(); ++other) {
+        if (other == which) continue;
+        const auto end =
+            std::mismatch(label.begin(), label.end(), labels[other].begin(), labels[other].end());
+        const size_t blank = label.find_last_of(' ', static_cast<size_t>(end.first - label.begin()));
+        if (blank != std::string::npos && blank < static_cast<size_t>(end.first - label.begin()))
+            common = std::max(common, blank + 1);
+    }
+    return common == 0 ? label : "… " + label.substr(common);
+}
+
 /// The prediction's probability after each change.
 void draw_stages(Scene& s, SidePanel& c) {
     const auto* found = s.found<StagesWanted>();
@@ -29,18 +56,17 @@ void draw_stages(Scene& s, SidePanel& c) {
         found->answer.first + found->answer.probability.size() != changes.size() + 1)
         return;
     const Stages& stages = found->answer;
+    const auto labels = stage_labels(s, stages);
+    const float room = c.at.w * 0.46f;
     c.rule();
     c.heading(prediction_label(*s.model(), stages.token) + " after each intervention");
     c.bars = c.at.w * 0.5f;
-    for (size_t i = 0; i < stages.probability.size() && c.y + 14 < c.end(); ++i) {
-        const std::string before =
-            stages.first == 0
-                ? s.sentence()->intervention.mask.is_own() ? "unchanged" : "mask"
-                : std::to_string(stages.first) + (stages.first == 1 ? " intervention" : " interventions");
-        const std::string label =
-            i == 0 ? before : "+ " + change_text(s, changes[static_cast<size_t>(stages.first) + i - 1]);
-        c.bar({"", label, stages.probability[i], percent(stages.probability[i]),
-               i + 1 == stages.probability.size()});
+    for (size_t i = 0; i < labels.size() && c.y + 14 < c.end(); ++i) {
+        const bool fits = c.ui.text.width(kBodyMono, labels[i]) <= room;
+        const std::string path = "effects/stage/" + std::to_string(i);
+        if (!fits) c.ui.tooltip(path, c.ui.hit(path, {c.at.x, c.y - 12, room, 24}), labels[i]);
+        c.bar({"", fits ? labels[i] : distinguishing(labels, i), stages.probability[i],
+               percent(stages.probability[i]), i + 1 == labels.size()});
     }
 }
 

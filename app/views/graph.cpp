@@ -11,7 +11,11 @@ namespace headlight {
 
 void GraphState::visit(FieldVisitor& v) {
     v.number("graph_share", share, 0.01f, 1);
-    v.flag("graph_flow", flow);
+    v.choose_among(share, kShares,
+                   {"graph share", "Graph: share of each row", "how much of each row is drawn, in percent",
+                    share_words()});
+    v.choose("graph_flow", flow,
+             {"graph by", "Graph: origins by", "attention rollout, or attention flow", {"rollout", "flow"}});
     v.report("left_out", included.left_out);
 }
 

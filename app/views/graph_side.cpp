@@ -57,7 +57,7 @@ void draw_graph_list(Scene& s, Rect area) {
             ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
             ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3,
                                  std::to_string(h));
-            if (hit.hovered) s.session.selection.hovered.head = head;
+            if (hit.hovered) s.pointed.head = head;
             if (hit.clicked && !out.insert(head).second) out.erase(head);
         }
     ui.unclip();

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "session/commands.h"
+#include "views/parts.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -75,16 +77,8 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
     const Rect moved{grid.x - s.of<HeadListState>().scroll_x, grid.y - s.of<HeadListState>().scroll, grid.w,
                      grid.h};
     if (s.sentence() && s.pictures.atlas) {
-        GridDraw d;
-        d.style = {s.colors,
-                   s.pictures.largest,
-                   s.session.preferences.queries,
-                   as_vec4(ui.colors->bg1),
-                   as_vec4(ui.colors->hatch),
-                   6 * ui.scale};
-        d.atlas = s.pictures.atlas.id();
-        d.t = s.pictures.t;
-        d.heads = d.across = g.heads;
+        GridDraw d = thumbnail_grid(s);
+        d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
             d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index({at.block, at.head})) : -1, 0,
@@ -131,16 +125,14 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
 }
 
 /// Scrolls a head that was chosen by key or from the list into view, once.
-void follow_selection(Session& session, const GridLayout& g) {
-    if (session.of<HeadListState>().followed == std::pair{session.selection.block, session.selection.head})
-        return;
-    session.of<HeadListState>().followed = {session.selection.block, session.selection.head};
-    const float x = g.pitch * static_cast<float>(session.selection.head),
-                y = g.pitch * static_cast<float>(session.selection.block);
-    session.of<HeadListState>().scroll_x =
-        std::clamp(session.of<HeadListState>().scroll_x, x + g.pitch - g.shown_w, x);
-    session.of<HeadListState>().scroll =
-        std::clamp(session.of<HeadListState>().scroll, y + g.pitch - g.shown_h, y);
+void follow_selection(const Scene& s, const GridLayout& g) {
+    const std::pair chosen{s.session.selection.block, s.session.selection.head};
+    auto& list = s.of<HeadListState>();
+    if (std::exchange(list.followed, chosen) == chosen) return;
+    const float x = g.pitch * static_cast<float>(chosen.second),
+                y = g.pitch * static_cast<float>(chosen.first);
+    list.scroll_x = std::clamp(list.scroll_x, x + g.pitch - g.shown_w, x);
+    list.scroll = std::clamp(list.scroll, y + g.pitch - g.shown_h, y);
 }
 
 void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
@@ -154,14 +146,13 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
                               x + g.thumb <= grid.x + g.shown_w + 1;
             if (seen) ui.name("grid/" + head_name(s.model()->config, l, head), {x, y, g.thumb, g.thumb});
         }
-    s.session.selection.hovered.head.reset();
     if (!h.hovered) return;
     s.of<HeadListState>().scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
     s.of<HeadListState>().scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
     const int head = static_cast<int>((h.mouse.x - grid.x + s.of<HeadListState>().scroll_x) / g.pitch),
               layer = static_cast<int>((h.mouse.y - grid.y + s.of<HeadListState>().scroll) / g.pitch);
     if (!s.model()->config.has_head({layer, head})) return;
-    s.session.selection.hovered.head = std::pair{layer, head};
+    s.pointed.head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
         s.send("compare", head_path(s.model()->config, layer, head));
         s.send("view compare");
@@ -203,7 +194,7 @@ void draw_head_list(Scene& s, Rect area) {
     const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads),
                     g.pitch * static_cast<float>(g.layers)};
     g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);
-    follow_selection(s.session, g);
+    follow_selection(s, g);
     s.of<HeadListState>().scroll = std::clamp(s.of<HeadListState>().scroll, 0.0f, grid.h - g.shown_h);
     s.of<HeadListState>().scroll_x = std::clamp(s.of<HeadListState>().scroll_x, 0.0f, grid.w - g.shown_w);
 

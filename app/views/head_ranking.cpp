@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "session/commands.h"
 #include "views/changes.h"
 #include "views/head_list.h"
 
@@ -62,9 +63,9 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
     float width = 0;
     if (const int chosen = ui.drop_down("rank", area.x + 40, y, items, current, width, area.w - 40);
         chosen >= 0) {
-        s.session.preferences.rank = choices[static_cast<size_t>(chosen)].rank;
-        s.session.document.sweeping =
-            s.session.document.sweeping || s.session.preferences.rank == kRankBySweep;
+        const int wanted = choices[static_cast<size_t>(chosen)].rank;
+        s.send("rank", rank_word(wanted));
+        if (wanted == kRankBySweep) s.send("sweep", "on");
     }
     const int rank = rank_of(s);
     const char* help =

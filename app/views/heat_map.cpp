@@ -1,5 +1,6 @@
 // One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
 // enlarges.
+
 #include "views/heat_map.h"
 
 #include <algorithm>
@@ -27,28 +28,28 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
     if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "scale", {"linear", "log", "row"},
                                 static_cast<int>(s.session.preferences.scale));
         c >= 0)
-        s.session.preferences.scale = static_cast<Scale>(c);
+        s.send("scale", kScaleNames[c]);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current =
         static_cast<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
     if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
-        s.session.preferences.colormap = maps[static_cast<size_t>(c)];
+        s.send("colormap", maps[static_cast<size_t>(c)]);
     if (const int c =
             ui.choice(x, y, roomy ? "Queries" : "", "queries",
                       {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
                       static_cast<int>(s.session.preferences.queries));
         c >= 0)
-        s.session.preferences.queries = static_cast<Axis>(c);
+        s.send("queries", c == 0 ? "rows" : "columns");
     if (const int c =
             ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.session.preferences.marks));
         c >= 0)
-        s.session.preferences.marks = static_cast<Marks>(c);
+        s.send("marks", c == 0 ? "squares" : "dots");
     if (const int c =
             ui.choice(x, y, roomy ? "First key" : "", "sink",
                       {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"},
                       s.session.preferences.drop_sink ? 1 : 0);
         c >= 0)
-        s.session.preferences.drop_sink = c == 1;
+        s.send("drop sink", c == 1 ? "on" : "off");
     if (!l.whole() && !ui.on_page() && ui.link("map/fit", std::min(x + 70, area.right() - 12), y, "Show all"))
         s.of<HeatMapState>().zoom = 1;
 }
@@ -111,18 +112,18 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const bool inside = l.map.contains(h.mouse);
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
-    if (!paints_blocks(s.session)) {
+    if (!paints_rectangles(s.session)) {
         if (!h.pressed)
             s.of<Painting>().last = {-1, -1};
         else if (inside)
             paint_cell(s, cell);
         return;
     }
-    auto& from = s.of<Painting>().block_from;
+    auto& from = s.of<Painting>().rectangle_from;
     if (h.pressed && from.first < 0 && inside) from = cell;
     if (from.first < 0) return;
     if (!h.pressed) {
-        paint_block(s, from, cell);
+        paint_rectangle(s, from, cell);
         from = {-1, -1};
         return;
     }
@@ -139,16 +140,16 @@ void draw_fully_masked(Scene& s, const MapLayout& l) {
 }
 
 /// The rectangle that is being drawn.
-void draw_block(Scene& s, const MapLayout& l) {
-    const auto from = s.of<Painting>().block_from;
+void draw_rectangle(Scene& s, const MapLayout& l) {
+    const auto from = s.of<Painting>().rectangle_from;
     if (from.first < 0 || !s.session.selection.hovered.cell) return;
     const auto to = *s.session.selection.hovered.cell;
     const bool rows = s.session.preferences.queries == Axis::rows;
     const auto [top, bottom] = std::minmax({rows ? from.first : from.second, rows ? to.first : to.second});
     const auto [left, right] = std::minmax({rows ? from.second : from.first, rows ? to.second : to.first});
-    const Rect block{l.x(left), l.y(top), l.x(right + 1) - l.x(left), l.y(bottom + 1) - l.y(top)};
-    s.ui.fill(block, faded(s.ui.colors->accent, 0.25f));
-    s.ui.frame(block, s.ui.colors->accent, 2);
+    const Rect r{l.x(left), l.y(top), l.x(right + 1) - l.x(left), l.y(bottom + 1) - l.y(top)};
+    s.ui.fill(r, faded(s.ui.colors->accent, 0.25f));
+    s.ui.frame(r, s.ui.colors->accent, 2);
 }
 
 /// The wheel enlarges about the mouse; dragging an enlarged map moves it; a click locks.
@@ -175,7 +176,7 @@ void answer_map(Scene& s, const MapLayout& l) {
     s.point_at(cell_at(s, l, h.mouse));
     if (ImGui::IsMouseDoubleClicked(0)) s.of<HeatMapState>().zoom = 1;
     if (!h.clicked) return;
-    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.session.selection.hovered.cell);
+    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.pointed.cell);
     s.leave_text();
 }
 
@@ -214,7 +215,7 @@ void draw_cells(Scene& s, const MapLayout& l) {
     ui.unclip();
 }
 
-/// Cells that were painted by hand: amber, hatched where they are forbidden.
+/// Cells that were painted by hand: amber, hatched where they are masked.
 void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const bool rows = s.session.preferences.queries == Axis::rows;
@@ -256,7 +257,7 @@ void draw_heat_map(Scene& s, Rect area) {
     draw_cells(s, l);
     draw_painted(s, l);
     draw_fully_masked(s, l);
-    draw_block(s, l);
+    draw_rectangle(s, l);
     const auto cell = s.shown_cell();
     if (l.cell >= 44 && s.answer->picture->step == 1) draw_values(s, l);
     draw_map_labels(s, l, cell);

@@ -8,6 +8,9 @@ namespace headlight {
 
 void LayerHeads::visit(FieldVisitor& v) {
     v.number("link_share", share, 0.01f, 1);
+    v.choose_among(share, kShares,
+                   {"lines share", "Lines: share of each row", "how much of each row is drawn, in percent",
+                    share_words(), true});
     v.report("hidden_heads", hidden);
 }
 
@@ -60,7 +63,7 @@ void draw_layer_heads(Scene& s, Rect area) {
         } else if (hit.clicked && !s.of<LayerHeads>().hidden.insert(h).second) {
             s.of<LayerHeads>().hidden.erase(h);
         }
-        if (hit.clicked) s.session.selection.head = h;
+        if (hit.clicked) s.select(s.session.selection.block, h);
     }
     if (ui.link("lines/all", area.right(), area.bottom() - 56, "Show all")) s.of<LayerHeads>().hidden.clear();
     ui.text.draw_wrapped(area.x, area.bottom() - 42, area.w, kCaption, ui.colors->t3,

@@ -114,7 +114,7 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
             if (!hit.hovered) continue;
             ui.frame(cell, ui.colors->hover, 2);
-            if (column < parts.heads) s.session.selection.hovered.head = std::pair{parts.blocks[r], column};
+            if (column < parts.heads) s.pointed.head = std::pair{parts.blocks[r], column};
             if (hit.clicked && column < parts.heads) {
                 s.select(parts.blocks[r], column);
             }

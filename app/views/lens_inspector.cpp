@@ -11,32 +11,6 @@ namespace headlight {
 
 namespace {
 
-/// Puts a predicted token behind what the model wrote, behind the text, or in the place of the mask that it
-/// was predicted for.
-void accept(Scene& s, int position, int id) {
-    const Model& m = *s.model();
-    if (s.sentence()->written) return go_on_from(s, s.sentence()->step, id);
-    std::string bytes = (*m.target_tokenizer()).bytes(id);
-    if (!is_valid_utf8(bytes)) {
-        s.session.notice = "This token is part of a character and cannot stand in the text alone.";
-        return;
-    }
-    TextField& field = m.config.stacks.size() > 1 ? s.fields.second : s.fields.sentence;
-    if (!m.config.can.fill_masks) {
-        if (field.text().empty() && !bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
-        return field.replace(field.text() + bytes, s.session.document.history);
-    }
-    size_t at = std::string::npos;
-    for (const PredictedTokens& p : s.sentence()->predictions) {
-        at = field.text().find(s.sentence()->mask, at == std::string::npos ? 0 : at + 1);
-        if (p.position == position) break;
-    }
-    if (at == std::string::npos || s.sentence()->mask.empty()) return;
-    while (!bytes.empty() && bytes[0] == ' ') bytes.erase(0, 1);
-    std::string text = field.text();
-    field.replace(text.replace(at, s.sentence()->mask.size(), bytes), s.session.document.history);
-}
-
 /// Whether a click on a prediction can change the text.
 bool acceptable(const Scene& s, int position) {
     const Model& m = *s.model();
@@ -58,9 +32,10 @@ void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
         c.bar({"", prediction_label(*s.model(), p.id), p.probability, percent(p.probability), on}, size::row);
         if (h.hovered) pointed = p.id;
-        if (h.clicked && clickable) accept(s, found.asked.position, p.id);
+        if (h.clicked && clickable)
+            s.send("accept prediction", std::to_string(found.asked.position) + "," + std::to_string(p.id));
     }
-    s.session.selection.hovered.token = pointed;
+    s.pointed.token = pointed;
 }
 
 }  // namespace

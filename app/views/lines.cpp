@@ -49,7 +49,7 @@ void draw_toolbar(Scene& s, float x, float y) {
     for (int block = 0; block < s.model()->config.blocks(); ++block)
         layers.push_back(block_name(s.model()->config, block));
     if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.session.selection.block); c >= 0)
-        s.session.selection.block = c;
+        s.select_block(c);
 }
 
 /// One side's tokens; pointing at one focuses it.
@@ -80,11 +80,8 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         else
             ui.text.draw_right(l.right + 126, y, kCaptionMono, ui.colors->t3, std::to_string(i));
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
-        if (h.hovered && !queries) s.session.selection.hovered.key = i;
-        if (h.clicked && queries) {
-            s.lock(s.session.selection.hovered.cell);
-            s.leave_text();
-        }
+        if (h.hovered && !queries) s.pointed.key = i;
+        if (h.clicked && queries) lock_token(s, i);
     }
 }
 
@@ -175,7 +172,6 @@ void draw_lines(Scene& s, Rect area) {
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
     const LinesLayout l = arrange(s, area);
-    s.session.selection.hovered.key.reset();
     ui.text.draw_right(l.left - 14, l.area.y - 16, kCaption, ui.colors->t3, "query");
     ui.text.draw(l.right + 14, l.area.y - 16, kCaption, ui.colors->t3, "key");
     draw_tokens(s, l, true);

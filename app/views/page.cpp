@@ -44,7 +44,9 @@ void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scen
     ui.begin_page(page_theme(), canvas);
     const Pictures none;
     Fields fields;
-    Scene scene{ui, page.session, page.answer.get(), none, fields, nullptr, 0, 0};
+    Hovered nothing;
+    Scene scene{ui, page.session, page.session.views, nothing, page.answer.get(), none, fields, nullptr, 0,
+                0};
     use(scene);
 }
 

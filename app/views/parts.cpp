@@ -43,6 +43,20 @@ ImU32 head_ink(const Scene& s, int head, float alpha) {
     return faded(IM_COL32(c.r, c.g, c.b, 255), alpha);
 }
 
+GridDraw thumbnail_grid(const Scene& s) {
+    GridDraw d;
+    d.style = {s.colors,
+               s.pictures.largest,
+               s.session.preferences.queries,
+               as_vec4(s.ui.colors->bg1),
+               as_vec4(s.ui.colors->hatch),
+               6 * s.ui.scale};
+    d.atlas = s.pictures.atlas.id();
+    d.t = s.pictures.t;
+    d.heads = s.model()->config.max_heads();
+    return d;
+}
+
 float scrolled(Ui& ui, Rect area, float content, float offset) {
     const float max = std::max(0.0f, content - area.h);
     offset = std::clamp(offset - ui.take_wheel(area) * 60, 0.0f, max);
@@ -57,18 +71,19 @@ float scrolled_to(float offset, float top, float bottom, float height) {
     return std::min(top, std::max(offset, bottom - height));
 }
 
+std::vector<std::string> share_words() {
+    std::vector<std::string> out;
+    for (const float share : kShares) out.push_back(decimals(100 * share, 0));
+    return out;
+}
+
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share) {
-    constexpr std::pair<const char*, float> kShares[] = {{"top 50 % of each row", 0.5f},
-                                                         {"top 70 % of each row", 0.7f},
-                                                         {"top 90 % of each row", 0.9f},
-                                                         {"top 99 % of each row", 0.99f}};
     std::vector<std::string> items;
-    int current = 0;
-    for (const auto& [name, value] : kShares) {
-        if (share == value) current = static_cast<int>(items.size());
-        items.emplace_back(name);
-    }
-    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0) share = kShares[c].second;
+    for (const std::string& percent : share_words()) items.push_back("top " + percent + " % of each row");
+    const auto now = std::find(kShares.begin(), kShares.end(), share);
+    const auto current = now == kShares.end() ? 0 : static_cast<int>(now - kShares.begin());
+    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0)
+        share = kShares[static_cast<size_t>(c)];
 }
 
 float faintest_of(std::vector<float>& weights, size_t max) {
@@ -85,7 +100,7 @@ float draw_back(Scene& s, Rect area, const std::string& path, const std::string&
     const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
     ui.polyline(std::array<ImVec2, 3>{{{cx + 3, y - 5}, {cx - 2, y}, {cx + 3, y + 5}}}, ink, 1.5f);
     ui.tooltip(path, back, "Back (Esc)");
-    if (back.clicked) close_view(s.session);
+    if (back.clicked) s.send("back");
     return left + ui.text.draw(left, y, kTitle, ink, title);
 }
 

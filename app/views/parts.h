@@ -1,7 +1,10 @@
 // What several views draw alike.
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "views/scene.h"
 
@@ -18,6 +21,8 @@ ImU32 signed_color(bool dark, float place);
 /// Black-ish or white, whichever contrasts more with a colour.
 ImU32 ink_on(ImU32 back);
 ImU32 faded(ImU32 color, float alpha);
+/// How thumbnails of heads are drawn, wherever they stand; the places are to be filled in.
+GridDraw thumbnail_grid(const Scene& scene);
 /// A head's own colour.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 
@@ -26,6 +31,11 @@ ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 float scrolled(Ui& ui, Rect area, float content, float offset);
 /// The nearest offset at which [top, bottom) of the content is seen.
 float scrolled_to(float offset, float top, float bottom, float height);
+
+/// How much of each row's weight may be drawn, and as commands spell it: "50" …
+inline constexpr std::array<float, 4> kShareValues{0.5f, 0.7f, 0.9f, 0.99f};
+inline constexpr std::span<const float> kShares = kShareValues;
+std::vector<std::string> share_words();
 
 /// "Show [top 70 % of each row v]": how much of each row's weight is drawn.
 void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share);

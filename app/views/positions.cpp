@@ -143,12 +143,12 @@ void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
     const float y = area.y + 26;
     x += ui.text.draw(x, y + 2, kCaption, ui.colors->t3, "of " + s.model()->name) + 32;
     const auto counted =
-        std::find(std::begin(kPositionCounts), std::end(kPositionCounts), s.of<PositionsState>().count) -
-        std::begin(kPositionCounts);
+        std::find(kPositionCounts.begin(), kPositionCounts.end(), s.of<PositionsState>().count) -
+        kPositionCounts.begin();
     if (const int i = ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"},
                                 static_cast<int>(counted));
         i >= 0)
-        s.of<PositionsState>().count = kPositionCounts[i];
+        s.of<PositionsState>().count = kPositionCounts[static_cast<size_t>(i)];
     if (c.stacks.size() > 1)
         if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"},
                                     s.of<PositionsState>().stack);
@@ -163,7 +163,7 @@ void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
              ++h)
             heads.push_back(std::to_string(h));
         if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.session.selection.head); h >= 0)
-            s.session.selection.head = h;
+            s.select(s.session.selection.block, h);
     }
     ui.hairline(area.x, area.y + 52, area.right(), area.y + 52);
 }

@@ -7,13 +7,20 @@
 namespace headlight {
 
 /// How many positions a table of them shows.
-inline constexpr int kPositionCounts[] = {16, 32, 64, 128};
+inline constexpr std::array<int, 4> kPositionCountValues{16, 32, 64, 128};
+inline constexpr std::span<const int> kPositionCounts = kPositionCountValues;
 
 struct PositionsState {
     int stack = 0, count = 64;
     void visit(FieldVisitor& v) {
-        v.integer("position_stack", stack, 0, 1);
+        v.choose("position_stack", stack,
+                 {"positions of", "Positions of", "the encoder's, or the decoder's", {"encoder", "decoder"}});
         v.integer("position_count", count, 1, 128);
+        v.choose_among(count, kPositionCounts,
+                       {"positions count",
+                        "Positions: how many",
+                        "how many positions are shown",
+                        {"16", "32", "64", "128"}});
     }
 };
 

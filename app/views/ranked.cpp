@@ -63,7 +63,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const Hit h = ui.hit(heads.path + name, r);
         draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head,
                  h.hovered);
-        if (h.hovered) s.session.selection.hovered.head = head;
+        if (h.hovered) s.pointed.head = head;
         if (h.clicked) pressed = head;
     }
     ui.unclip();
@@ -109,7 +109,7 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
             if (std::pair{block, head} == std::pair{s.session.selection.block, s.session.selection.head})
                 ui.frame(cell, ui.colors->accent, 2);
             if (hit.hovered) ui.frame(cell, ui.colors->hover, 1);
-            if (hit.hovered) s.session.selection.hovered.head = std::pair{block, head};
+            if (hit.hovered) s.pointed.head = std::pair{block, head};
             if (hit.clicked) pressed = std::pair{block, head};
             ui.tooltip(
                 widget, hit,

@@ -81,20 +81,20 @@ void read_size(const std::string& text, FigureStyle& f) {
     f.height_px = mm || text.empty() ? 0 : height;
 }
 
-void use_preset(Session& session, const FigurePreset& preset) {
+/// What of a preset the whole window shows is chosen by the commands of the same words.
+void use_preset(const Scene& s, const FigurePreset& preset) {
+    SaveMenu& menu = s.of<SaveMenu>();
     FigureStyle style = sharp_style();
-    style.title = session.of<SaveMenu>().style.title;
-    style.caption = session.of<SaveMenu>().style.caption;
+    style.title = menu.style.title;
+    style.caption = menu.style.caption;
     if (!apply_preset(style, preset)) return;
-    session.of<SaveMenu>().style = style;
-    session.of<SaveMenu>().size = size_text(style);
-    session.of<SaveMenu>().preset = preset.name;
-    const std::string& colors = style.colormap;
-    if (preset.fields.count("colormap")) session.preferences.colormap = colors;
-    if (preset.fields.count("scale")) session.preferences.scale = style.scale;
-    if (preset.fields.count("queries")) session.preferences.queries = style.queries;
-    if (preset.fields.count("marks")) session.preferences.marks = style.marks;
-    if (preset.fields.count("drop-sink")) session.preferences.drop_sink = style.drop_sink;
+    menu.style = style;
+    menu.size = size_text(style);
+    menu.preset = preset.name;
+    for (const char* field : {"colormap", "scale", "queries", "marks"})
+        if (const auto set = preset.fields.find(field); set != preset.fields.end())
+            s.send(field, set->second);
+    if (preset.fields.count("drop-sink")) s.send("drop sink", style.drop_sink ? "on" : "off");
 }
 
 void choose_preset(Scene& s, Form& form) {
@@ -105,8 +105,8 @@ void choose_preset(Scene& s, Form& form) {
         names.push_back(p.name);
     }
     const int chosen = form.choose("Preset", "figure/preset", names, current);
-    if (chosen == 0) use_preset(s.session, {"", {}});
-    if (chosen > 0) use_preset(s.session, s.of<SaveMenu>().presets[static_cast<size_t>(chosen - 1)]);
+    if (chosen == 0) use_preset(s, {"", {}});
+    if (chosen > 0) use_preset(s, s.of<SaveMenu>().presets[static_cast<size_t>(chosen - 1)]);
 }
 
 /// One of some numbers, or the one in force.
@@ -145,21 +145,22 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     form.y += 36 * static_cast<float>((all.size() + kAcross - 1) / kAcross) + 4;
 }
 
-void keep_as_preset(Session& session) {
-    FigureStyle style = session.of<SaveMenu>().style;
-    style.colormap = session.preferences.colormap;
-    style.scale = session.preferences.scale;
-    style.queries = session.preferences.queries;
-    style.marks = session.preferences.marks;
-    style.drop_sink = session.preferences.drop_sink;
-    const Status kept = keep_preset(preset_of(session.of<SaveMenu>().preset_typed, style));
-    session.of<SaveMenu>().failed = !kept;
-    session.of<SaveMenu>().result =
-        kept ? "Saved as preset " + session.of<SaveMenu>().preset_typed + ", also for render --preset."
-             : kept.error().message;
+void keep_as_preset(const Scene& s) {
+    SaveMenu& menu = s.of<SaveMenu>();
+    const Preferences& shown = s.session.preferences;
+    FigureStyle style = menu.style;
+    style.colormap = shown.colormap;
+    style.scale = shown.scale;
+    style.queries = shown.queries;
+    style.marks = shown.marks;
+    style.drop_sink = shown.drop_sink;
+    const Status kept = keep_preset(preset_of(menu.preset_typed, style));
+    menu.failed = !kept;
+    menu.result =
+        kept ? "Saved as preset " + menu.preset_typed + ", also for render --preset." : kept.error().message;
     if (!kept) return;
-    session.of<SaveMenu>().presets = known_presets();
-    session.of<SaveMenu>().preset = session.of<SaveMenu>().preset_typed;
+    menu.presets = known_presets();
+    menu.preset = menu.preset_typed;
 }
 
 /// Scrolls in low windows.
@@ -190,7 +191,7 @@ void draw_form(Scene& s, Rect area) {
     if (s.ui.button("figure/keep", {row.right() - 72, row.y, 72, row.h}, "Save",
                     s.of<SaveMenu>().preset_typed.empty() ? Ui::Look::off : Ui::Look::normal) &&
         !s.of<SaveMenu>().preset_typed.empty())
-        keep_as_preset(s.session);
+        keep_as_preset(s);
 }
 
 void draw_preview(Scene& s, Rect area) {

@@ -23,38 +23,42 @@ struct Pictures {
     float largest = 1;  // of all thumbnails
 };
 
-/// What a part of the window gets: the state it may edit, the answer it shows, what it draws with.
+/// What a part of the window gets: the session and the answer it shows, the state of its own that it may
+/// write, what it draws with. What else it wants changed it asks for by commands.
 struct Scene {
     Ui& ui;
-    Session& session;
+    const Session& session;
+    StateBag& states;          // of the views: each writes its own
+    Hovered& pointed;          // what is under the mouse in this frame; session.selection.hovered of the next
     const WorkAnswer* answer;  // null before the first one
     const Pictures& pictures;
     Fields& fields;
     std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
     GLuint colors;                           // the chosen colour map
     float dim = 0;  // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it
-
-    // over the panels
+                    // over the panels
     std::vector<SentCommand>* sent = nullptr;  // carried out after the frame; null on a page
 
-    /// Asks for a command of the table by its whole name.
-    void send(std::string name, std::string words = "") const {
-        if (sent) sent->push_back({std::move(name), std::move(words)});
+    /// Asks for a command of the table by its whole name. `joins`: what it does to the intervention belongs
+    /// to the last step of undo.
+    void send(std::string name, std::string words = "", bool joins = false) const {
+        if (sent) sent->push_back({std::move(name), std::move(words), joins});
     }
-    /// Chooses a head, or locks a cell (none: unlocks).
+    /// Chooses a head; a block, and in it the nearest to the head that is chosen.
     void select(int block, int head) const;
+    void select_block(int block) const;
+    /// Puts a change in force, or takes it away where it is (put_change).
+    void change(const Change& change, bool joins = false) const;
+    /// Locks a cell (none: unlocks).
     void lock(std::optional<std::pair<int, int>> cell) const;
     /// The mouse chose something: arrows move there, not in a text.
     void leave_text() const { send("leave text"); }
     /// A cell is under the mouse: every view lights it in the next frame.
-    void point_at(std::optional<std::pair<int, int>> cell) {
-        session.selection.hovered.cell = cell;
-        session.selection.hover_fresh = true;
-    }
+    void point_at(std::optional<std::pair<int, int>> cell) const { pointed.cell = cell; }
     /// The state of a view.
     template <class T>
     T& of() const {
-        return session.of<T>();
+        return states.of<T>();
     }
     const SentenceResult* sentence() const {
         return answer && answer->sentence && answer->sentence->trace ? answer->sentence.get() : nullptr;

@@ -14,6 +14,8 @@ namespace headlight {
 void StepsState::visit(FieldVisitor& v) {
     v.report("step_column", static_cast<int>(column));
     v.report("strips_open", strips.open);
+    v.choose(nullptr, strips.open,
+             {"steps strips", "Steps: strips", "the vectors whose product a step is", {"off", "on"}});
 }
 
 namespace {

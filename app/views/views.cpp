@@ -216,6 +216,17 @@ float Scene::weight(int query, int key) const { return std::max(0.0f, answer->pi
 
 void Scene::select(int block, int head) const { send("head", head_path(model()->config, block, head)); }
 
+void Scene::select_block(int block) const {
+    select(block, std::min(session.selection.head, model()->config.heads(block) - 1));
+}
+
+/// A change is spelled "mask:16>10@2.0": its command, and the words behind it.
+void Scene::change(const Change& change, bool joins) const {
+    const std::string text = change_name(model()->config, change);
+    const size_t colon = text.find(':');
+    send(text.substr(0, colon), text.substr(colon + 1), joins);
+}
+
 void Scene::lock(std::optional<std::pair<int, int>> cell) const {
     if (!cell) return send("unlock");
     send("lock", std::to_string(cell->first) + "," + std::to_string(cell->second));

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "session/commands.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -14,67 +13,76 @@ namespace {
 
 constexpr double kStepSeconds = 0.6;
 
+/// When the last step that went on by itself was; −1: none yet.
+struct PlayState {
+    double step_at = -1;
+};
+
 int shown_step(const Scene& s) { return s.sentence()->step; }
 int last_step(const Scene& s) { return s.sentence()->written->steps(); }
 
-/// A choice among numbers; one that is none of them is offered too.
+/// A choice among numbers, which a command sets; one that is none of them is offered too.
 template <class T>
-void choose_number(Ui& ui, float& x, float y, const char* label, const char* path, std::vector<T> values,
-                   T& value, const std::function<std::string(T)>& text) {
+void choose_number(const Scene& s, float& x, float y, const char* label, const char* path,
+                   const char* command, std::vector<T> values, T value,
+                   const std::function<std::string(T)>& text) {
     auto now = std::find(values.begin(), values.end(), value);
     if (now == values.end()) now = values.insert(values.end(), value);
     const auto current = static_cast<int>(now - values.begin());
     std::vector<std::string> items;
     for (const T v : values) items.push_back(text(v));
-    if (const int c = ui.choice(x, y, label, path, items, current); c >= 0)
-        value = values[static_cast<size_t>(c)];
+    if (const int c = s.ui.choice(x, y, label, path, items, current); c >= 0)
+        s.send(command, decimals(values[static_cast<size_t>(c)], 4));
 }
 
 std::string as_count(int v) { return v == 0 ? "all" : std::to_string(v); }
 std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 10 ? 1 : 2); }
 
+constexpr const char* kMethods[] = {"greedy", "beams", "sampling"};  // as the command spells them
+
 /// The methods: greedy, beam search, sampling.
 void choose_decoding(Scene& s, float x, float y) {
     Ui& ui = s.ui;
-    SamplingParams& d = s.session.document.generation.decoding;
+    const SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
             ui.choice(x, y, "Decoding", "writing/method", {"greedy", "beam search", "sampling"}, method);
-        c >= 0 && c != method) {
-        d.temperature = c == 2 ? 0.8f : 0;
-        d.beams = c == 1 ? 4 : 1;
-    }
+        c >= 0 && c != method)
+        s.send("decoding", kMethods[c]);
     if (d.temperature > 0) {
-        choose_number<float>(ui, x, y, "Temperature", "writing/temperature",
+        choose_number<float>(s, x, y, "Temperature", "writing/temperature", "sampling temperature",
                              {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
-        choose_number<int>(ui, x, y, "Top k", "writing/top_k", {0, 5, 10, 40, 100}, d.top_k, as_count);
-        choose_number<float>(ui, x, y, "Top p", "writing/top_p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f}, d.top_p,
-                             as_decimal);
+        choose_number<int>(s, x, y, "Top k", "writing/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k,
+                           as_count);
+        choose_number<float>(s, x, y, "Top p", "writing/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
+                             d.top_p, as_decimal);
         const std::string seed = "Seed " + std::to_string(d.seed);
         const Rect again{x, y - 14, ui.text.width(kBody, seed) + 24, 28};
-        if (ui.button("writing/seed", again, seed)) ++d.seed;
+        if (ui.button("writing/seed", again, seed)) s.send("seed", std::to_string(d.seed + 1));
         x = again.right() + 16;
     } else if (d.beams > 1) {
-        choose_number<int>(ui, x, y, "Beams", "writing/beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
-        choose_number<float>(ui, x, y, "Length penalty", "writing/length_penalty",
+        choose_number<int>(s, x, y, "Beams", "writing/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
+        choose_number<float>(s, x, y, "Length penalty", "writing/length_penalty", "length penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
     if (s.model()->config.can.continue_text)
-        choose_number<int>(ui, x, y, "Tokens", "writing/length", {8, 16, 24, 48, 96, 192},
+        choose_number<int>(s, x, y, "Tokens", "writing/length", "length", {8, 16, 24, 48, 96, 192},
                            s.session.document.generation.length, as_count);
 }
 
 /// Lets the step go on by itself until the end.
-void play(Scene& s) {
+void play(const Scene& s) {
+    const GenerationState& g = s.session.document.generation;
+    double& step_at = s.of<PlayState>().step_at;
+    if (!g.playing) step_at = -1;
+    if (!g.playing) return;
+    if (shown_step(s) >= last_step(s) && g.step < 0) return s.send("play");  // which ends it
     const double now = ImGui::GetTime();
-    if (shown_step(s) >= last_step(s) && s.session.document.generation.step < 0)
-        s.session.document.generation.playing = false;
-    if (!s.session.document.generation.playing) return;
-    if (s.session.document.generation.step_at < 0) s.session.document.generation.step_at = now;
-    const double rest = kStepSeconds - (now - s.session.document.generation.step_at);
+    if (step_at < 0) step_at = now;
+    const double rest = kStepSeconds - (now - step_at);
     if (rest <= 0) {
-        show_step(s.session, *s.sentence()->written, shown_step(s) + 1);
-        s.session.document.generation.step_at = now;
+        s.send("step", "+1");
+        step_at = now;
     }
     s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
@@ -174,7 +182,7 @@ bool offers_writing(const Scene& s) {
 }
 
 std::vector<Prediction> choices_at(const Scene& s, int step) {
-    const auto& tokens = s.sentence()->written->writing.tokens;
+    const auto& tokens = s.sentence()->written->generation.tokens;
     if (step < static_cast<int>(tokens.size())) return tokens[static_cast<size_t>(step)].alternatives;
     std::vector<Prediction> out;  // behind the last written token
     if (!s.sentence()->predictions.empty())
@@ -183,7 +191,7 @@ std::vector<Prediction> choices_at(const Scene& s, int step) {
 }
 
 bool is_written(const Scene& s, int step, int id) {
-    const auto& tokens = s.sentence()->written->writing.tokens;
+    const auto& tokens = s.sentence()->written->generation.tokens;
     return step < static_cast<int>(tokens.size()) && tokens[static_cast<size_t>(step)].id == id;
 }
 

@@ -18,6 +18,14 @@ constexpr float kDimAfter = 0.1f;
 constexpr double kPatience = 0.016;
 constexpr const char* kFirstSentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
 
+/// --head and --lock are the commands of their names, before those of --do.
+std::string first_commands(const WindowOptions& o) {
+    std::string out;
+    if (!o.head.empty()) out += "head \"" + o.head + "\"; ";
+    if (!o.lock.empty()) out += "rank weight; lock \"" + o.lock + "\"; ";
+    return out + o.commands;
+}
+
 }  // namespace
 
 Application::Application(const WindowOptions& options)
@@ -39,7 +47,7 @@ Result<std::unique_ptr<Application>> Application::create(const WindowOptions& op
 }
 
 Status Application::open() {
-    TRY(auto lines, parse_commands(commands(), desk_.options.commands));
+    TRY(auto lines, parse_commands(commands(), first_commands(desk_.options)));
     harness_.give(std::move(lines));
     TRY_STATUS(screen_.start());
     keeper_.begin();
@@ -91,12 +99,6 @@ Status Application::apply_options() {
     if (o.hints) p.hints_seen = false;
     if (!o.theme.empty()) p.dark = o.theme == "dark";
     if (o.width) std::tie(p.window_width, p.window_height) = std::pair{o.width, o.height};
-    if (std::sscanf(o.head.c_str(), "%d.%d", &s.block, &s.head) == 2) s.choose_head = false;
-    int query = 0, key = 0;
-    if (std::sscanf(o.lock.c_str(), "%d,%d", &query, &key) == 2 && query >= 0 && key >= 0) {
-        s.locked = std::pair{query, key};
-        p.rank = kRankByCell;
-    }
     if (o.open_menu == "models") session.sheet = Sheet::models;
     if (o.open_menu == "settings") session.sheet = Sheet::settings;
     if (o.open_menu == "keys") session.sheet = Sheet::help;
@@ -120,7 +122,9 @@ void Application::carry_out_sent() {
     for (const SentCommand& sent : std::exchange(desk_.sent, {})) {
         const Command& command = command_named(commands(), sent.name);
         const char* why_not = command.missing(context);
+        desk_.session.document.same_step = sent.joins;
         if (!why_not || *why_not) try_to_act({&command, sent.words});  // else what it is about is over
+        desk_.session.document.same_step = false;
     }
 }
 

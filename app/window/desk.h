@@ -31,7 +31,8 @@ struct Desk {
     std::unique_ptr<Ui> ui;
     Pictures pictures;
     Texture colors;
-    float dim = 0;  // how far what is shown fades in this frame
+    float dim = 0;    // how far what is shown fades in this frame
+    Hovered pointed;  // what is under the mouse in this frame
 
     std::vector<SentCommand> sent;  // by the frame; carried out after it
     int frames_wanted = 3;          // Dear ImGui needs a frame to notice, one to react
@@ -44,7 +45,8 @@ struct Desk {
     /// The sentence that is shown, where there is a pass over it.
     const SentenceResult* shown() const { return sentence() && sentence()->trace ? sentence() : nullptr; }
     Scene scene() {
-        return {*ui, session, answer.get(), pictures, fields, worker->opening(), colors.id(), dim, &sent};
+        return {*ui,    session,           session.views, pointed, answer.get(), pictures,
+                fields, worker->opening(), colors.id(),   dim,     &sent};
     }
 
     /// The texts as a person typed them; what the program itself shows in the second field is none.

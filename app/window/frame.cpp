@@ -54,12 +54,10 @@ void Frame::draw_views(Rect window) {
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     desk_.ui->use_list(ImGui::GetWindowDrawList());
-    Selection& selection = desk_.session.selection;
-    const Hovered before = selection.hovered;
+    desk_.pointed = {};
     Scene scene = desk_.scene();
     draw_parts(scene, window);
-    if (!selection.hover_fresh) selection.hovered.cell.reset();
-    if (selection.hovered != before) desk_.want_frames(1);
+    if (std::exchange(desk_.session.selection.hovered, desk_.pointed) != desk_.pointed) desk_.want_frames(1);
     draw_hints(scene, window);
     ImGui::End();
 }

@@ -53,7 +53,7 @@ float draw_tab(Scene& s, Rect row, float x, const View& view, bool on) {
     if (missing)
         ui.tooltip(path, h, missing);
     else if (h.clicked)
-        open_view(s.session, view.key);
+        s.send(std::string("view ") + view.key);
     const ImU32 ink = missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2;
     ui.text.draw(x, row.middle_y(), kBody, ink, view.name);
     if (on) ui.fill({x - 2, row.bottom() - 2, width + 4, 2}, ui.colors->accent);
@@ -74,7 +74,7 @@ void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& sh
     if (current < 0) s.ui.text.draw(x + 10, middle, kCaption, s.ui.colors->t2, "More");
     if (chosen < 0) return;
     const View& view = *tabs.views[tabs.shown + static_cast<size_t>(chosen)];
-    if (!view.missing(*s.model())) open_view(s.session, view.key);
+    if (!view.missing(*s.model())) s.send(std::string("view ") + view.key);
 }
 
 /// How much room the links at the right take.
@@ -88,13 +88,14 @@ float links_width(Scene& s) {
 void draw_links(Scene& s, float right, float middle) {
     Ui& ui = s.ui;
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return;
-    bool &intervene = s.session.preferences.change_bar, &generate = s.session.document.generation.bar;
+    const bool intervene = s.session.preferences.change_bar, generate = s.session.document.generation.bar;
     if (ui.link("change/bar", right, middle, "Intervene", intervene)) {
-        intervene = !intervene;
-        if (!intervene) s.of<Painting>().brush = Brush::off;
+        s.send("intervene", intervene ? "off" : "on");
+        if (intervene) s.send("brush", "off");
     }
     const float left = right - ui.text.width(kCaption, "Intervene") - 20;
-    if (offers_writing(s) && ui.link("writing/bar", left, middle, "Generate", generate)) generate = !generate;
+    if (offers_writing(s) && ui.link("writing/bar", left, middle, "Generate", generate))
+        s.send("generate", generate ? "off" : "on");
 }
 
 }  // namespace

@@ -53,7 +53,6 @@ void draw_parts(Scene& s, Rect w) {
     const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
     const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom},
         panel{w.w - right, top, right, middle.h};
-    s.session.selection.hover_fresh = false;
     const auto fade_old = [&](const char* part, Rect r) {  // while what takes its place is computed
         if (s.dim == 0) return;
         ui.name(std::string("dimmed/") + part, r);

@@ -80,7 +80,7 @@ Json window_report(Desk& desk) {
                 root["written"] = {{"labels", s.written->labels},
                                    {"text", s.written->text},
                                    {"step", s.step},
-                                   {"ended", s.written->writing.ended},
+                                   {"ended", s.written->generation.ended},
                                    {"forced", desk.session.document.generation.forced.size()},
                                    {"playing", desk.session.document.generation.playing}};
             if (const auto* found = desk.answer->found<WordAlignmentWanted>())

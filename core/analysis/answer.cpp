@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
 
@@ -31,13 +32,13 @@ AttentionHead best_aligned_head(const Trace& trace, const ThreadPool& pool) {
 int HeadPicture::heaviest_key(int query) const {
     Index key = 0;
     levels[0].row(query / step).maxCoeff(&key);
-    return static_cast<int>(key) * step;
+    return narrow<int>(key) * step;
 }
 
 int HeadPicture::heaviest_query(int key) const {
     Index query = 0;
     levels[0].col(key / step).maxCoeff(&query);
-    return static_cast<int>(query) * step;
+    return narrow<int>(query) * step;
 }
 
 Matrix halve(const Matrix& v) {
@@ -77,8 +78,8 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
     const Model& model = *s.model;
     if (model.tokenizer && model.config.mask_id >= 0)
         s.mask = (*model.tokenizer)->spelling(model.config.mask_id);
-    for (size_t i = 0; i < s.trace->request.inputs.size(); ++i)
-        s.labels.push_back(token_labels(model, s.trace->request.inputs[i], static_cast<int>(i)));
+    for (int i = 0; i < isize(s.trace->request.inputs); ++i)
+        s.labels.push_back(token_labels(model, s.trace->request.inputs[i], i));
     TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel));
     for (const int position : predicting_positions(*s.trace)) {
         if (s.predictions.size() >= kMaxPredictions) break;
@@ -95,14 +96,13 @@ AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool)
     if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
     const auto score = [&](size_t index) {
         const HeadSummary& h = s.heads[index];
-        const float induction =
-            h.statistics[static_cast<size_t>(find_statistic("induction") - head_statistics().data())];
+        const float induction = h.statistics[find_statistic("induction") - head_statistics().data()];
         const bool copies =
             c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
         return copies ? induction : -h.statistics[0];
     };
-    size_t best = 0;
-    for (size_t i = 1; i < s.heads.size(); ++i)
+    int best = 0;
+    for (int i = 1; i < isize(s.heads); ++i)
         if (score(i) > score(best)) best = i;
     return c.head_at(best);
 }
@@ -112,12 +112,12 @@ Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<co
                                                         const GenerationWanted& wanted, ThreadPool& pool,
                                                         const CancelFlag* cancel, const Trace* past) {
     auto out = std::make_shared<WrittenText>();
-    TRY(out->writing, generate(model, request, wanted, pool, cancel, past));
+    TRY(out->generation, generate(model, request, wanted, pool, cancel, past));
     out->wanted = wanted;
     out->given = request.inputs.back().size();
-    for (const GeneratedToken& token : out->writing.tokens)
+    for (const GeneratedToken& token : out->generation.tokens)
         out->labels.push_back(prediction_label(*model, token.id));
-    if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->writing.ids());
+    if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->generation.ids());
     return std::shared_ptr<const WrittenText>(std::move(out));
 }
 

@@ -1,5 +1,6 @@
 // What is shown of a run, as the window and the command line ask for it: its tokens, heads, predictions and
 // effects, one head's picture, one cell's numbers, and the answers to a view's questions.
+
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
 #include "analysis/questions.h"
+#include "base/cast.h"
 #include "base/serial.h"
 #include "trace/large_pattern.h"
 
@@ -18,6 +20,7 @@ namespace headlight {
 
 /// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the
 /// largest of 2 × 2. Of a text that is too long for it, levels[0] holds the largest of each step × step
+
 /// weights.
 struct HeadPicture {
     Serial serial;
@@ -59,13 +62,13 @@ struct PredictedTokens {
 /// pass chooses tokens[step].
 struct WrittenText {
     GenerationWanted wanted;  // as it was carried out
-    Generation writing;
+    Generation generation;
     std::vector<std::string> labels;  // of its tokens
     std::string text;                 // without an end token
     int given = 1;                    // tokens that stood before it
 
     int steps() const {
-        return static_cast<int>(writing.tokens.size()) - (writing.ended ? 1 : 0);
+        return isize(generation.tokens) - (generation.ended ? 1 : 0);
     }  // the most that are read
 };
 
@@ -90,10 +93,10 @@ struct SentenceResult {
     double milliseconds = 0;                   // tokenizing, forward pass, summaries
 
     const std::vector<std::string>& query_labels(int block) const {
-        return labels[static_cast<size_t>(model->config.block(block).stack)];
+        return labels[model->config.block(block).stack];
     }
     const std::vector<std::string>& key_labels(int block) const {
-        return labels[static_cast<size_t>(model->config.block(block).key_stack())];
+        return labels[model->config.block(block).key_stack()];
     }
 };
 

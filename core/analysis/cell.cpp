@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "analysis/direct.h"
+#include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -24,21 +25,19 @@ void fill_row(const Trace& trace, CellReport& r) {
     r.scaled = r.dot * rule.scale;
     r.score = score(0, 0);
     r.allowed = rule.mask_of(c.head).allows(c.query, c.key);
-    r.rank = 1 + static_cast<int>((row.row(0).array() > r.weight).count());
-    std::vector<int> order(static_cast<size_t>(row.cols()));
+    r.rank = 1 + narrow<int>((row.row(0).array() > r.weight).count());
+    std::vector<int> order(row.cols());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
     for (const int key : order)
-        if (static_cast<int>(r.row.size()) < kRowKeys &&
-            (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key)))
+        if (isize(r.row) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key)))
             r.row.push_back({key, row(0, key)});
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {
-    const auto path =
-        trace.config().block(r.cell.block).stack + 1 == static_cast<int>(trace.config().stacks.size())
-            ? DirectPath::at(trace, r.cell.query)
-            : std::nullopt;
+    const auto path = trace.config().block(r.cell.block).stack + 1 == isize(trace.config().stacks)
+                          ? DirectPath::at(trace, r.cell.query)
+                          : std::nullopt;
     if (!path) return;
     const Vector logits = path->logits(delta, pool).row(0).transpose();
     r.raises = ranked_ids(logits, kTokens);

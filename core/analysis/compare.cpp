@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight {
@@ -17,7 +18,7 @@ constexpr Index kRowsTogether = 32;  // rows through the unembedding at once
 
 /// Σ p log2(p / m).
 double divergence_from(float p, float m) {
-    return p > 0 ? static_cast<double>(p) * std::log2(static_cast<double>(p) / static_cast<double>(m)) : 0.0;
+    return p > 0 ? double(p) * std::log2(double(p) / double(m)) : 0.0;
 }
 
 /// A head's rows for some pairs of queries, each as long as the pairs of keys.
@@ -29,12 +30,10 @@ Matrix rows_along(const Trace& t, int block, int head, std::span<const TokenPair
                             [&](const TokenPair& x, const TokenPair& y) { return token(x) < token(y); });
     const int first = token(*low);
     const Matrix rows = t.pattern_rows(block, head, first, token(*high) - first + 1);
-    Matrix out = Matrix::Zero(static_cast<Index>(queries.size()), static_cast<Index>(keys.size()));
-    for (size_t r = 0; r < queries.size(); ++r)
-        for (size_t c = 0; c < keys.size(); ++c)
-            if (token(keys[c]) >= 0)
-                out(static_cast<Index>(r), static_cast<Index>(c)) =
-                    rows(token(queries[r]) - first, token(keys[c]));
+    Matrix out = Matrix::Zero(queries.size(), keys.size());
+    for (int r = 0; r < isize(queries); ++r)
+        for (int c = 0; c < isize(keys); ++c)
+            if (token(keys[c]) >= 0) out(r, c) = rows(token(queries[r]) - first, token(keys[c]));
     return out;
 }
 
@@ -47,19 +46,18 @@ float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a,
         const float middle = 0.5f * (a[i] + b[i]);
         sum += divergence_from(a[i], middle) + divergence_from(b[i], middle);
     }
-    return static_cast<float>(std::max(0.0, sum / 2));
+    return float(std::max(0.0, sum / 2));
 }
 
 float relative_entropy(const Vector& p, const Vector& q) {
     double sum = 0;
     for (Index i = 0; i < p.size(); ++i) sum += divergence_from(p[i], std::max(q[i], 1e-30f));
-    return static_cast<float>(std::max(0.0, sum));
+    return float(std::max(0.0, sum));
 }
 
 TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const Trace& b, int stack_b) {
     const Alignment mine = how.of_stack(stack_a);
-    const Sequence &x = a.request.inputs[static_cast<size_t>(stack_a)],
-                   &y = b.request.inputs[static_cast<size_t>(stack_b)];
+    const Sequence &x = a.request.inputs[stack_a], &y = b.request.inputs[stack_b];
     const bool same = a.model == b.model && stack_a == stack_b && x == y && mine.by_hand.empty();
     return same ? paired_with_itself(x.size())
                 : align(mine, token_labels(a, stack_a), token_labels(b, stack_b));
@@ -81,9 +79,9 @@ float head_distance(const Trace& a, int block_a, int head_a, const Trace& b, int
             std::span(queries).subspan(first, std::min(kQueriesTogether, queries.size() - first));
         const Matrix x = rows_along(a, block_a, head_a, block, pairs.keys, Side::a),
                      y = rows_along(b, block_b, head_b, block, pairs.keys, Side::b);
-        for (Index r = 0; r < x.rows(); ++r) sum += static_cast<double>(divergence(x.row(r), y.row(r)));
+        for (Index r = 0; r < x.rows(); ++r) sum += double(divergence(x.row(r), y.row(r)));
     }
-    return queries.empty() ? 0.0f : static_cast<float>(sum / static_cast<double>(queries.size()));
+    return queries.empty() ? 0.0f : float(sum / double(queries.size()));
 }
 
 bool same_heads(const ModelConfig& a, const ModelConfig& b) {
@@ -168,17 +166,17 @@ Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b,
         else
             differ.push_back(i);
     }
-    for (size_t first = 0; first < differ.size(); first += static_cast<size_t>(kRowsTogether)) {
+    for (size_t first = 0; first < differ.size(); first += kRowsTogether) {
         if (stopped(cancel)) return cancelled();
-        const Index rows = std::min<Index>(kRowsTogether, static_cast<Index>(differ.size() - first));
+        const Index rows = std::min<Index>(kRowsTogether, differ.size() - first);
         Matrix x(rows, a.normalized().cols()), y(rows, b.normalized().cols());
         for (Index r = 0; r < rows; ++r) {
-            x.row(r) = a.normalized().row(pairs[differ[first + static_cast<size_t>(r)]].a);
-            y.row(r) = b.normalized().row(pairs[differ[first + static_cast<size_t>(r)]].b);
+            x.row(r) = a.normalized().row(pairs[differ[first + r]].a);
+            y.row(r) = b.normalized().row(pairs[differ[first + r]].b);
         }
         const Matrix p = unembed(*a.model, x, pool), q = unembed(*b.model, y, pool);
         for (Index r = 0; r < rows; ++r)
-            out[differ[first + static_cast<size_t>(r)]] =
+            out[differ[first + r]] =
                 relative_entropy(probabilities(p.row(r).transpose()), probabilities(q.row(r).transpose()));
     }
     return out;
@@ -189,7 +187,7 @@ Result<int> find_token(const Model& model, const std::string& label) {
         if (prediction_label(model, id) == label) return id;
     char* end = nullptr;
     const long id = std::strtol(label.c_str(), &end, 10);
-    if (end != label.c_str() && !*end && id >= 0 && id < model.config.vocab) return static_cast<int>(id);
+    if (end != label.c_str() && !*end && id >= 0 && id < model.config.vocab) return narrow<int>(id);
     return Error{"No token of " + model.name + " reads " + in_quotes(label) +
                  "; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
 }

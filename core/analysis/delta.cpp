@@ -6,6 +6,7 @@
 #include "analysis/direct.h"
 #include "analysis/lens.h"
 #include "analysis/pca.h"
+#include "base/cast.h"
 
 namespace headlight {
 
@@ -16,7 +17,7 @@ constexpr int kTokensMoved = 8, kTokensOfHead = 3;
 /// Attention blocks that write into one stack, layer by layer.
 std::vector<int> blocks_of(const ModelConfig& c, int stack) {
     std::vector<int> out;
-    for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer)
+    for (int layer = 0; layer < c.stacks[stack].layers; ++layer)
         for (const int block : c.blocks_of(stack, layer)) out.push_back(block);
     return out;
 }
@@ -42,8 +43,7 @@ void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, 
 
 void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s,
                        ThreadPool& pool) {
-    const bool last =
-        trace.config().block(w.block).stack + 1 == static_cast<int>(trace.config().stacks.size());
+    const bool last = trace.config().block(w.block).stack + 1 == isize(trace.config().stacks);
     const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
     if (!path) return;
     const Vector logits = path->logits(trace.attn_out(w.block, w.query, 1, pool), pool).row(0).transpose();
@@ -75,13 +75,12 @@ Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& w, ThreadPoo
                          const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
-    const Index n = trace.request.inputs[static_cast<size_t>(w.stack)].size(),
-                columns = static_cast<Index>(m.blocks.size());
+    const Index n = trace.request.inputs[w.stack].size(), columns = m.blocks.size();
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
     for (Index i = 0; i < columns; ++i) {
         if (stopped(cancel)) return cancelled();
-        const Matrix before = trace.resid_before(m.blocks[static_cast<size_t>(i)], pool);
-        const Matrix delta = trace.attn_out(m.blocks[static_cast<size_t>(i)], pool);
+        const Matrix before = trace.resid_before(m.blocks[i], pool);
+        const Matrix delta = trace.attn_out(m.blocks[i], pool);
         const Matrix after = before + delta;
         m.before.col(i) = before.rowwise().norm();
         m.delta.col(i) = delta.rowwise().norm();
@@ -106,7 +105,7 @@ Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadP
         const Matrix results = trace.results(block, w.query, pool);
         for (int h = 0; h < c.heads(block); ++h) s.norm_by_head[{block, h}] = results.row(h).norm();
     }
-    if (c.block(w.block).stack + 1 == static_cast<int>(c.stacks.size()) && trace.model->has_logits()) {
+    if (c.block(w.block).stack + 1 == isize(c.stacks) && trace.model->has_logits()) {
         TRY(const Lens lens, answer(trace, LensWanted{w.query, 1}, pool, cancel));
         for (const auto& layer : lens.top) s.after_layer.push_back(layer[0]);
     }
@@ -126,13 +125,12 @@ Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadP
         steps.push_back(stack.resid_final);
     }
     const Index n = steps[0].rows();
-    Matrix all(n * static_cast<Index>(steps.size()), steps[0].cols());
-    for (size_t i = 0; i < steps.size(); ++i) all.middleRows(static_cast<Index>(i) * n, n) = steps[i];
+    Matrix all(n * steps.size(), steps[0].cols());
+    for (int i = 0; i < isize(steps); ++i) all.middleRows(i * n, n) = steps[i];
     const Plane plane = principal_plane(all, cancel);
     if (stopped(cancel)) return cancelled();
     Projection p{{}, plane.kept};
-    for (size_t i = 0; i < steps.size(); ++i)
-        p.steps.push_back(plane.points.middleRows(static_cast<Index>(i) * n, n));
+    for (int i = 0; i < isize(steps); ++i) p.steps.push_back(plane.points.middleRows(i * n, n));
     return p;
 }
 

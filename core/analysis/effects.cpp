@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -22,7 +23,7 @@ Result<PerHead<float>> head_effects(const Trace& trace, int position, int token,
     for (int i = 0; i < heads; ++i) {
         ForwardRequest request = trace.request;
         Change ablation;
-        const AttentionHead head = c.head_at(static_cast<size_t>(i));
+        const AttentionHead head = c.head_at(i);
         ablation.block = head.block;
         ablation.head = head.head;
         request.intervention.changes.push_back(std::move(ablation));
@@ -31,9 +32,9 @@ Result<PerHead<float>> head_effects(const Trace& trace, int position, int token,
         if (done) *done = i + 1;
         if ((i + 1) % kHeadsTogether && i + 1 < heads) continue;
         const Matrix logits = unembed(*trace.model, rows.topRows(i % kHeadsTogether + 1), pool);
-        const int first = i + 1 - static_cast<int>(logits.rows());
+        const int first = i + 1 - narrow<int>(logits.rows());
         for (int r = 0; r < logits.rows(); ++r)
-            out[static_cast<size_t>(first + r)] = probabilities(logits.row(r).transpose())[token] - before;
+            out[first + r] = probabilities(logits.row(r).transpose())[token] - before;
     }
     return out;
 }
@@ -53,9 +54,9 @@ Result<Stages> answer(const Runs& runs, const StagesWanted&, ThreadPool& pool, c
     const int position = positions[0];
     out.token = predictions(*runs.own, position, 1, pool)[0].id;
     const auto& changes = runs.shown.request.intervention.changes;
-    out.first = std::max(0, static_cast<int>(changes.size()) - kMaxStages);
+    out.first = std::max(0, isize(changes) - kMaxStages);
     std::shared_ptr<const Trace> before;
-    for (auto count = static_cast<size_t>(out.first); count < changes.size(); ++count) {
+    for (size_t count = out.first; count < changes.size(); ++count) {
         ForwardRequest request = runs.shown.request;
         request.intervention.changes.resize(count);
         TRY(before,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
 
@@ -15,15 +16,12 @@ constexpr int kBlock = 64, kMaxLinks = 12;
 /// Dinic's algorithm (1970) on a small layered graph.
 class FlowNetwork {
 public:
-    explicit FlowNetwork(int nodes)
-        : out_(static_cast<size_t>(nodes)),
-          level_(static_cast<size_t>(nodes)),
-          next_(static_cast<size_t>(nodes)) {}
+    explicit FlowNetwork(int nodes) : out_(nodes), level_(nodes), next_(nodes) {}
 
     void add(int from, int to, float capacity) {
-        out_[static_cast<size_t>(from)].push_back(edges_.size());
+        out_[from].push_back(edges_.size());
         edges_.push_back({to, capacity, capacity});
-        out_[static_cast<size_t>(to)].push_back(edges_.size());
+        out_[to].push_back(edges_.size());
         edges_.push_back({from, 0, 0});
     }
     void reset() {
@@ -34,7 +32,8 @@ public:
         float total = 0;
         while (!stopped(cancel) && find_levels(source, sink)) {
             std::fill(next_.begin(), next_.end(), size_t{0});
-            while (const float sent = push(source, sink, std::numeric_limits<float>::max())) total += sent;
+            for (float sent; (sent = push(source, sink, std::numeric_limits<float>::max())) > 0;)
+                total += sent;
         }
         return total;
     }
@@ -47,23 +46,23 @@ private:
     };
     bool find_levels(int source, int sink) {
         std::fill(level_.begin(), level_.end(), -1);
-        level_[static_cast<size_t>(source)] = 0;
+        level_[source] = 0;
         std::vector<int> queue{source};
         for (size_t at = 0; at < queue.size(); ++at)
-            for (const size_t i : out_[static_cast<size_t>(queue[at])]) {
+            for (const size_t i : out_[queue[at]]) {
                 const Edge& e = edges_[i];
-                if (e.left <= kNothing || level_[static_cast<size_t>(e.to)] >= 0) continue;
-                level_[static_cast<size_t>(e.to)] = level_[static_cast<size_t>(queue[at])] + 1;
+                if (e.left <= kNothing || level_[e.to] >= 0) continue;
+                level_[e.to] = level_[queue[at]] + 1;
                 queue.push_back(e.to);
             }
-        return level_[static_cast<size_t>(sink)] >= 0;
+        return level_[sink] >= 0;
     }
     float push(int node, int sink, float max) {
         if (node == sink) return max;
-        const auto n = static_cast<size_t>(node);
+        const size_t n = node;
         for (; next_[n] < out_[n].size(); ++next_[n]) {
             Edge& e = edges_[out_[n][next_[n]]];
-            if (e.left <= kNothing || level_[static_cast<size_t>(e.to)] != level_[n] + 1) continue;
+            if (e.left <= kNothing || level_[e.to] != level_[n] + 1) continue;
             const float sent = push(e.to, sink, std::min(max, e.left));
             if (sent <= 0) continue;
             e.left -= sent;
@@ -83,7 +82,7 @@ private:
 
 std::vector<int> self_blocks(const ModelConfig& c, int stack) {
     std::vector<int> out;
-    for (int layer = 0; layer < c.stacks[static_cast<size_t>(stack)].layers; ++layer)
+    for (int layer = 0; layer < c.stacks[stack].layers; ++layer)
         out.push_back(c.blocks_of(stack, layer).front());
     return out;
 }
@@ -96,7 +95,7 @@ Matrix layer_pattern(const Trace& trace, int block, const IncludedHeads& include
         sum += trace.pattern_rows(block, h, first, rows);
         ++count;
     }
-    if (count) return sum / static_cast<float>(count);
+    if (count) return sum / float(count);
     for (int i = 0; i < rows; ++i) sum(i, first + i) = 1;
     return sum;
 }
@@ -104,8 +103,8 @@ Matrix layer_pattern(const Trace& trace, int block, const IncludedHeads& include
 Result<Matrix> rollout_from(const Trace& trace, const IncludedHeads& included, int token, ThreadPool& pool,
                             const CancelFlag* cancel) {
     const auto blocks = self_blocks(trace.config(), included.stack);
-    const int n = trace.request.inputs[static_cast<size_t>(included.stack)].size(),
-              layers = static_cast<int>(blocks.size()), tiles = (n + kBlock - 1) / kBlock;
+    const int n = trace.request.inputs[included.stack].size(), layers = isize(blocks),
+              tiles = (n + kBlock - 1) / kBlock;
     HEADLIGHT_CHECK(token >= 0 && token < n);
     Matrix reached = Matrix::Zero(layers + 1, n);
     reached(layers, token) = 1;
@@ -116,8 +115,7 @@ Result<Matrix> rollout_from(const Trace& trace, const IncludedHeads& included, i
             const int first = b * kBlock, rows = std::min(kBlock, n - first);
             const auto above = reached.row(l + 1).segment(first, rows);
             if (above.maxCoeff() > 0)
-                parts.row(b) =
-                    above * layer_pattern(trace, blocks[static_cast<size_t>(l)], included, first, rows);
+                parts.row(b) = above * layer_pattern(trace, blocks[l], included, first, rows);
         });
         reached.row(l) = 0.5f * parts.colwise().sum() + 0.5f * reached.row(l + 1);
     }
@@ -125,7 +123,7 @@ Result<Matrix> rollout_from(const Trace& trace, const IncludedHeads& included, i
 }
 
 Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& pool) {
-    const int n = trace.request.inputs[static_cast<size_t>(included.stack)].size();
+    const int n = trace.request.inputs[included.stack].size();
     check_fits(int64_t{n} * n * 8);
     Matrix out = Matrix::Identity(n, n);
     for (const int block : self_blocks(trace.config(), included.stack)) {
@@ -142,40 +140,39 @@ Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& po
 std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& included, int token,
                                   const CancelFlag* cancel) {
     const auto blocks = self_blocks(trace.config(), included.stack);
-    const int n = trace.request.inputs[static_cast<size_t>(included.stack)].size(),
-              layers = static_cast<int>(blocks.size());
+    const int n = trace.request.inputs[included.stack].size(), layers = isize(blocks);
     if (n > kMaxFlowTokens) return {};
     HEADLIGHT_CHECK(token >= 0 && token < n);
     FlowNetwork network(n * (layers + 1));
     for (int l = 0; l < layers; ++l) {
-        const Matrix pattern = layer_pattern(trace, blocks[static_cast<size_t>(l)], included, 0, n);
+        const Matrix pattern = layer_pattern(trace, blocks[l], included, 0, n);
         for (int q = 0; q < n; ++q)
             for (int k = 0; k < n; ++k)
                 if (const float weight = 0.5f * pattern(q, k) + (q == k ? 0.5f : 0.0f); weight > 1e-5f)
                     network.add(l * n + k, (l + 1) * n + q, weight);
     }
-    std::vector<float> flow(static_cast<size_t>(n));
+    std::vector<float> flow(n);
     for (int source = 0; source < n; ++source) {
         if (stopped(cancel)) return {};
         network.reset();
-        flow[static_cast<size_t>(source)] = network.largest_flow(source, layers * n + token, cancel);
+        flow[source] = network.largest_flow(source, layers * n + token, cancel);
     }
     return flow;
 }
 
 Result<Graph> answer(const Trace& trace, const GraphWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     Graph g{self_blocks(trace.config(), w.included.stack), {}};
-    const int n = trace.request.inputs[static_cast<size_t>(w.included.stack)].size();
-    g.links.assign(g.blocks.size(), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
+    const int n = trace.request.inputs[w.included.stack].size();
+    g.links.assign(g.blocks.size(), std::vector<std::vector<Link>>(n));
     const int tiles = (n + kBlock - 1) / kBlock;
     const CancelScope scope(pool, cancel);
-    pool.run(tiles * static_cast<int>(g.blocks.size()), [&](int tile) {
-        const auto l = static_cast<size_t>(tile / tiles);
+    pool.run(tiles * isize(g.blocks), [&](int tile) {
+        const size_t l = tile / tiles;
         const int first = tile % tiles * kBlock;
         const Matrix rows = layer_pattern(trace, g.blocks[l], w.included, first, std::min(kBlock, n - first));
         for (Index i = 0; i < rows.rows(); ++i)
-            g.links[l][static_cast<size_t>(first + i)] = heaviest_links(
-                rows.row(i).data(), KeyRange{0, static_cast<int>(rows.cols())}, w.share, kMaxLinks);
+            g.links[l][first + i] =
+                heaviest_links(rows.row(i).data(), KeyRange{0, narrow<int>(rows.cols())}, w.share, kMaxLinks);
     });
     return g;
 }

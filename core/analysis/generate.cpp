@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -64,14 +66,11 @@ public:
 
 private:
     bool ends(int id) const { return contains(model_->config.generation.eos_token_ids, id); }
-    bool full(const Hypothesis& hypothesis) const {
-        return static_cast<int>(hypothesis.tokens.size()) >= room_;
-    }
+    bool full(const Hypothesis& hypothesis) const { return isize(hypothesis.tokens) >= room_; }
 
     float score(const Hypothesis& hypothesis) const {
-        return static_cast<float>(
-            hypothesis.log_probability /
-            std::pow(std::max<size_t>(hypothesis.tokens.size(), 1), wanted_.sampling.length_penalty));
+        return float(hypothesis.log_probability / std::pow(std::max<size_t>(hypothesis.tokens.size(), 1),
+                                                           wanted_.sampling.length_penalty));
     }
 
     Generation finished(Hypothesis hypothesis) const {
@@ -137,14 +136,14 @@ private:
 
     /// The most probable ways to go on from all drafts: enough that `beams` of them do not end.
     Result<std::vector<Candidate>> candidates(std::vector<Hypothesis>& hypotheses, std::vector<Next>& next) {
-        const size_t kept = std::max<size_t>(2, 1 + model_->config.generation.eos_token_ids.size()) *
-                            static_cast<size_t>(wanted_.sampling.beams);
+        const int kept =
+            std::max(2, 1 + isize(model_->config.generation.eos_token_ids)) * wanted_.sampling.beams;
         std::vector<Candidate> out;
         next.clear();
         for (size_t i = 0; i < hypotheses.size(); ++i) {
             TRY(Next one, read(hypotheses[i]));
             const Vector may = allowed(hypotheses[i], one);
-            for (const int id : ranked_ids(may, static_cast<int>(kept)))
+            for (const int id : ranked_ids(may, kept))
                 if (std::isfinite(may[id]))
                     out.push_back({i, id, hypotheses[i].log_probability + one.log_probability[id]});
             next.push_back(std::move(one));
@@ -152,14 +151,14 @@ private:
         std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
             return a.log_probability > b.log_probability;
         });
-        if (out.size() > kept) out.resize(kept);
+        if (isize(out) > kept) out.resize(kept);
         return out;
     }
 
     /// Beam search: ends when the best running draft scores no better than the worst of as many finished
     /// ones.
     Result<Generation> beam_search(Hypothesis first) {
-        const auto beams = static_cast<size_t>(std::min(wanted_.sampling.beams, kMaxBeams));
+        const size_t beams = std::min(wanted_.sampling.beams, kMaxBeams);
         std::vector<Hypothesis> running{std::move(first)}, done;
         std::vector<Next> next;
         const auto better = [this](const Hypothesis& a, const Hypothesis& b) { return score(a) > score(b); };
@@ -199,9 +198,8 @@ Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, F
     std::mt19937_64 random(sampling.seed);
     TRY(const auto trace, run_trace(model, request, pool));
     for (const int position : predicting_positions(*trace))
-        request.inputs[0].ids[static_cast<size_t>(position)] =
-            draw_token(logits_at(*trace, position, pool), sampling,
-                       std::uniform_real_distribution<double>(0, 1)(random));
+        request.inputs[0].ids[position] = draw_token(logits_at(*trace, position, pool), sampling,
+                                                     std::uniform_real_distribution<double>(0, 1)(random));
     return request.inputs[0].ids;
 }
 
@@ -222,7 +220,7 @@ std::vector<int> Generation::ids() const {
 int draw_token(const Vector& logits, const SamplingParams& d, double uniform) {
     if (d.temperature <= 0) return ranked_ids(logits, 1)[0];
     const Vector p = probabilities(logits / d.temperature);
-    const std::vector<int> order = ranked_ids(p, d.top_k > 0 ? d.top_k : static_cast<int>(p.size()));
+    const std::vector<int> order = ranked_ids(p, d.top_k > 0 ? d.top_k : isize(p));
     const double among =
         std::accumulate(order.begin(), order.end(), 0.0, [&](double sum, int id) { return sum + p[id]; });
     size_t count = 0;
@@ -255,9 +253,9 @@ Result<Generation> generate(const std::shared_ptr<const Model>& model, const For
     if (model->config.can.fill_masks)
         return Error{model->name +
                      " fills masks and does not write on; use a decoder or an encoder–decoder."};
-    TRY(Generation writing, Generator(model, request, wanted, pool, cancel, past).run());
+    TRY(Generation generation, Generator(model, request, wanted, pool, cancel, past).run());
     TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
-    return writing;
+    return generation;
 }
 
 Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
@@ -265,8 +263,8 @@ Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model
                                        ThreadPool& pool) {
     TRY_STATUS(check_writes(*model));
     if (model->config.can.fill_masks) return fill_masks(model, request, wanted.sampling, pool);
-    TRY(const Generation writing, generate(model, request, wanted, pool));
-    return writing.ids();
+    TRY(const Generation generation, generate(model, request, wanted, pool));
+    return generation.ids();
 }
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/pca.h"
+#include "base/cast.h"
 
 namespace headlight {
 
@@ -13,9 +14,9 @@ constexpr int kReduced = 32, kRandomTokens = 50;
 Result<HeadMap> answer(const Trace& trace, const HeadMapWanted&, ThreadPool& pool, const CancelFlag* cancel) {
     TRY(const auto heads, summarize_heads(trace, kReduced, pool, cancel));
     const Index cells = heads[0].thumbnail.size();
-    Matrix points(static_cast<Index>(heads.size()), cells);
-    for (size_t i = 0; i < heads.size(); ++i)
-        points.row(static_cast<Index>(i)) =
+    Matrix points(heads.size(), cells);
+    for (int i = 0; i < isize(heads); ++i)
+        points.row(i) =
             Eigen::Map<const Eigen::RowVectorXf>(heads[i].thumbnail.data(), cells).cwiseMax(0.0f).cwiseSqrt();
     const Plane plane = principal_plane(points, cancel);
     if (stopped(cancel)) return cancelled();

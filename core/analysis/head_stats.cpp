@@ -9,6 +9,8 @@
 #include <numeric>
 #include <random>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -16,7 +18,7 @@ namespace {
 constexpr float kUndefined = std::numeric_limits<float>::quiet_NaN();
 
 Eigen::Map<const Eigen::ArrayXf> as_array(std::span<const float> row) {
-    return {row.data(), static_cast<Index>(row.size())};
+    return {row.data(), std::ssize(row)};
 }
 
 float entropy(std::span<const float> row, int, std::span<const int>) {
@@ -26,16 +28,11 @@ float entropy(std::span<const float> row, int, std::span<const int>) {
 
 float distance(std::span<const float> row, int q, std::span<const int>) {
     const auto p = as_array(row);
-    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), static_cast<float>(-q),
-                                           static_cast<float>(p.size() - 1 - q)))
-                    .abs())
-        .sum();
+    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), float(-q), float(p.size() - 1 - q))).abs()).sum();
 }
 
 /// The weight of key k; keys past the visible ones weigh nothing.
-float at(std::span<const float> row, int k) {
-    return k < static_cast<int>(row.size()) ? row[static_cast<size_t>(k)] : 0.0f;
-}
+float at(std::span<const float> row, int k) { return k < isize(row) ? row[k] : 0.0f; }
 
 float previous(std::span<const float> row, int q, std::span<const int>) {
     return q > 0 ? at(row, q - 1) : kUndefined;
@@ -48,14 +45,14 @@ float self(std::span<const float> row, int q, std::span<const int>) { return at(
 /// Weight on the keys [shift, q) whose token `shift` places before them is the query's. Counting first keeps
 /// the usual case, no such key, in whole vectors.
 float weight_of_copies(std::span<const float> row, int q, std::span<const int> ids, int shift) {
-    const int id = ids[static_cast<size_t>(q)];
-    const std::span<const int> earlier = ids.first(static_cast<size_t>(std::max(0, q - shift)));
+    const int id = ids[q];
+    const std::span<const int> earlier = ids.first(std::max(0, q - shift));
     int copies = 0;
     for (const int other : earlier) copies += other == id;
     if (!copies) return kUndefined;
     float sum = 0;
-    for (size_t k = 0; k < earlier.size(); ++k)
-        if (earlier[k] == id) sum += at(row, static_cast<int>(k) + shift);
+    for (int k = 0; k < isize(earlier); ++k)
+        if (earlier[k] == id) sum += at(row, k + shift);
     return sum;
 }
 
@@ -89,13 +86,13 @@ constexpr HeadStatistic kTable[kStatistics] = {
 /// How n rows (or columns) lie on t entries of a thumbnail: several on one, or one on several.
 struct Cover {
     int t, n;
-    int first_item(int entry) const { return static_cast<int>(int64_t{entry} * n / t); }
+    int first_item(int entry) const { return narrow<int>(int64_t{entry} * n / t); }
     int last_item(int entry) const {
         return std::max(first_item(entry) + 1, first_item(entry + 1));
     }  // one past it
     int first_entry(int item) const {
-        return t <= n ? static_cast<int>(((int64_t{item} + 1) * t - 1) / n)
-                      : static_cast<int>((int64_t{item} * t + n - 1) / n);
+        return t <= n ? narrow<int>(((int64_t{item} + 1) * t - 1) / n)
+                      : narrow<int>((int64_t{item} * t + n - 1) / n);
     }
     int last_entry(int item) const { return t <= n ? first_entry(item) + 1 : first_entry(item + 1); }
 };
@@ -108,7 +105,7 @@ void reduce_row(std::span<const float> row, int q, const KeyRange& range, const 
         for (int k = std::max(range.begin, across.first_item(c)),
                  last = std::min(range.end, across.last_item(c));
              k < last; ++k)
-            entries[c] = std::max(entries[c], row[static_cast<size_t>(k)]);
+            entries[c] = std::max(entries[c], row[k]);
     for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r)
         thumbnail.row(r) = thumbnail.row(down.first_entry(q));
 }
@@ -129,7 +126,7 @@ HeadSummary summarize(const Trace& trace, AttentionHead at, int t, const ThreadP
         for (int i = 0; i < rows.rows(); ++i) {
             const int q = first + i;
             const KeyRange range = rule.weighed(head, q);
-            const std::span<float> row(rows.row(i).data(), static_cast<size_t>(range.end));
+            const std::span<float> row(rows.row(i).data(), range.end);
             for (size_t s = 0; s < kStatistics; ++s) {
                 if (cross && kTable[s].self_only) continue;
                 const float value = kTable[s].of_query(row, q, trace.queries(block).ids);
@@ -142,7 +139,7 @@ HeadSummary summarize(const Trace& trace, AttentionHead at, int t, const ThreadP
         }
     }
     for (size_t s = 0; s < kStatistics; ++s)
-        out.statistics[s] = counts[s] ? static_cast<float>(sums[s] / counts[s]) : kUndefined;
+        out.statistics[s] = counts[s] ? float(sums[s] / counts[s]) : kUndefined;
     return out;
 }
 
@@ -179,8 +176,8 @@ Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, 
 
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed) {
     std::mt19937_64 random(seed);
-    std::vector<int> ids(static_cast<size_t>(length));
-    for (int& id : ids) id = static_cast<int>(random() % static_cast<uint64_t>(vocab));
+    std::vector<int> ids(length);
+    for (int& id : ids) id = narrow<int>(random() % vocab);
     ids.insert(ids.end(), ids.begin(), ids.end());
     return ids;
 }

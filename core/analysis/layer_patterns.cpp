@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cast.h"
 #include "trace/large_pattern.h"
 
 namespace headlight {
@@ -15,7 +16,7 @@ constexpr int kMaxEntries = 64;
 Matrix mean_rows(const Trace& trace, int block, const std::vector<int>& heads, int first, int rows) {
     Matrix sum = masked_pattern_rows(trace, block, heads[0], first, rows);
     for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern_rows(trace, block, heads[i], first, rows);
-    return sum / static_cast<float>(heads.size());
+    return sum / float(heads.size());
 }
 
 }  // namespace
@@ -24,13 +25,13 @@ Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatterns
                                          ThreadPool& pool, const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     std::vector<BlockPattern> out;
-    for (size_t stack = 0; stack < trace.config().stacks.size(); ++stack) {
+    for (int stack = 0; stack < isize(trace.config().stacks); ++stack) {
         const int layer = std::min(wanted.layer, trace.config().stacks[stack].layers - 1);
-        for (const int block : trace.config().blocks_of(static_cast<int>(stack), layer)) {
+        for (const int block : trace.config().blocks_of(stack, layer)) {
             if (wanted.head >= trace.config().heads(block)) continue;
             std::vector<int> heads{wanted.head};
             if (wanted.head < 0) {
-                heads.resize(static_cast<size_t>(trace.config().heads(block)));
+                heads.resize(trace.config().heads(block));
                 std::iota(heads.begin(), heads.end(), 0);
             }
             const Index queries = trace.query_count(block), keys = trace.key_count(block);

@@ -1,6 +1,7 @@
 #include "analysis/lens.h"
 
 #include "analysis/direct.h"
+#include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -10,25 +11,23 @@ namespace {
 /// [count, vocab]: the residual stream at a layer's entrance (or after the last), read as logits.
 Matrix early_logits(const Trace& trace, int layer, int first, int count, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
-    HEADLIGHT_CHECK(layer >= 0 && layer <= static_cast<int>(stack.layers.size()) && first >= 0 &&
-                    count >= 0 && first + count <= stack.normalized.rows());
+    HEADLIGHT_CHECK(layer >= 0 && layer <= isize(stack.layers) && first >= 0 && count >= 0 &&
+                    first + count <= stack.normalized.rows());
     const StackWeights& weights = trace.model->weights.stacks.back();
-    const bool last = layer == static_cast<int>(stack.layers.size());
+    const bool last = layer == isize(stack.layers);
     if (last) return unembed(*trace.model, stack.normalized.middleRows(first, count), pool);
-    const Matrix resid = stack.layers[static_cast<size_t>(layer)]->resid_pre.middleRows(first, count);
+    const Matrix resid = stack.layers[layer]->resid_pre.middleRows(first, count);
     return unembed(*trace.model,
                    weights.final_norm ? apply_norm(trace.config(), weights.final_norm, resid, pool) : resid,
                    pool);
 }
 
-int layer_count(const Trace& trace) {
-    return static_cast<int>(trace.activations.stacks.back()->layers.size());
-}
+int layer_count(const Trace& trace) { return isize(trace.activations.stacks.back()->layers); }
 
 Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
     Index best = 0;
     const float largest = logits.maxCoeff(&best);
-    return {static_cast<int>(best), 1.0f / (logits.array() - largest).exp().sum()};
+    return {narrow<int>(best), 1.0f / (logits.array() - largest).exp().sum()};
 }
 
 /// Rows [parts, d_model] of what enters the residual stream of the last stack at a position, with what each
@@ -37,22 +36,21 @@ struct Stream {
     std::vector<LogitPart> parts;
     Matrix rows;
     void add(LogitPart part, const Eigen::Ref<const Eigen::RowVectorXf>& row) {
-        rows.row(static_cast<Index>(parts.size())) = row;
+        rows.row(parts.size()) = row;
         parts.push_back(part);
     }
 };
 
 Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = trace.config();
-    const int stack = static_cast<int>(c.stacks.size()) - 1;
+    const int stack = isize(c.stacks) - 1;
     Stream s;
     s.rows.resize(1 + c.head_count() + 2 * Index{c.blocks()}, c.d_model);
     s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
     for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
         if (stopped(cancel)) return cancelled();
-        Eigen::RowVectorXf mlp =
-            trace.resid_post(stack, layer).row(position) -
-            trace.stack(stack).layers[static_cast<size_t>(layer)]->resid_pre.row(position);
+        Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) -
+                                 trace.stack(stack).layers[layer]->resid_pre.row(position);
         for (const int block : c.blocks_of(stack, layer)) {
             const Matrix heads = trace.head_additions(block, position, pool);
             for (int h = 0; h < c.heads(block); ++h)
@@ -62,7 +60,7 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
                 s.add({LogitPart::Kind::attention_bias, block, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }
-        const bool skipped = trace.stack(stack).layers[static_cast<size_t>(layer)]->no_mlp;
+        const bool skipped = trace.stack(stack).layers[layer]->no_mlp;
         if (!skipped) s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
     }
     return s;
@@ -71,9 +69,9 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
 Status attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool,
                  const CancelFlag* cancel) {
     TRY(const Stream stream, read_stream(trace, position, pool, cancel));
-    const Vector logits = path.logit(stream.rows.topRows(static_cast<Index>(stream.parts.size())), a.token);
+    const Vector logits = path.logit(stream.rows.topRows(stream.parts.size()), a.token);
     a.parts = stream.parts;
-    for (size_t i = 0; i < a.parts.size(); ++i) a.parts[i].logit = logits[static_cast<Index>(i)];
+    for (int i = 0; i < isize(a.parts); ++i) a.parts[i].logit = logits[i];
     if (trace.model->weights.stacks.back().final_norm.bias)
         a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
     if (trace.model->weights.unembedding.bias)
@@ -90,13 +88,12 @@ Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, c
     trace.weights(0);              // said where a trace holds none
     Lens lens{w.first, {}};
     for (int layer = 0; layer <= layer_count(trace); ++layer) {
-        std::vector<Prediction> row(static_cast<size_t>(w.count));
+        std::vector<Prediction> row(w.count);
         for (int first = 0; first < w.count; first += kTogether) {
             if (stopped(cancel)) return cancelled();
             const int rows = std::min(kTogether, w.count - first);
             const Matrix logits = early_logits(trace, layer, w.first + first, rows, pool);
-            pool.run(rows,
-                     [&](int i) { row[static_cast<size_t>(first + i)] = most_probable(logits.row(i)); });
+            pool.run(rows, [&](int i) { row[first + i] = most_probable(logits.row(i)); });
         }
         lens.top.push_back(std::move(row));
     }

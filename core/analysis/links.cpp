@@ -6,7 +6,7 @@
 namespace headlight {
 
 std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int max) {
-    std::vector<int> order(static_cast<size_t>(keys.size()));
+    std::vector<int> order(keys.size());
     std::iota(order.begin(), order.end(), keys.begin);
     const auto middle = order.begin() + std::min<std::ptrdiff_t>(max, keys.size());
     std::partial_sort(order.begin(), middle, order.end(),
@@ -25,13 +25,13 @@ Result<LayerLinks> answer(const Trace& trace, const LinksWanted& w, ThreadPool& 
     constexpr int kBlock = 64, kMax = 32;
     const int n = trace.query_count(w.block), heads = trace.config().heads(w.block);
     LayerLinks links;
-    links.of_head.assign(static_cast<size_t>(heads), std::vector<std::vector<Link>>(static_cast<size_t>(n)));
+    links.of_head.assign(heads, std::vector<std::vector<Link>>(n));
     const CancelScope scope(pool, cancel);
     pool.run(heads, [&](int h) {
         for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
             const Matrix rows = trace.pattern_rows(w.block, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
-                links.of_head[static_cast<size_t>(h)][static_cast<size_t>(first + i)] = heaviest_links(
+                links.of_head[h][first + i] = heaviest_links(
                     rows.row(i).data(), trace.rule(w.block).weighed(h, first + i), w.share, kMax);
         }
     });

@@ -38,7 +38,7 @@ Plane principal_plane(const Matrix& points, const CancelFlag* cancel) {
         out.points.col(i) = along[far] < 0 ? Vector(-along) : along;
         held += along.cast<double>().squaredNorm();
     }
-    out.kept = static_cast<float>(std::min(1.0, held / variance));
+    out.kept = float(std::min(1.0, held / variance));
     return out;
 }
 

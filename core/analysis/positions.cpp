@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cast.h"
 #include "model/rope.h"
 #include "model/sinusoids.h"
 
@@ -26,18 +27,17 @@ Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, in
 void read_vectors(const ModelConfig& c, const Linear& table, int count, Positions& out) {
     out.first_row = c.can.read_image ? 0 : c.position_offset;  // a picture's position 0 is the class token's
     const Matrix whole = position_vectors(c, table, count, out.first_row);
-    const int width = static_cast<int>(whole.cols());
+    const int width = narrow<int>(whole.cols());
     out.between = whole * whole.transpose();
     const int step = (width + kMaxColumns - 1) / kMaxColumns;
     out.table.resize(whole.rows(), (width + step - 1) / step);
     const int half = (width + 1) / 2;
-    for (Index i = 0; i < out.table.cols(); ++i) {
-        const int component = static_cast<int>(i) * step;
+    for (int i = 0; i < out.table.cols(); ++i) {
+        const int component = i * step;
         out.components.push_back(component);
         out.table.col(i) = whole.col(component);
         if (c.positions == PositionScheme::sinusoidal)
-            out.waves.push_back(static_cast<float>(
-                2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / static_cast<double>(width))));
+            out.waves.push_back(float(2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / width)));
     }
 }
 
@@ -45,23 +45,23 @@ void read_vectors(const ModelConfig& c, const Linear& table, int count, Position
 /// apart: Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
 void read_rotations(const Rope& rope, int count, Positions& out) {
     const auto frequencies = rope_frequencies(rope, count);
-    const auto pairs = static_cast<Index>(frequencies.size());
+    const int pairs = isize(frequencies);
     out.table.resize(count, pairs);
-    std::vector<float> by_distance(static_cast<size_t>(count), 0);
-    for (Index i = 0; i < pairs; ++i) {
-        const double frequency = frequencies[static_cast<size_t>(i)];
-        out.components.push_back(static_cast<int>(i));
-        out.waves.push_back(static_cast<float>(frequency > 0 ? 2 * M_PI / frequency
-                                                             : std::numeric_limits<double>::infinity()));
+    std::vector<float> by_distance(count, 0);
+    for (int i = 0; i < pairs; ++i) {
+        const double frequency = frequencies[i];
+        out.components.push_back(i);
+        out.waves.push_back(
+            float(frequency > 0 ? 2 * M_PI / frequency : std::numeric_limits<double>::infinity()));
         for (int p = 0; p < count; ++p) {
             const double cosine = std::cos(p * frequency);
-            out.table(p, i) = static_cast<float>(cosine);
-            by_distance[static_cast<size_t>(p)] += static_cast<float>(cosine / static_cast<double>(pairs));
+            out.table(p, i) = float(cosine);
+            by_distance[p] += float(cosine / pairs);
         }
     }
     out.between.resize(count, count);
     for (int m = 0; m < count; ++m)
-        for (int n = 0; n < count; ++n) out.between(m, n) = by_distance[static_cast<size_t>(std::abs(m - n))];
+        for (int n = 0; n < count; ++n) out.between(m, n) = by_distance[std::abs(m - n)];
 }
 
 /// One row a head, one column a distance; the square is one head's, NaN where a key is never seen.
@@ -81,7 +81,7 @@ void read_slopes(int heads, int head, int count, Positions& out) {
     for (int h = 0; h < heads; ++h) {
         const float slope = count > 1 ? bias.by_key(h, 1) - bias.by_key(h, 0) : 0;
         out.slopes.push_back(slope);
-        for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * static_cast<float>(d);
+        for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * float(d);
     }
     spread_bias(by_distance, head, count, out);
 }
@@ -90,7 +90,7 @@ void read_slopes(int heads, int head, int count, Positions& out) {
 
 Positions positions_of(const Model& model, const PositionsWanted& wanted) {
     const ModelConfig& c = model.config;
-    const auto stack = static_cast<size_t>(wanted.stack);
+    const size_t stack = wanted.stack;
     const StackWeights& w = model.weights.stacks[stack];
     const int count = std::max(1, std::min(wanted.count, c.context));
     Positions out;

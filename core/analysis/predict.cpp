@@ -15,7 +15,7 @@ Vector probabilities(const Vector& logits) {
 }
 
 std::vector<int> ranked_ids(const Vector& values, int count) {
-    std::vector<int> order(static_cast<size_t>(values.size()));
+    std::vector<int> order(values.size());
     std::iota(order.begin(), order.end(), 0);
     const auto middle = order.begin() + std::min<std::ptrdiff_t>(count, values.size());
     std::partial_sort(order.begin(), middle, order.end(),
@@ -41,7 +41,7 @@ std::vector<int> predicting_positions(const Trace& trace) {
     if (!c.can.fill_masks) return {s.size() - 1};
     std::vector<int> out;
     for (int i = 0; i < s.size(); ++i)
-        if (s.ids[static_cast<size_t>(i)] == c.mask_id) out.push_back(i);
+        if (s.ids[i] == c.mask_id) out.push_back(i);
     return out;
 }
 
@@ -61,7 +61,7 @@ std::string label_of(std::string_view bytes) {
     std::string out;
     for (size_t at = blank_first ? 1 : 0; at < bytes.size();) {
         const CodePoint c = decode_utf8(bytes, at);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
         if (c.value == '\n')
             out += "↵";
         else if (c.value == ' ')
@@ -92,11 +92,11 @@ std::vector<std::string> token_labels(const Model& model, const Sequence& sequen
 }
 
 std::vector<std::string> token_labels(const Trace& trace, int stack) {
-    return token_labels(*trace.model, trace.request.inputs[static_cast<size_t>(stack)], stack);
+    return token_labels(*trace.model, trace.request.inputs[stack], stack);
 }
 
 std::string prediction_label(const Model& model, int id) {
-    if (model.config.can.read_image) return model.config.vision.labels[static_cast<size_t>(id)];
+    if (model.config.can.read_image) return model.config.vision.labels[id];
     const std::string label = model.tokenizer ? token_label(*model.target_tokenizer(), id) : "";
     return label.empty() ? "#" + std::to_string(id) : label;  // logits may have rows that no token has
 }

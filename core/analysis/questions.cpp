@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
 
 int clamped(int value, int count) { return std::clamp(value, 0, std::max(0, count - 1)); }
-int stack_size(const Trace& t, int stack) { return t.request.inputs[static_cast<size_t>(stack)].size(); }
+int stack_size(const Trace& t, int stack) { return t.request.inputs[stack].size(); }
 
 void fit(LinksWanted& w, const Trace& t) { w.block = clamped(w.block, t.config().blocks()); }
 void fit(StepsWanted& w, const Trace& t) {
@@ -15,16 +17,14 @@ void fit(StepsWanted& w, const Trace& t) {
     w.head = clamped(w.head, t.config().heads(w.block));
     w.query = clamped(w.query, t.query_count(w.block));
 }
-void fit(DeltaMapsWanted& w, const Trace& t) {
-    w.stack = clamped(w.stack, static_cast<int>(t.config().stacks.size()));
-}
+void fit(DeltaMapsWanted& w, const Trace& t) { w.stack = clamped(w.stack, isize(t.config().stacks)); }
 void fit(DeltaSplitWanted& w, const Trace& t) {
     w.block = clamped(w.block, t.config().blocks());
     w.query = clamped(w.query, t.query_count(w.block));
     w.head = std::min(w.head, t.config().heads(w.block) - 1);
 }
 void fit(ProjectionWanted& w, const Trace& t) {
-    w.stack = clamped(w.stack, static_cast<int>(t.config().stacks.size()));
+    w.stack = clamped(w.stack, isize(t.config().stacks));
     w.block = std::min(w.block, t.config().blocks() - 1);
 }
 void fit(LensWanted& w, const Trace& t) {
@@ -32,9 +32,7 @@ void fit(LensWanted& w, const Trace& t) {
     w.count = std::clamp(w.count, 1, t.output().size() - w.first);
 }
 void fit(AttributionWanted& w, const Trace& t) { w.position = clamped(w.position, t.output().size()); }
-void fit(IncludedHeads& w, const Trace& t) {
-    w.stack = clamped(w.stack, static_cast<int>(t.config().stacks.size()));
-}
+void fit(IncludedHeads& w, const Trace& t) { w.stack = clamped(w.stack, isize(t.config().stacks)); }
 void fit(GraphWanted& w, const Trace& t) { fit(w.included, t); }
 void fit(RolloutWanted& w, const Trace& t) {
     fit(w.included, t);
@@ -46,9 +44,7 @@ void fit(HeadPairWanted& w, const Trace& t) {
     w.block = clamped(w.block, t.config().blocks());
     w.head = clamped(w.head, t.config().heads(w.block));
 }
-void fit(DeltaPairWanted& w, const Trace& t) {
-    w.stack = clamped(w.stack, static_cast<int>(t.config().stacks.size()));
-}
+void fit(DeltaPairWanted& w, const Trace& t) { w.stack = clamped(w.stack, isize(t.config().stacks)); }
 void fit(PredictionPairWanted&, const Trace&) {}
 void fit(MovedWanted&, const Trace&) {}
 void fit(StagesWanted&, const Trace&) {}
@@ -59,9 +55,9 @@ void fit(WordAlignmentWanted& w, const Trace& t) {
                   w.heads.end());
 }
 void fit(PositionsWanted& w, const Trace& t) {
-    w.stack = clamped(w.stack, static_cast<int>(t.config().stacks.size()));
-    w.layer = clamped(w.layer, t.config().stacks[static_cast<size_t>(w.stack)].layers);
-    w.head = clamped(w.head, t.config().stacks[static_cast<size_t>(w.stack)].heads);
+    w.stack = clamped(w.stack, isize(t.config().stacks));
+    w.layer = clamped(w.layer, t.config().stacks[w.stack].layers);
+    w.head = clamped(w.head, t.config().stacks[w.stack].heads);
 }
 void fit(LayerPatternsWanted& w, const Trace& t) { w.head = std::min(w.head, t.config().max_heads() - 1); }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/delta.h"
+#include "base/cast.h"
 #include "base/memory.h"
 
 namespace headlight {
@@ -31,17 +32,17 @@ Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
 }
 
 std::vector<PairedMap::Difference> largest_of(const Matrix& difference) {
-    std::vector<Index> order(static_cast<size_t>(difference.size()));
+    std::vector<Index> order(difference.size());
     std::iota(order.begin(), order.end(), Index{0});
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kListed, order.size()));
+    const auto count = std::min(kListed, order.size());
     std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Index x, Index y) {
         return std::abs(difference.data()[x]) > std::abs(difference.data()[y]);
     });
     std::vector<PairedMap::Difference> out;
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        const Index at = order[static_cast<size_t>(i)];
+    for (size_t i = 0; i < count; ++i) {
+        const Index at = order[i];
         if (difference.data()[at] != 0)
-            out.push_back({static_cast<int>(at / difference.cols()), static_cast<int>(at % difference.cols()),
+            out.push_back({narrow<int>(at / difference.cols()), narrow<int>(at % difference.cols()),
                            difference.data()[at]});
     }
     return out;
@@ -51,8 +52,7 @@ std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<
                                      const std::vector<std::string>& b) {
     std::vector<std::string> out;
     for (const TokenPair& p : pairs) {
-        const std::string x = p.a >= 0 ? a[static_cast<size_t>(p.a)] : "",
-                          y = p.b >= 0 ? b[static_cast<size_t>(p.b)] : "";
+        const std::string x = p.a >= 0 ? a[p.a] : "", y = p.b >= 0 ? b[p.b] : "";
         out.push_back(p.both() && x != y ? x + " | " + y : p.a >= 0 ? x : y);
     }
     return out;
@@ -64,7 +64,7 @@ void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
     m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent)
                        .select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
-    m.step = static_cast<int>((std::max(m.a.rows(), m.a.cols()) + kMaxCells - 1) / kMaxCells);
+    m.step = narrow<int>((std::max(m.a.rows(), m.a.cols()) + kMaxCells - 1) / kMaxCells);
     m.small_a = reduced(m.a, m.step, false);
     m.small_b = reduced(m.b, m.step, false);
     m.small_difference = reduced(m.difference, m.step, true);
@@ -135,13 +135,13 @@ Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& w, ThreadPool& p
     } else {
         TRY(out.distances, distances_from(a, w.block, w.head, *b, block_b, pairs, pool, cancel));
     }
-    check_fits(static_cast<int64_t>(pairs.queries.size() * pairs.keys.size()) *
+    check_fits(std::ssize(pairs.queries) * std::ssize(pairs.keys) *
                32);  // both sides twice, their difference, its order
     out.map.rows = std::move(pairs.queries);
     out.map.columns = std::move(pairs.keys);
     fill(out.map, masked_pattern(a, w.block, w.head), masked_pattern(*b, block_b, head_b));
-    for (size_t r = 0; r < out.map.rows.size(); ++r) {
-        const auto row = static_cast<Index>(r);
+    for (int r = 0; r < isize(out.map.rows); ++r) {
+        const auto row = r;
         out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(row).cwiseMax(0.0f),
                                                                    out.map.b.row(row).cwiseMax(0.0f))
                                                       : kNone);
@@ -153,13 +153,12 @@ Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& w, ThreadPool&
                          const CancelFlag* cancel) {
     DeltaPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
-    if (!b || w.stack >= static_cast<int>(b->config().stacks.size()) || !a.has_weights() || !b->has_weights())
-        return out;
+    if (!b || w.stack >= isize(b->config().stacks) || !a.has_weights() || !b->has_weights()) return out;
     TRY(const DeltaMaps mine, answer(a, DeltaMapsWanted{w.stack}, pool, cancel));
     TRY(const DeltaMaps theirs, answer(*b, DeltaMapsWanted{w.stack}, pool, cancel));
     if (mine.blocks.size() != theirs.blocks.size()) return out;
     const auto labels_a = token_labels(a, w.stack), labels_b = token_labels(*b, w.stack);
-    out.map.rows = paired_with_itself(static_cast<int>(mine.blocks.size()));
+    out.map.rows = paired_with_itself(isize(mine.blocks));
     out.map.columns = align_stacks(w.runs.alignment, a, w.stack, *b, w.stack);
     for (const int block : mine.blocks) out.map.row_labels.push_back(block_name(a.config(), block));
     out.map.column_labels = pair_labels(out.map.columns, labels_a, labels_b);
@@ -175,8 +174,7 @@ Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, T
     PredictionPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || !a.model->has_logits() || !b->model->has_logits()) return out;
-    const int stack_a = static_cast<int>(a.request.inputs.size()) - 1,
-              stack_b = static_cast<int>(b->request.inputs.size()) - 1;
+    const int stack_a = isize(a.request.inputs) - 1, stack_b = isize(b->request.inputs) - 1;
     const auto labels_a = token_labels(a, stack_a), labels_b = token_labels(*b, stack_b);
     out.positions = align_stacks(w.runs.alignment, a, stack_a, *b, stack_b);
     out.labels = pair_labels(out.positions, labels_a, labels_b);
@@ -187,7 +185,7 @@ Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, T
                          ? places_b.empty() ? -1 : places_b[0]
                          : -1;
     if (out.position_b < 0 && out.position_a >= 0)
-        out.position_b = out.positions[static_cast<size_t>(index_of(out.positions, out.position_a))].b;
+        out.position_b = out.positions[index_of(out.positions, out.position_a)].b;
     if (out.position_a >= 0 && out.position_b >= 0)
         out.tokens = probability_changes(a, out.position_a, *b, out.position_b, kTokens, pool);
     if (a.config().vocab == b->config().vocab) {

@@ -22,7 +22,7 @@ void exponentiate(Steps& s) {
         if (k.allowed) largest = std::max(largest, k.score);
     s.shift = largest < kMin || largest > kMax ? largest : 0;
     for (KeyStep& k : s.keys) {
-        k.exp = fully_masked ? 1 : k.allowed ? std::exp(static_cast<double>(k.score) - s.shift) : 0;
+        k.exp = fully_masked ? 1 : k.allowed ? std::exp(double(k.score) - s.shift) : 0;
         s.sum += k.exp;
     }
 }

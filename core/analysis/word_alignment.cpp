@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "analysis/predict.h"
 #include "analysis/words.h"
+#include "base/cast.h"
 
 namespace headlight {
 
@@ -15,7 +17,7 @@ struct AlignedSide {
 };
 
 AlignedSide side_of(const Trace& trace, int stack) {
-    return {trace.request.inputs[static_cast<size_t>(stack)].tokens, token_labels(trace, stack)};
+    return {trace.request.inputs[stack].tokens, token_labels(trace, stack)};
 }
 
 /// What the last query chooses where nobody says; −1: not known.
@@ -37,8 +39,8 @@ AlignedSide chosen_side(const Trace& trace, AlignedSide read, int last) {
 }
 
 std::vector<int> one_by_one(size_t count) {
-    std::vector<int> out;
-    for (size_t i = 0; i < count; ++i) out.push_back(static_cast<int>(i));
+    std::vector<int> out(count);
+    std::iota(out.begin(), out.end(), 0);
     return out;
 }
 
@@ -73,7 +75,7 @@ Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& want
     for (Index r = 0; r < out.weights.rows(); ++r) {
         Index best = 0;
         out.weights.row(r).maxCoeff(&best);
-        out.strongest.push_back(static_cast<int>(best));
+        out.strongest.push_back(narrow<int>(best));
         out.entropy.push_back(entropy_bits(out.weights.row(r)));
     }
     return out;
@@ -81,7 +83,7 @@ Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& want
 
 int WordAlignment::first_token(bool row, int index) const {
     const auto& of = row ? row_of_token : column_of_token;
-    return static_cast<int>(std::find(of.begin(), of.end(), index) - of.begin());
+    return narrow<int>(std::find(of.begin(), of.end(), index) - of.begin());
 }
 
 int count_crossings(const std::vector<int>& strongest) {
@@ -94,7 +96,7 @@ int count_crossings(const std::vector<int>& strongest) {
 float alignment_bits(const Matrix& pattern) {
     float rows = 0;
     for (Index r = 0; r < pattern.rows(); ++r) rows += entropy_bits(pattern.row(r));
-    return entropy_bits(pattern.colwise().mean()) - rows / static_cast<float>(pattern.rows());
+    return entropy_bits(pattern.colwise().mean()) - rows / float(pattern.rows());
 }
 
 int cross_block(const ModelConfig& c, int block) {

@@ -63,12 +63,12 @@ Matrix join_pattern(const Matrix& w, std::span<const int> query_words, std::span
     Matrix sums = Matrix::Zero(query_words.back() + 1, key_words.back() + 1), seen = sums;
     Vector pieces = Vector::Zero(sums.rows());
     for (Index q = 0; q < w.rows(); ++q) {
-        const int row = query_words[static_cast<size_t>(q)];
+        const int row = query_words[q];
         pieces[row] += 1;
         for (Index k = 0; k < w.cols(); ++k) {
             if (w(q, k) < 0) continue;
-            sums(row, key_words[static_cast<size_t>(k)]) += w(q, k);
-            seen(row, key_words[static_cast<size_t>(k)]) = 1;
+            sums(row, key_words[k]) += w(q, k);
+            seen(row, key_words[k]) = 1;
         }
     }
     for (Index r = 0; r < sums.rows(); ++r) sums.row(r) /= pieces[r];

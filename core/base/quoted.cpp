@@ -16,7 +16,7 @@ std::string printable(std::string_view text) {
     std::string out;
     for (size_t at = 0; at < text.size();) {
         const CodePoint c = decode_utf8(text, at);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
         append_utf8(out, c.value == '\n' || c.value == '\t' ? c.value : control_picture(c.value));
     }
     return out;

@@ -22,12 +22,10 @@ inline void pause_briefly() {
 }
 }  // namespace
 
-int default_thread_count() {
-    return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
-}
+int default_thread_count() { return std::clamp<int>(std::thread::hardware_concurrency(), 1, 16); }
 
 ThreadPool::ThreadPool(int threads) {
-    helpers_.reserve(static_cast<size_t>(std::max(threads - 1, 0)));
+    helpers_.reserve(std::max(threads - 1, 0));
     try {
         for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
     } catch (...) {  // no more threads to be had, or no memory for them

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 /// Set by whoever no longer wants a result.
@@ -27,7 +29,7 @@ public:
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    int threads() const { return static_cast<int>(helpers_.size()) + 1; }
+    int threads() const { return isize(helpers_) + 1; }
 
     /// Calls tile(0) … tile(count - 1), each once, in no order; returns when all are done.
     /// The first exception of a tile is thrown here, after the others have ended; no tile begins behind it.

@@ -3,6 +3,7 @@
 
 #include <utf8proc.h>
 
+#include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -11,24 +12,24 @@ CodePoint decode_utf8(std::string_view text, size_t at) {
     HEADLIGHT_DCHECK(at < text.size());
     utf8proc_int32_t value = -1;
     const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
-    const auto length = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &value);
+    const auto length = utf8proc_iterate(bytes, text.size() - at, &value);
     if (length <= 0) return {0xFFFD, 1};
-    return {static_cast<char32_t>(value), static_cast<int>(length)};
+    return {static_cast<char32_t>(value), narrow<int>(length)};
 }
 
 void append_utf8(std::string& out, char32_t value) {
     utf8proc_uint8_t bytes[4];
-    const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(value), bytes);
-    out.append(reinterpret_cast<char*>(bytes), static_cast<size_t>(length));
+    const auto length = utf8proc_encode_char(value, bytes);
+    out.append(reinterpret_cast<char*>(bytes), length);
 }
 
 bool is_valid_utf8(std::string_view text) {
     utf8proc_int32_t value;
     for (size_t at = 0; at < text.size();) {
         const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
-        const auto length = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &value);
+        const auto length = utf8proc_iterate(bytes, text.size() - at, &value);
         if (length <= 0) return false;
-        at += static_cast<size_t>(length);
+        at += length;
     }
     return true;
 }
@@ -39,14 +40,14 @@ std::string valid_utf8(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
         const CodePoint c = decode_utf8(text, at);
         append_utf8(out, c.value);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
     }
     return out;
 }
 
 size_t count_code_points(std::string_view text) {
     size_t count = 0;
-    for (size_t at = 0; at < text.size(); ++count) at += static_cast<size_t>(decode_utf8(text, at).length);
+    for (size_t at = 0; at < text.size(); ++count) at += decode_utf8(text, at).length;
     return count;
 }
 
@@ -58,8 +59,7 @@ bool is_white_space(char32_t c) {
 
 std::string shorten_middle(std::string_view text, size_t limit) {
     std::vector<size_t> starts;
-    for (size_t at = 0; at < text.size(); at += static_cast<size_t>(decode_utf8(text, at).length))
-        starts.push_back(at);
+    for (size_t at = 0; at < text.size(); at += decode_utf8(text, at).length) starts.push_back(at);
     if (starts.size() <= limit || limit < 3) return std::string(text);
     const size_t head = limit / 2, tail = limit - head - 1;
     return std::string(text.substr(0, starts[head])) + "…" +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "figure/cairo_owned.h"
 #include "figure/text_pieces.h"
 
@@ -15,7 +16,7 @@ Owned<PangoLayout> make_layout(cairo_t* cairo, const std::string& text, double s
     const Owned<PangoFontDescription> font(font_description(face, size));
     pango_layout_set_font_description(layout.get(), font.get());
     pango_layout_set_single_paragraph_mode(layout.get(), true);
-    pango_layout_set_text(layout.get(), text.data(), static_cast<int>(text.size()));
+    pango_layout_set_text(layout.get(), text.data(), isize(text));
     return layout;
 }
 
@@ -71,8 +72,7 @@ double Canvas::text(double x, double y, const std::string& text, double size, Fa
     const auto layout = make_layout(cairo_, text, size, face);
     PangoRectangle box;
     pango_layout_get_extents(layout.get(), nullptr, &box);
-    const double width = box.width / static_cast<double>(PANGO_SCALE),
-                 height = box.height / static_cast<double>(PANGO_SCALE);
+    const double width = box.width / double(PANGO_SCALE), height = box.height / double(PANGO_SCALE);
     const double shift = align == Align::left ? 0 : align == Align::centre ? width / 2 : width;
     cairo_save(cairo_);
     set_color(color);
@@ -99,7 +99,7 @@ Owned<PangoLayout> measured_layout(const std::string& text, double size, Face fa
 double text_width(const std::string& text, double size, Face face) {
     PangoRectangle box;
     pango_layout_get_extents(measured_layout(text, size, face).get(), nullptr, &box);
-    return box.width / static_cast<double>(PANGO_SCALE);
+    return box.width / double(PANGO_SCALE);
 }
 
 std::vector<TextPiece> text_pieces(const std::string& text, double size, Face face) {
@@ -110,9 +110,8 @@ std::vector<TextPiece> text_pieces(const std::string& text, double size, Face fa
     do {
         PangoRectangle box;
         pango_layout_iter_get_cluster_extents(at, nullptr, &box);
-        const auto begin = static_cast<size_t>(pango_layout_iter_get_index(at));
-        if (begin < text.size())
-            out.push_back({begin, text.size(), box.width / static_cast<double>(PANGO_SCALE)});
+        const size_t begin = pango_layout_iter_get_index(at);
+        if (begin < text.size()) out.push_back({begin, text.size(), box.width / double(PANGO_SCALE)});
     } while (pango_layout_iter_next_cluster(at));
     pango_layout_iter_free(at);
     std::sort(out.begin(), out.end(),

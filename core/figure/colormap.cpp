@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/cast.h"
 #include "base/embedded.h"
 #include "io/json.h"
 
@@ -53,11 +54,11 @@ const Colormap& colormap(std::string_view name, bool dark) {
 }
 
 int color_index(float place) {
-    return std::isnan(place) ? kNoNumber : static_cast<int>(std::lround(std::clamp(place, 0.0f, 1.0f) * 255));
+    return std::isnan(place) ? kNoNumber : round_int(std::clamp(place, 0.0f, 1.0f) * 255);
 }
 
 Rgb color_of(const Colormap& map, int index) {
-    return index < 0 || index >= kNoNumber ? Rgb{0x80, 0x80, 0x80} : map[static_cast<size_t>(index)];
+    return index < 0 || index >= kNoNumber ? Rgb{0x80, 0x80, 0x80} : map[index];
 }
 
 float scale_position(Scale scale, float weight, float largest, float row_largest) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "base/cast.h"
 #include "figure/cairo_owned.h"
 #include "figure/canvas.h"
 #include "io/mapped_file.h"
@@ -32,9 +33,7 @@ cairo_status_t append_bytes(void* text, const unsigned char* data, unsigned int 
 
 /// Where a name of an SVG ends that begins at `at`.
 size_t name_end(std::string_view svg, size_t at) {
-    while (at < svg.size() &&
-           (std::isalnum(static_cast<unsigned char>(svg[at])) || svg[at] == '-' || svg[at] == '_'))
-        ++at;
+    while (at < svg.size() && (std::isalnum(as_byte(svg[at])) || svg[at] == '-' || svg[at] == '_')) ++at;
     return at;
 }
 
@@ -91,7 +90,7 @@ PngPixels pixels_of(cairo_surface_t* surface, double dpi, std::optional<bool> wi
     if (with_alpha) out.alpha = *with_alpha;
     for (int y = 0; !with_alpha && y < height && !out.alpha; ++y)
         out.alpha = std::any_of(row(y), row(y) + width, [](uint32_t pixel) { return pixel >> 24 != 255; });
-    out.bytes.resize(static_cast<size_t>(width) * static_cast<size_t>(height) * (out.alpha ? 4 : 3));
+    out.bytes.resize((out.alpha ? size_t{4} : size_t{3}) * width * height);
     uint8_t* at = out.bytes.data();
     for (int y = 0; y < height; ++y)
         for (const uint32_t* pixel = row(y); pixel < row(y) + width; ++pixel) {
@@ -112,8 +111,7 @@ Result<PngPixels> draw_at_size(const Drawing& drawing, const std::string& name,
                                std::optional<bool> alpha = std::nullopt) {
     const double zoom = drawing.page.dpi / 96;
     const Owned<cairo_surface_t> surface(cairo_image_surface_create(
-        CAIRO_FORMAT_ARGB32, static_cast<int>(std::lround(drawing.page.width * zoom)),
-        static_cast<int>(std::lround(drawing.page.height * zoom))));
+        CAIRO_FORMAT_ARGB32, round_int(drawing.page.width * zoom), round_int(drawing.page.height * zoom)));
     TRY_STATUS(draw_on(surface.get(), drawing, zoom, name));
     return pixels_of(surface.get(), drawing.page.dpi, alpha);
 }
@@ -166,9 +164,8 @@ Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha) {
 Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height) {
     const double zoom = std::min(most_width / std::max(drawing.page.width, 1.0),
                                  most_height / std::max(drawing.page.height, 1.0));
-    RgbImage out{std::max(1, static_cast<int>(drawing.page.width * zoom)),
-                 std::max(1, static_cast<int>(drawing.page.height * zoom)),
-                 {}};
+    RgbImage out{
+        std::max(1, int(drawing.page.width * zoom)), std::max(1, int(drawing.page.height * zoom)), {}};
     const Owned<cairo_surface_t> surface(
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, out.width, out.height));
     {

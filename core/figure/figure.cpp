@@ -6,6 +6,8 @@
 #include <memory>
 #include <tuple>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 std::span<const FigureKind> figure_kinds() {
@@ -85,8 +87,7 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
 void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
                      float largest) {
     const bool in_rows = o.queries == Axis::rows;
-    const auto down = static_cast<double>(in_rows ? w.rows() : w.cols()),
-               across = static_cast<double>(in_rows ? w.cols() : w.rows());
+    const auto down = double(in_rows ? w.rows() : w.cols()), across = double(in_rows ? w.cols() : w.rows());
     cairo_t* cairo = canvas.cairo();
     cairo_save(cairo);
     double left = x, top = y, right = x + cell * across, bottom = y + cell * down;
@@ -100,8 +101,8 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
             std::tuple(std::round(left), std::round(top), std::round(right), std::round(bottom));
         zoom = 1;
     }
-    const int wide = std::max(1, static_cast<int>(std::lround((right - left) * zoom))),
-              high = std::max(1, static_cast<int>(std::lround((bottom - top) * zoom)));
+    const int wide = std::max(1, round_int((right - left) * zoom)),
+              high = std::max(1, round_int((bottom - top) * zoom));
     const auto image = paint_cells(w, wide, high, o, largest);
     cairo_translate(cairo, left, top);
     cairo_scale(cairo, (right - left) / wide, (bottom - top) / high);
@@ -123,8 +124,8 @@ struct PageCells {
     Index query(Index r, Index c) const { return queries == Axis::rows ? r : c; }
     /// Adds `count` cells from (r, c) on to Cairo's path.
     void outline(cairo_t* cairo, Index r, Index c, Index count) const {
-        cairo_rectangle(cairo, x + cell * static_cast<double>(c), y + cell * static_cast<double>(r),
-                        cell * static_cast<double>(count) - gap, cell - gap);
+        cairo_rectangle(cairo, x + cell * double(c), y + cell * double(r), cell * double(count) - gap,
+                        cell - gap);
     }
 };
 
@@ -149,9 +150,7 @@ void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int
         bool any = false;
         for (Index r = 0; r < cells.down(); ++r)
             for (Index c = 0, count = 0; c < cells.across(); c += count) {
-                const auto color = [&](Index column) {
-                    return indices[static_cast<size_t>(r * cells.across() + column)];
-                };
+                const auto color = [&](Index column) { return indices[r * cells.across() + column]; };
                 count = 1;
                 while (cells.gap == 0 && c + count < cells.across() && color(c + count) == color(c)) ++count;
                 if (color(c) != index) continue;
@@ -162,8 +161,8 @@ void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int
         if (index < 0 && cells.cell >= 8) {
             cairo_save(canvas.cairo());
             cairo_clip(canvas.cairo());
-            canvas.hatch(cells.x, cells.y, cells.cell * static_cast<double>(cells.across()),
-                         cells.cell * static_cast<double>(cells.down()), PageColors{}.hatch);
+            canvas.hatch(cells.x, cells.y, cells.cell * double(cells.across()),
+                         cells.cell * double(cells.down()), PageColors{}.hatch);
             cairo_restore(canvas.cairo());
             continue;
         }
@@ -182,9 +181,9 @@ void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, f
             if (!(v >= 0) || std::isnan(place)) continue;
             canvas.set_color(color_of(map, place));
             cairo_new_sub_path(canvas.cairo());
-            cairo_arc(canvas.cairo(), cells.x + cells.cell * (static_cast<double>(c) + 0.5),
-                      cells.y + cells.cell * (static_cast<double>(r) + 0.5),
-                      cells.cell * 0.47 * std::sqrt(place), 0, 2 * M_PI);
+            cairo_arc(canvas.cairo(), cells.x + cells.cell * (double(c) + 0.5),
+                      cells.y + cells.cell * (double(r) + 0.5), cells.cell * 0.47 * std::sqrt(place), 0,
+                      2 * M_PI);
             cairo_fill(canvas.cairo());
         }
 }
@@ -222,9 +221,9 @@ void draw_color_bar(Canvas& canvas, double x, double y, double height, const Fig
     const std::unique_ptr<cairo_pattern_t, void (*)(cairo_pattern_t*)> gradient(
         cairo_pattern_create_linear(x, y + height, x, y), cairo_pattern_destroy);
     for (int i = 0; i <= kStops; ++i) {
-        const Rgb color = map[static_cast<size_t>(i * 255 / kStops)];
-        cairo_pattern_add_color_stop_rgb(gradient.get(), i / static_cast<double>(kStops), color.r / 255.0,
-                                         color.g / 255.0, color.b / 255.0);
+        const Rgb color = map[i * 255 / kStops];
+        cairo_pattern_add_color_stop_rgb(gradient.get(), i / double(kStops), color.r / 255.0, color.g / 255.0,
+                                         color.b / 255.0);
     }
     cairo_set_source(canvas.cairo(), gradient.get());
     cairo_rectangle(canvas.cairo(), x, y, width, height);
@@ -234,7 +233,7 @@ void draw_color_bar(Canvas& canvas, double x, double y, double height, const Fig
         const double at = y + height * (1 - i / 4.0);
         const double value = o.scale == Scale::row   ? i / 4.0
                              : o.scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, i / 4.0)
-                                                     : largest * i / 4.0;
+                                                     : double(largest) * i / 4;
         canvas.line(x + width, at, x + width + 4, at, PageColors{}.line, 0.75);
         canvas.text(x + width + 7 * zoom, at,
                     decimals(value, value < 0.01 && value > 0 ? 4

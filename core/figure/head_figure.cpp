@@ -6,6 +6,7 @@
 
 #include "analysis/predict.h"
 #include "analysis/words.h"
+#include "base/cast.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "figure/figure.h"
@@ -24,18 +25,18 @@ struct Tokens {
 };
 
 Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& wanted, bool join) {
-    const Sequence& sequence = trace.request.inputs[static_cast<size_t>(stack)];
+    const Sequence& sequence = trace.request.inputs[stack];
     const std::vector<std::string> all = token_labels(*trace.model, sequence, stack);
     Tokens out;
-    TRY(out.kept, read_positions(wanted, static_cast<int>(all.size())));
+    TRY(out.kept, read_positions(wanted, isize(all)));
     std::vector<int> numbers(all.size());
     std::iota(numbers.begin(), numbers.end(), 0);
     if (join) numbers = word_numbers(sequence.tokens);
     std::vector<std::string> labels;
     for (size_t i = 0; i < out.kept.size(); ++i) {
-        const auto number = [&](size_t at) { return numbers[static_cast<size_t>(out.kept[at])]; };
+        const auto number = [&](size_t at) { return numbers[out.kept[at]]; };
         out.words.push_back(i == 0 ? 0 : out.words.back() + (number(i) != number(i - 1)));
-        labels.push_back(all[static_cast<size_t>(out.kept[i])]);
+        labels.push_back(all[out.kept[i]]);
     }
     out.labels = join_labels(labels, out.words);
     for (auto& label : out.labels) label = shorten_middle(label, 14);
@@ -89,12 +90,9 @@ Layout arrange(const FigureOptions& o, const Labels& labels, size_t caption_line
     l.zoom = style_zoom(o);
     l.font = kLabelSize * l.zoom;
     const double down = widest(labels.down, l.font), across = widest(labels.across, l.font);
-    const auto rows = static_cast<double>(labels.down.size()),
-               columns = static_cast<double>(labels.across.size());
+    const auto rows = double(labels.down.size()), columns = double(labels.across.size());
     const double title = o.title.empty() ? 0 : 26 * l.zoom,
-                 caption = o.caption.empty()
-                               ? 0
-                               : (24 + kCaptionLine * static_cast<double>(caption_lines - 1)) * l.zoom,
+                 caption = o.caption.empty() ? 0 : (24 + kCaptionLine * double(caption_lines - 1)) * l.zoom,
                  bar = o.labels && o.color_bar ? kBarSpace * l.zoom : 0;
     const auto width = o.width(), height = o.height();
     l.left = kMargin + (o.labels ? down + 8 : 0);
@@ -122,13 +120,12 @@ Layout arrange(const FigureOptions& o, const Labels& labels, size_t caption_line
 }
 
 void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
-    const auto step = static_cast<size_t>(l.step),
-               step_down = static_cast<size_t>(label_step(l.cell, l.font + 3));
+    const size_t step = l.step, step_down = label_step(l.cell, l.font + 3);
     for (size_t i = 0; i < labels.down.size(); i += step_down)
-        canvas.text(l.left - 6, l.top + l.cell * (static_cast<double>(i) + 0.5), labels.down[i], l.font,
-                    Face::mono, PageColors{}.text, Align::right);
+        canvas.text(l.left - 6, l.top + l.cell * (double(i) + 0.5), labels.down[i], l.font, Face::mono,
+                    PageColors{}.text, Align::right);
     for (size_t i = 0; i < labels.across.size(); i += step) {
-        const double at = l.left + l.cell * (static_cast<double>(i) + 0.5);
+        const double at = l.left + l.cell * (double(i) + 0.5);
         if (l.turned)
             canvas.text(at, l.top - 8 * l.zoom, labels.across[i], l.font, Face::mono, PageColors{}.text,
                         Align::left, -M_PI / 4);
@@ -139,14 +136,13 @@ void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
 }
 
 void draw_grid_lines(Canvas& canvas, const Layout& l, const Labels& labels) {
-    const double wide = l.cell * static_cast<double>(labels.across.size()),
-                 high = l.cell * static_cast<double>(labels.down.size());
+    const double wide = l.cell * double(labels.across.size()), high = l.cell * double(labels.down.size());
     for (size_t i = 0; i <= labels.across.size(); ++i)
-        canvas.line(l.left + l.cell * static_cast<double>(i), l.top, l.left + l.cell * static_cast<double>(i),
-                    l.top + high, PageColors{}.line, 0.5);
+        canvas.line(l.left + l.cell * double(i), l.top, l.left + l.cell * double(i), l.top + high,
+                    PageColors{}.line, 0.5);
     for (size_t i = 0; i <= labels.down.size(); ++i)
-        canvas.line(l.left, l.top + l.cell * static_cast<double>(i), l.left + wide,
-                    l.top + l.cell * static_cast<double>(i), PageColors{}.line, 0.5);
+        canvas.line(l.left, l.top + l.cell * double(i), l.left + wide, l.top + l.cell * double(i),
+                    PageColors{}.line, 0.5);
 }
 
 /// Weights from 0.005 on, where a cell has room for them.
@@ -162,16 +158,16 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
                 color_of(map, scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff()));
             const bool dark =
                 o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
-            const double x = l.left + l.cell * (static_cast<double>(o.queries == Axis::rows ? k : q) + 0.5),
-                         y = l.top + l.cell * (static_cast<double>(o.queries == Axis::rows ? q : k) + 0.5);
-            canvas.text(x, y, decimals(static_cast<double>(weights(q, k)), 2), font, Face::mono,
+            const double x = l.left + l.cell * (double(o.queries == Axis::rows ? k : q) + 0.5),
+                         y = l.top + l.cell * (double(o.queries == Axis::rows ? q : k) + 0.5);
+            canvas.text(x, y, decimals(double(weights(q, k)), 2), font, Face::mono,
                         dark ? PageColors{}.page : PageColors{}.text, Align::centre);
         }
 }
 
 std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
     std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " +
-                      kScaleNames[static_cast<int>(o.scale)] + " scale.";
+                      row_of(kScaleNames, o.scale) + " scale.";
     if (trace.rule(o.block).mask_of(o.head).hides_any()) out += " Hatched: masked.";
     out += fully_masked_note(trace, o.block, o.head);
     if (o.drop_sink) out += " First key left out, rows renormalized.";
@@ -209,8 +205,8 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
         [trace, o, labels, weights, largest, l, caption](Canvas& canvas) {
             begin_figure(canvas, {l.width, l.height, o.dpi}, o,
                          "Head " + head_name(trace->config(), o.block, o.head) + " of " + trace->model->name);
-            const double wide = l.cell * static_cast<double>(labels.across.size()),
-                         high = l.cell * static_cast<double>(labels.down.size());
+            const double wide = l.cell * double(labels.across.size()),
+                         high = l.cell * double(labels.down.size());
             draw_weights(canvas, weights, l.left, l.top, l.cell, o, largest);
             if (o.grid_lines) draw_grid_lines(canvas, l, labels);
             if (o.values) draw_values(canvas, l, weights, o, largest);
@@ -218,8 +214,8 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
             if (o.labels && o.color_bar)
                 draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o, largest);
             for (size_t i = 0; l.width >= 200 && i < caption.size(); ++i)
-                canvas.text(l.left, l.top + high + (15 + kCaptionLine * static_cast<double>(i)) * l.zoom,
-                            caption[i], 10 * l.zoom, Face::sans, PageColors{}.caption);
+                canvas.text(l.left, l.top + high + (15 + kCaptionLine * double(i)) * l.zoom, caption[i],
+                            10 * l.zoom, Face::sans, PageColors{}.caption);
         },
         l.cell};
 }

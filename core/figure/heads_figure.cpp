@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/cast.h"
 #include "figure/figure.h"
 
 namespace headlight {
@@ -15,7 +16,7 @@ constexpr int kThumbnail = 64;
 /// Where each head stands, and how rows and thumbnails are called.
 struct Grid {
     int down = 0, across = 0;
-    std::vector<std::optional<size_t>>
+    std::vector<std::optional<int>>
         heads;  // ModelConfig::head_index, row after row; none: the block has fewer heads
     std::vector<std::string> row_names;  // of whole layers
     std::vector<std::string> names;      // of each thumbnail, where only some are shown or each has a note
@@ -58,7 +59,7 @@ void add_names(Grid& g, const ModelConfig& c, const std::vector<std::string>& no
 /// As many columns as make the thumbnails largest on a page of this shape; without one, a little wider than
 /// high.
 void lay_out(Grid& g, std::optional<double> width, std::optional<double> height) {
-    const auto count = static_cast<int>(g.heads.size());
+    const auto count = isize(g.heads);
     const double shape = width && height ? *width / *height : 1.6;
     double best = 0;
     for (int across = 1; across <= count; ++across) {
@@ -100,16 +101,16 @@ GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
 
 void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
     const double font = 11 * l.zoom;
-    for (size_t row = 0; row < g.row_names.size(); ++row)
-        canvas.text(l.left - 10, l.top + l.pitch_y * static_cast<double>(row) + l.side / 2, g.row_names[row],
-                    font, Face::mono, PageColors{}.secondary, Align::right);
+    for (int row = 0; row < isize(g.row_names); ++row)
+        canvas.text(l.left - 10, l.top + l.pitch_y * row + l.side / 2, g.row_names[row], font, Face::mono,
+                    PageColors{}.secondary, Align::right);
     const double above = l.top - font - (g.names.empty() ? 0 : font + 6);
     for (int head = 0; g.by_layer() && head < g.across; ++head)
         canvas.text(l.left + l.pitch_x * head + l.side / 2, above, std::to_string(head), font, Face::mono,
                     PageColors{}.secondary, Align::centre);
-    for (size_t i = 0; i < g.names.size(); ++i) {
-        const double x = l.left + l.pitch_x * static_cast<double>(static_cast<int>(i) % g.across),
-                     y = l.top + l.pitch_y * static_cast<double>(static_cast<int>(i) / g.across);
+    for (int i = 0; i < isize(g.names); ++i) {
+        const double x = l.left + l.pitch_x * double(i % g.across),
+                     y = l.top + l.pitch_y * double(i / g.across);
         const double taken =
             canvas.text(x, y - font * 0.6 - 1, g.names[i], font, Face::mono, PageColors{}.secondary);
         if (taken + text_width(g.notes[i], font, Face::mono) + 4 <= l.side)
@@ -127,7 +128,7 @@ void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, d
         o.scale = Scale::linear;
         shown = (weights.array() < 0).select(weights.array(), (weights.array().max(0.0f) * largest).sqrt());
     }
-    draw_weights(canvas, shown, x, y, side / static_cast<double>(weights.rows()), o, largest);
+    draw_weights(canvas, shown, x, y, side / double(weights.rows()), o, largest);
     if (fade > 0) {
         const Rgb page = PageColors{}.page;
         cairo_set_source_rgba(canvas.cairo(), page.r / 255.0, page.g / 255.0, page.b / 255.0, fade);
@@ -141,9 +142,8 @@ std::string automatic_caption(const Grid& g, const FigureOptions& o, float large
     const std::string order = g.by_layer()              ? "Layers down, heads across; "
                               : o.queries == Axis::rows ? "Queries in rows; "
                                                         : "Queries in columns; ";
-    const std::string scale = o.many.square_root
-                                  ? "square root of the weight, "
-                                  : std::string(kScaleNames[static_cast<int>(o.scale)]) + " scale, ";
+    const std::string scale = o.many.square_root ? "square root of the weight, "
+                                                 : std::string(row_of(kScaleNames, o.scale)) + " scale, ";
     const std::string range =
         o.many.own_range ? "0 to each head's largest." : "0 to " + decimals(largest, 2) + ".";
     return order + scale + range + (o.many.notes_are.empty() ? "" : " Numbers: " + o.many.notes_are + ".");
@@ -169,13 +169,12 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
                        begin_figure(canvas, l.page, o,
                                     (grid.by_layer() ? "All heads of " : "Heads of ") + trace->model->name);
                        if (o.labels) draw_names(canvas, grid, l);
-                       for (size_t i = 0; i < grid.heads.size(); ++i) {
+                       for (int i = 0; i < isize(grid.heads); ++i) {
                            if (!grid.heads[i]) continue;
-                           const size_t head = *grid.heads[i];
-                           const int place = static_cast<int>(i);
+                           const int head = *grid.heads[i];
                            draw_thumbnail(canvas, heads[head].thumbnail,
-                                          l.left + l.pitch_x * (place % grid.across),
-                                          l.top + l.pitch_y * (place / grid.across), l.side, o, largest,
+                                          l.left + l.pitch_x * (i % grid.across),
+                                          l.top + l.pitch_y * (i / grid.across), l.side, o, largest,
                                           o.many.fades.empty() ? 0 : o.many.fades[head]);
                        }
                        const double names = o.labels && !grid.names.empty() ? 11 * l.zoom + 6 : 0;

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/mapped_file.h"
@@ -93,7 +94,7 @@ struct Getter {
     std::string operator()(std::string FigureStyle::*m) const { return style.*m; }
     template <class T>
     std::string operator()(T FigureStyle::*m) const {
-        return names_of(m)[static_cast<size_t>(style.*m)];
+        return row_of(names_of(m), style.*m);
     }
 };
 
@@ -222,17 +223,17 @@ Status save_preset(const std::filesystem::path& path, const FigurePreset& preset
 }
 
 Result<std::vector<int>> read_positions(const std::string& text, int count) {
-    std::vector<int> all(static_cast<size_t>(count));
+    std::vector<int> all(count);
     std::iota(all.begin(), all.end(), 0);
     if (text.empty()) return all;
     std::set<int> chosen;
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {
         int first = 0, last = 0, used = 0;
-        const bool range = std::sscanf(part.c_str(), "%6d-%6d%n", &first, &last, &used) == 2 &&
-                           used == static_cast<int>(part.size());
-        const bool one = !range && std::sscanf(part.c_str(), "%6d%n", &first, &used) == 1 &&
-                         used == static_cast<int>(part.size());
+        const bool range =
+            std::sscanf(part.c_str(), "%6d-%6d%n", &first, &last, &used) == 2 && used == isize(part);
+        const bool one =
+            !range && std::sscanf(part.c_str(), "%6d%n", &first, &used) == 1 && used == isize(part);
         if (one) last = first;
         if ((!one && !range) || first < 0 || last < first || last >= count)
             return Error{"The tokens " + in_quotes(text) + " cannot be chosen: positions go from 0 to " +

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/cast.h"
 #include "io/output_file.h"
 
 namespace headlight {
@@ -18,7 +19,7 @@ void append_number(std::string& out, uint32_t value) {
 
 uint32_t read_number(std::string_view bytes, size_t at) {
     uint32_t value = 0;
-    for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    for (size_t i = 0; i < 4; ++i) value = value << 8 | as_byte(bytes[at + i]);
     return value;
 }
 

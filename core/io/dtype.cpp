@@ -18,13 +18,13 @@ void decode_half(const std::byte* in, int64_t n, float* out) {
 }
 
 void decode_f32(const std::byte* in, int64_t n, float* out) {
-    if (n > 0) std::memcpy(out, in, static_cast<size_t>(n) * sizeof(float));
+    if (n > 0) std::memcpy(out, in, n * sizeof(float));
 }
 
 float half_at(const std::byte* p) {
     Eigen::half h;
     std::memcpy(&h, p, 2);
-    return static_cast<float>(h);
+    return float(h);
 }
 
 unsigned byte_at(const std::byte* p, int i) { return std::to_integer<unsigned>(p[i]); }
@@ -43,8 +43,8 @@ void decode_nibbles(const std::byte* in, int64_t n, float* out) {
         for (int i = 0; i < 16; ++i) {
             const unsigned low = (byte_at(q, i) & 15) | ((high >> i) & 1) << 4,
                            top = (byte_at(q, i) >> 4) | ((high >> (i + 16)) & 1) << 4;
-            out[i] = d * static_cast<float>(low) + m;
-            out[i + 16] = d * static_cast<float>(top) + m;
+            out[i] = d * float(low) + m;
+            out[i + 16] = d * float(top) + m;
         }
     }
 }
@@ -52,7 +52,7 @@ void decode_nibbles(const std::byte* in, int64_t n, float* out) {
 void decode_q8_0(const std::byte* in, int64_t n, float* out) {
     for (int64_t b = 0; b < n / 32; ++b, in += 34, out += 32) {
         const float d = half_at(in);
-        for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(signed_byte_at(in + 2, i));
+        for (int i = 0; i < 32; ++i) out[i] = d * float(signed_byte_at(in + 2, i));
     }
 }
 
@@ -63,8 +63,7 @@ void decode_q2_k(const std::byte* in, int64_t n, float* out) {
         for (int i = 0; i < 256; ++i) {
             const unsigned s = byte_at(scales, i / 16),
                            bits = (byte_at(q, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2)) & 3;
-            *out++ = d * static_cast<float>(s & 15) * static_cast<float>(bits) -
-                     minimum * static_cast<float>(s >> 4);
+            *out++ = d * float(s & 15) * float(bits) - minimum * float(s >> 4);
         }
     }
 }
@@ -73,7 +72,7 @@ void decode_q2_k(const std::byte* in, int64_t n, float* out) {
 /// four.
 int scale_q3_k(const std::byte* s, int i) {
     const unsigned low = i < 8 ? byte_at(s, i) & 15 : byte_at(s, i - 8) >> 4;
-    return static_cast<int>(low | ((byte_at(s, 8 + i % 4) >> (i / 4 * 2)) & 3) << 4) - 32;
+    return int(low | ((byte_at(s, 8 + i % 4) >> (i / 4 * 2)) & 3) << 4) - 32;
 }
 
 void decode_q3_k(const std::byte* in, int64_t n, float* out) {
@@ -81,9 +80,9 @@ void decode_q3_k(const std::byte* in, int64_t n, float* out) {
         const std::byte *high = in, *q = in + 32, *scales = in + 96;
         const float d = half_at(in + 108);
         for (int i = 0; i < 256; ++i) {
-            const int bits = static_cast<int>((byte_at(q, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2)) & 3);
+            const int bits = int((byte_at(q, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2)) & 3);
             const int value = bits - ((byte_at(high, i % 32) >> (i / 32)) & 1 ? 0 : 4);
-            *out++ = d * static_cast<float>(scale_q3_k(scales, i / 16)) * static_cast<float>(value);
+            *out++ = d * float(scale_q3_k(scales, i / 16)) * float(value);
         }
     }
 }
@@ -103,11 +102,11 @@ void decode_q45_k(const std::byte* in, int64_t n, float* out) {
         const std::byte *high = in + 16, *q = in + (Fifth ? 48 : 16);
         for (int group = 0; group < 8; ++group) {
             const auto [s, m] = scale_and_minimum(in + 4, group);
-            const float scale = d * static_cast<float>(s), offset = minimum * static_cast<float>(m);
+            const float scale = d * float(s), offset = minimum * float(m);
             for (int i = 0; i < 32; ++i) {
                 unsigned value = (byte_at(q, group / 2 * 32 + i) >> (group % 2 * 4)) & 15;
                 if (Fifth) value |= ((byte_at(high, i) >> group) & 1) << 4;
-                *out++ = scale * static_cast<float>(value) - offset;
+                *out++ = scale * float(value) - offset;
             }
         }
     }
@@ -121,8 +120,7 @@ void decode_q6_k(const std::byte* in, int64_t n, float* out) {
             const int half = i / 128, quarter = i % 128 / 32, at = i % 32;
             const unsigned nibble = byte_at(low, half * 64 + quarter % 2 * 32 + at) >> (quarter / 2 * 4) & 15;
             const unsigned top = byte_at(high, half * 32 + at) >> (quarter * 2) & 3;
-            out[i] = d * static_cast<float>(signed_byte_at(scales, i / 16)) *
-                     static_cast<float>(static_cast<int>(nibble | top << 4) - 32);
+            out[i] = d * float(signed_byte_at(scales, i / 16)) * float(int(nibble | top << 4) - 32);
         }
     }
 }
@@ -146,8 +144,7 @@ void decode_iq4_xs(const std::byte* in, int64_t n, float* out) {
         for (int group = 0; group < 8; ++group, out += 32) {
             const unsigned high = byte_at(in + 2, group / 4) >> (group % 4 * 2) & 3,
                            low = byte_at(in + 4, group / 2) >> (group % 2 * 4) & 15;
-            decode_levels(in + 8 + group * 16,
-                          half_at(in) * static_cast<float>(static_cast<int>(low | high << 4) - 32), out);
+            decode_levels(in + 8 + group * 16, half_at(in) * float(int(low | high << 4) - 32), out);
         }
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "io/mapped_file.h"
 
@@ -36,22 +37,22 @@ struct Taps {
 constexpr int kBits = 22;
 
 std::vector<Taps> make_taps(int in, int out, Resampling filter) {
-    const double scale = static_cast<double>(in) / out, wide = std::max(scale, 1.0),
+    const double scale = double(in) / out, wide = std::max(scale, 1.0),
                  support = (filter == Resampling::bilinear ? 1 : 2) * wide;
-    std::vector<Taps> all(static_cast<size_t>(out));
+    std::vector<Taps> all(out);
     for (int i = 0; i < out; ++i) {
         const double centre = (i + 0.5) * scale;
-        Taps& t = all[static_cast<size_t>(i)];
-        t.first = std::max(0, static_cast<int>(centre - support + 0.5));
+        Taps& t = all[i];
+        t.first = std::max(0, int(centre - support + 0.5));
         std::vector<double> weights;
         double sum = 0;
-        for (int x = t.first; x < std::min(in, static_cast<int>(centre + support + 0.5)); ++x) {
+        for (int x = t.first; x < std::min(in, int(centre + support + 0.5)); ++x) {
             const double at = (x - centre + 0.5) / wide;
             weights.push_back(filter == Resampling::bilinear ? triangle(at) : cubic(at));
             sum += weights.back();
         }
         for (const double w : weights)
-            t.weights.push_back(static_cast<int>(std::lround(w / (sum != 0 ? sum : 1) * (1 << kBits))));
+            t.weights.push_back(round_int(w / (sum != 0 ? sum : 1) * (1 << kBits)));
     }
     return all;
 }
@@ -102,7 +103,7 @@ Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string&
     spng_ihdr header{};
     if (const int problem = spng_get_ihdr(png.get(), &header)) return damaged(name, spng_strerror(problem));
     TRY_STATUS(check_size(name, header.width, header.height));
-    RgbImage out{static_cast<int>(header.width), static_cast<int>(header.height),
+    RgbImage out{narrow<int>(header.width), narrow<int>(header.height),
                  std::vector<uint8_t>(size_t{header.width} * header.height * 3)};
     if (const int problem = spng_decode_image(png.get(), out.rgb.data(), out.rgb.size(), SPNG_FMT_RGB8, 0))
         return damaged(name, spng_strerror(problem));
@@ -118,8 +119,7 @@ Result<RgbImage> decode_jpeg(std::span<const std::byte> bytes, const std::string
         width <= 0 || height <= 0)
         return damaged(name, tjGetErrorStr2(jpeg.get()));
     TRY_STATUS(check_size(name, width, height));
-    RgbImage out{width, height,
-                 std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
+    RgbImage out{width, height, std::vector<uint8_t>(size_t{3} * width * height)};
     if (tjDecompress2(jpeg.get(), data, bytes.size(), out.rgb.data(), width, 0, height, TJPF_RGB,
                       TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0)
         return damaged(name, tjGetErrorStr2(jpeg.get()));
@@ -144,22 +144,20 @@ Result<RgbImage> decode_image(std::span<const std::byte> bytes, const std::strin
 }
 
 RgbImage resize(const RgbImage& image, int width, int height, Resampling filter) {
-    HEADLIGHT_CHECK(width > 0 && height > 0 &&
-                    image.rgb.size() ==
-                        size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height));
+    HEADLIGHT_CHECK(width > 0 && height > 0 && image.rgb.size() == size_t{3} * image.width * image.height);
     if (image.width == width && image.height == height) return image;
     const auto across = make_taps(image.width, width, filter), down = make_taps(image.height, height, filter);
-    const auto row_size = static_cast<size_t>(width) * 3, rows = static_cast<size_t>(height);
+    const size_t row_size = size_t{3} * width, rows = height;
     std::vector<uint8_t> row(row_size);
     std::vector<int32_t> sums(rows * row_size, kHalf);
     size_t first = 0;  // the first output row that is not finished
     for (int y = 0; y < image.height; ++y) {
         resample_row(image.rgb.data() + int64_t{y} * image.width * 3, across, row.data());
-        const auto ends = [&](const Taps& t) { return t.first + static_cast<int>(t.weights.size()); };
+        const auto ends = [&](const Taps& t) { return t.first + isize(t.weights); };
         while (first < rows && ends(down[first]) <= y) ++first;
         for (size_t i = first; i < rows && down[i].first <= y; ++i) {
             if (ends(down[i]) <= y) continue;
-            const int weight = down[i].weights[static_cast<size_t>(y - down[i].first)];
+            const int weight = down[i].weights[y - down[i].first];
             for (size_t x = 0; x < row_size; ++x) sums[i * row_size + x] += weight * row[x];
         }
     }

@@ -90,7 +90,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
         ::close(file);
         return Error{display_path(path) + " is not a regular file: name a file that holds data."};
     }
-    const auto size = static_cast<size_t>(info.st_size);
+    const size_t size = info.st_size;
     void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
     ::close(file);
     if (data == MAP_FAILED)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/utf8.h"
 #include "io/json.h"
@@ -40,7 +41,7 @@ std::string square(const NumberTable& t, char separator) {
     std::string out = field(t.rows_are + "\\" + t.columns_are, separator);
     for (const auto& label : t.columns) out += separator + field(label, separator);
     for (Index r = 0; r < t.values.rows(); ++r) {
-        out += "\n" + field(t.rows[static_cast<size_t>(r)], separator);
+        out += "\n" + field(t.rows[r], separator);
         for (Index c = 0; c < t.values.cols(); ++c) out += separator + shortest(t.values(r, c));
     }
     return out + "\n";
@@ -56,9 +57,9 @@ std::string lines(std::span<const NumberTable> tables, char separator) {
         for (Index r = 0; r < t.values.rows(); ++r)
             for (Index c = 0; c < t.values.cols(); ++c) {
                 out += field(t.name, separator) + separator + std::to_string(r) + separator +
-                       field(t.rows[static_cast<size_t>(r)], separator) + separator;
-                out += std::to_string(c) + separator + field(t.columns[static_cast<size_t>(c)], separator) +
-                       separator + shortest(t.values(r, c)) + "\n";
+                       field(t.rows[r], separator) + separator;
+                out += std::to_string(c) + separator + field(t.columns[c], separator) + separator +
+                       shortest(t.values(r, c)) + "\n";
             }
     return out;
 }
@@ -116,8 +117,7 @@ Status write_npy(const std::filesystem::path& path, std::span<const NumberTable>
     out->write(std::string_view("\x93NUMPY\x01\x00", 8));
     out->write(&length, 2);
     out->write(header);
-    for (const NumberTable& t : tables)
-        out->write(t.values.data(), static_cast<size_t>(t.values.size()) * sizeof(float));
+    for (const NumberTable& t : tables) out->write(t.values.data(), t.values.size() * sizeof(float));
     return out->commit();
 }
 
@@ -126,7 +126,7 @@ Status write_tensors(const std::filesystem::path& path, std::span<const NumberTa
     std::map<std::string, std::string> metadata;
     for (const NumberTable& t : tables) {
         tensors.push_back({t.name, "F32", {t.values.rows(), t.values.cols()}, [&t](const auto& sink) {
-                               sink(t.values.data(), static_cast<size_t>(t.values.size()) * sizeof(float));
+                               sink(t.values.data(), t.values.size() * sizeof(float));
                            }});
         metadata[t.name] = Json{{"rows", t.rows}, {"columns", t.columns}}.dump(
             -1, ' ', false, Json::error_handler_t::replace);
@@ -163,8 +163,7 @@ Status write_numbers(const std::filesystem::path& path, std::span<const NumberTa
                      " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
     if (tables.empty()) return Error{"This view has no numbers to write."};
     for (const NumberTable& t : tables)
-        HEADLIGHT_CHECK(t.rows.size() == static_cast<size_t>(t.values.rows()) &&
-                        t.columns.size() == static_cast<size_t>(t.values.cols()));
+        HEADLIGHT_CHECK(isize(t.rows) == t.values.rows() && isize(t.columns) == t.values.cols());
     return format->write(path, tables);
 }
 

@@ -81,7 +81,7 @@ void handle_signals() {
         struct sigaction before {
         }, action{};
         action.sa_handler = end_by;
-        action.sa_flags = static_cast<int>(SA_RESETHAND);
+        action.sa_flags = int(SA_RESETHAND);
         if (sigaction(signal, nullptr, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
             before.sa_handler == SIG_DFL)
             sigaction(signal, &action, nullptr);

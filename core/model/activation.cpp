@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -9,11 +11,11 @@ namespace {
 using Values = Eigen::Ref<Eigen::ArrayXf>;
 
 void gelu(Values x) {
-    x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * static_cast<float>(M_SQRT1_2))); });
+    x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * float(M_SQRT1_2))); });
 }
 /// tanh(u) = 1 − 2 / (exp(2u) + 1), so 0.5 (1 + tanh u) = 1 − 1 / (exp(2u) + 1).
 void gelu_tanh(Values x) {
-    const float root = std::sqrt(2.0f / static_cast<float>(EIGEN_PI));
+    const float root = std::sqrt(2.0f / float(EIGEN_PI));
     x = x - x / ((2.0f * root * (x + 0.044715f * x.cube())).exp() + 1.0f);
 }
 void relu(Values x) { x = x.max(0.0f); }
@@ -32,8 +34,6 @@ constexpr ActivationRow kActivations[] = {
 }  // namespace
 
 std::span<const ActivationRow> activations() { return kActivations; }
-const ActivationRow& activation_row(Activation activation) {
-    return kActivations[static_cast<size_t>(activation)];
-}
+const ActivationRow& activation_row(Activation activation) { return row_of(kActivations, activation); }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -34,9 +35,9 @@ int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
     }
     const int exact = count / 2;
     if (apart < exact) return bucket + apart;
-    const float share = std::log(static_cast<float>(apart) / static_cast<float>(exact)) /
-                        std::log(static_cast<float>(b.max_distance) / static_cast<float>(exact));
-    return bucket + std::min(exact + static_cast<int>(share * static_cast<float>(count - exact)), count - 1);
+    const float share =
+        std::log(float(apart) / float(exact)) / std::log(float(b.max_distance) / float(exact));
+    return bucket + std::min(exact + int(share * float(count - exact)), count - 1);
 }
 
 void PositionBias::add(int head, int first, int first_key, MatrixRef scores) const {
@@ -58,7 +59,7 @@ PositionBias alibi_bias(int heads, int keys) {
     for (int h = 0; h < heads; ++h) {
         const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power)
                                        : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
-        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = static_cast<float>(slope) * static_cast<float>(k);
+        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = float(slope) * float(k);
     }
     return bias;
 }
@@ -90,20 +91,21 @@ void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, Con
 }
 
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
-    for (Index r = 0; r < scores.rows(); ++r) {
+    for (int r = 0; r < scores.rows(); ++r) {
+        const int query = first + r;
         auto row = scores.row(r).array();
-        const KeyRange& visible = mask.visible[static_cast<size_t>(first + r)];
-        if (mask.fully_masked(static_cast<int>(first + r))) {
-            row.setConstant(1.0f / static_cast<float>(mask.keys));
+        const KeyRange& visible = mask.visible[query];
+        if (mask.fully_masked(query)) {
+            row.setConstant(1.0f / float(mask.keys));
             continue;
         }
-        const Index begin = visible.begin - first_key, count = visible.size();
+        const int begin = visible.begin - first_key, count = visible.size();
         auto weights = row.segment(begin, count);
         row.head(begin).setZero();
         row.tail(row.size() - begin - count).setZero();
-        if (mask.has_masked(static_cast<int>(first + r)))
-            for (Index i = 0; i < count; ++i)
-                if (mask.is_masked(static_cast<int>(first + r), visible.begin + static_cast<int>(i)))
+        if (mask.has_masked(query))
+            for (int i = 0; i < count; ++i)
+                if (mask.is_masked(query, visible.begin + i))
                     weights[i] = -std::numeric_limits<float>::infinity();
         const float largest = weights.maxCoeff();
         weights = (weights - largest).exp();
@@ -147,7 +149,7 @@ void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMa
                   MatrixRef pattern) {
     HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && first + pattern.rows() <= q.rows() &&
                     pattern.cols() == k.rows() && rule.mask_of(head).keys == pattern.cols());
-    const KeyRange keys = needed_keys(rule, head, first, first + static_cast<int>(pattern.rows()));
+    const KeyRange keys = needed_keys(rule, head, first, first + narrow<int>(pattern.rows()));
     auto visible = pattern.middleCols(keys.begin, keys.size());
     pattern.leftCols(keys.begin).setZero();
     pattern.rightCols(pattern.cols() - keys.end).setZero();
@@ -165,29 +167,29 @@ void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRe
     if (kind == HeadRule::Z::zero) mine.setZero();
     if (kind != HeadRule::Z::mean) return;
     AttentionRule natural = rule;
-    natural.changed[static_cast<size_t>(head)].z = HeadRule::Z::kept;
+    natural.changed[head].z = HeadRule::Z::kept;
     Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(width);
-    for (Index first = 0; first < q.rows(); first += kQueryBlock) {
+    for (int first = 0; first < q.rows(); first += kQueryBlock) {
         pool.stop_point();
         Matrix pattern(std::min<Index>(kQueryBlock, q.rows() - first), k.rows());
         head_pattern(natural, head, q.middleCols(head * width, width),
-                     k.middleCols(rule.kv_head(head) * width, width), static_cast<int>(first), pattern);
+                     k.middleCols(rule.kv_head(head) * width, width), first, pattern);
         sum += (pattern * v.middleCols(rule.kv_head(head) * width, width)).colwise().sum();
     }
-    mine.rowwise() = sum / static_cast<float>(q.rows());
+    mine.rowwise() = sum / float(q.rows());
 }
 }  // namespace
 
 void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
             int start, MatrixRef z) {
     HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 &&
-                    (rule.changed.empty() || rule.changed.size() == static_cast<size_t>(rule.heads)));
+                    (rule.changed.empty() || isize(rule.changed) == rule.heads));
     HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() &&
                     k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
     HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() &&
-                    rule.mask.visible.size() >= static_cast<size_t>(start + z.rows()));
+                    isize(rule.mask.visible) >= start + z.rows());
     if (z.rows() == 0) return;  // all rows were taken over
-    const int n = start + static_cast<int>(z.rows());
+    const int n = start + narrow<int>(z.rows());
     const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
     pool.run(rule.heads * blocks, [&](int tile) {
@@ -196,8 +198,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
         const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock,
                   rows = std::min(kQueryBlock, n - first);
         const KeyRange keys = needed_keys(rule, head, first, first + rows);
-        scratch.resize(
-            std::max<size_t>(scratch.size(), static_cast<size_t>(rows) * static_cast<size_t>(keys.size())));
+        scratch.resize(std::max<size_t>(scratch.size(), size_t{1} * rows * keys.size()));
         Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
         const Index at = head * width, shared = rule.kv_head(head) * width;
         attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin,
@@ -207,8 +208,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
         z.block(first - start, at, rows, width).noalias() =
             pattern * v.block(keys.begin, shared, keys.size(), width);
     });
-    for (int head = 0; head < static_cast<int>(rule.changed.size()); ++head)
-        ablate(pool, rule, head, q, k, v, z);
+    for (int head = 0; head < isize(rule.changed); ++head) ablate(pool, rule, head, q, k, v, z);
 }
 
 }  // namespace headlight

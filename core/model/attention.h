@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/matrix.h"
 #include "base/threads.h"
@@ -67,9 +68,8 @@ struct AttentionRule {
     bool skipped = false;           // the block adds nothing
 
     const HeadRule* change(int head) const {
-        HEADLIGHT_CHECK(head >= 0 && head < heads &&
-                        (changed.empty() || changed.size() == static_cast<size_t>(heads)));
-        return changed.empty() ? nullptr : &changed[static_cast<size_t>(head)];
+        HEADLIGHT_CHECK(head >= 0 && head < heads && (changed.empty() || isize(changed) == heads));
+        return changed.empty() ? nullptr : &changed[head];
     }
     const MaskPlan& mask_of(int head) const {
         return change(head) && change(head)->mask ? *change(head)->mask : mask;
@@ -83,7 +83,7 @@ struct AttentionRule {
     /// The weights of a head's first queries that are not computed: recorded, or frozen by a person; or null.
     const Matrix* given_pattern(int head) const {
         if (change(head) && change(head)->frozen) return change(head)->frozen.get();
-        return is_recorded() ? &std::get<RecordedPatterns>(source).heads[static_cast<size_t>(head)] : nullptr;
+        return is_recorded() ? &std::get<RecordedPatterns>(source).heads[head] : nullptr;
     }
     bool is_given(int head, int query) const {
         const Matrix* given = given_pattern(head);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "model/attention.h"
 #include "model/change_place.h"
@@ -26,7 +27,7 @@ Error unusable(const std::string& text, const std::string& helps) {
 
 std::string short_number(float value) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+    std::snprintf(text, sizeof text, "%.9g", double(value));
     return text;
 }
 
@@ -117,7 +118,7 @@ std::string spell_freeze(const ModelConfig& c, const Change& change) {
 // ---- How people read it.
 std::string where(const ModelConfig& c, const Change& change) {
     constexpr const char* kPlaces[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};
-    if (change.block < 0) return kPlaces[static_cast<int>(change.blocks)];
+    if (change.block < 0) return row_of(kPlaces, change.blocks);
     return " in " + (change.head < 0 ? block_name(c, change.block) : head_name(c, change.block, change.head));
 }
 
@@ -125,9 +126,7 @@ std::string span_label(const std::vector<std::string>& labels, int first, int co
     const std::string number = std::to_string(first);
     if (count == kToEnd) return first == 0 ? "all" : number + "–";
     if (count > 1) return number + "–" + std::to_string(first + count - 1);
-    return first >= 0 && first < static_cast<int>(labels.size())
-               ? labels[static_cast<size_t>(first)] + " " + number
-               : "#" + number;
+    return first >= 0 && first < isize(labels) ? labels[first] + " " + number : "#" + number;
 }
 
 std::string cells_label(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
@@ -143,7 +142,7 @@ std::string label_keep(const ModelConfig& c, const Change& change, const ChangeT
     return "keep only " + head_name(c, change.block, change.head);
 }
 std::string label_tempered(const ModelConfig& c, const Change& change, const ChangeTokens&) {
-    return "temperature " + decimals(static_cast<double>(change.value), 2) + where(c, change);
+    return "temperature " + decimals(double(change.value), 2) + where(c, change);
 }
 std::string label_mask(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
     return "mask " + cells_label(c, change, tokens);
@@ -152,7 +151,7 @@ std::string label_unmask(const ModelConfig& c, const Change& change, const Chang
     return "unmask " + cells_label(c, change, tokens);
 }
 std::string label_score(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
-    return cells_label(c, change, tokens) + " = " + decimals(static_cast<double>(change.value), 2);
+    return cells_label(c, change, tokens) + " = " + decimals(double(change.value), 2);
 }
 std::string label_freeze(const ModelConfig& c, const Change& change, const ChangeTokens&) {
     const bool long_text = change.from.size() > 24;
@@ -175,8 +174,8 @@ void make_hard(const Change&, const MaskPlan&, HeadRule& head) { head.temperatur
 void temper(const Change& change, const MaskPlan&, HeadRule& head) { head.temperature = change.value; }
 void freeze(const Change& change, const MaskPlan&, HeadRule& head) { head.frozen = change.pattern; }
 void edit_score(const Change& change, const MaskPlan& mask, HeadRule& head) {
-    const bool on_grid = change.query >= 0 && change.query < static_cast<int>(mask.visible.size()) &&
-                         change.key >= 0 && change.key < mask.keys;
+    const bool on_grid =
+        change.query >= 0 && change.query < isize(mask.visible) && change.key >= 0 && change.key < mask.keys;
     if (on_grid) head.scores.push_back({change.query, change.key, change.value});
 }
 
@@ -214,7 +213,7 @@ constexpr ChangeRow kChanges[] = {
 }  // namespace
 
 std::span<const ChangeRow> change_rows() { return kChanges; }
-const ChangeRow& change_row(ChangeKind kind) { return kChanges[static_cast<size_t>(kind)]; }
+const ChangeRow& change_row(ChangeKind kind) { return row_of(kChanges, kind); }
 
 std::span<const ChangeRow> ablations() {
     size_t count = 0;

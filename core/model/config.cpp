@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "io/mapped_file.h"
 #include "model/families.h"
@@ -36,7 +37,7 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     config.family = family->model_type;
     config.family_name = family->name;
     TRY(const int64_t padding, json_integer(root, or_null("pad_token_id"), -1, -1, 1 << 23, name));
-    config.pad_id = static_cast<int>(padding);
+    config.pad_id = narrow<int>(padding);
     if (config.end_id >= 0) config.generation.eos_token_ids = {config.end_id};
     TRY_STATUS(parse_generation_config(root, name, config.generation));
     config.end_id = config.generation.eos_token_ids.empty() ? -1 : config.generation.eos_token_ids[0];
@@ -107,7 +108,7 @@ Status parse_preprocessor(const Json& root, const std::string& name, VisionConfi
     TRY(const bool rescales, json_boolean(root, or_null("do_rescale"), true, name));
     TRY(const double rescale, json_number(root, or_null("rescale_factor"), 1.0 / 255, name));
     TRY(const bool normalizes, json_boolean(root, or_null("do_normalize"), true, name));
-    vision.rescale = rescales ? static_cast<float>(rescale) : 1.0f;
+    vision.rescale = rescales ? float(rescale) : 1.0f;
     if (!normalizes) {
         vision.mean = {0, 0, 0};
         vision.deviation = {1, 1, 1};
@@ -123,11 +124,11 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
             " has no config.json; choose the folder that holds a model's config.json and safetensors."};
     TRY(const Json root, read_json(folder / "config.json"));
     TRY(ModelConfig config, parse_config(root, display_path(folder / "config.json")));
-    const auto writing = folder / "generation_config.json";
-    if (std::filesystem::exists(writing, ignored)) {
-        TRY(const Json rules, read_json(writing));
-        TRY_STATUS(parse_generation_config(rules, display_path(writing), config.generation));
-        TRY_STATUS(check_first_ids(config, display_path(writing)));
+    const auto generation = folder / "generation_config.json";
+    if (std::filesystem::exists(generation, ignored)) {
+        TRY(const Json rules, read_json(generation));
+        TRY_STATUS(parse_generation_config(rules, display_path(generation), config.generation));
+        TRY_STATUS(check_first_ids(config, display_path(generation)));
     }
     const auto pictures = folder / "preprocessor_config.json";
     if (config.can.read_image && std::filesystem::exists(pictures, ignored)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/quoted.h"
 #include "model/activation.h"
@@ -27,13 +28,13 @@ JsonKey ConfigReader::present(Keys keys) const {
 }
 
 int ConfigReader::integer(Keys keys, int64_t fallback, int64_t low, int64_t high) {
-    return static_cast<int>(keep(json_integer(root_, present(keys), fallback, low, high, file_),
-                                 std::clamp(fallback, low, high)));
+    return narrow<int>(keep(json_integer(root_, present(keys), fallback, low, high, file_),
+                            std::clamp(fallback, low, high)));
 }
 
 float ConfigReader::number(Keys keys, double fallback) {
     const JsonKey key = present(keys);
-    const auto value = static_cast<float>(keep(json_number(root_, key, fallback, file_), fallback));
+    const auto value = float(keep(json_number(root_, key, fallback, file_), fallback));
     if (!std::isfinite(value))
         fail(file_ + ": " + in_quotes(key.name) +
              " is more than a float32 holds; correct the file or download it again.");
@@ -42,7 +43,7 @@ float ConfigReader::number(Keys keys, double fallback) {
 
 double ConfigReader::positive(const Json& object, JsonKey key, double fallback) {
     const double value = keep(json_number(object, key, fallback, file_), fallback);
-    if (const auto stored = static_cast<float>(value); stored > 0 && std::isfinite(stored)) return value;
+    if (const auto stored = float(value); stored > 0 && std::isfinite(stored)) return value;
     fail(file_ + ": " + in_quotes(key.name) +
          " must be larger than 0 and within float32; correct the file or download it again.");
     return fallback;
@@ -130,14 +131,14 @@ Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double sh
         fail(file_ +
              ": the share of a head that turns (partial_rotary_factor or rotary_pct) must be above 0 and at "
              "most 1; correct the file or download it again.");
-    r.dims = static_cast<int>(std::clamp(share, 0.0, 1.0) * c.stacks[0].d_head) / 2 * 2;
+    r.dims = int(std::clamp(share, 0.0, 1.0) * c.stacks[0].d_head) / 2 * 2;
     r.factor = positive(object, "factor", 1);
     r.low_frequency = positive(object, "low_freq_factor", 1);
     r.high_frequency = positive(object, "high_freq_factor", 4);
     r.beta_fast = positive(object, or_null("beta_fast"), 32);
     r.beta_slow = positive(object, or_null("beta_slow"), 1);
     r.truncate = keep(json_boolean(object, "truncate", true, file_), true);
-    r.original_context = static_cast<int>(
+    r.original_context = narrow<int>(
         keep(json_integer(object, "original_max_position_embeddings", c.context, 1, 1 << 24, file_),
              int64_t{c.context}));
     if (r.scaling == RopeScaling::dynamic) r.original_context = c.context;
@@ -156,7 +157,7 @@ Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double sh
 }
 
 std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(int)) {
-    std::vector<int> out(static_cast<size_t>(layers), 0);
+    std::vector<int> out(layers, 0);
     const bool listed = has("layer_types");
     if (listed && (!root_["layer_types"].is_array() || root_["layer_types"].size() != out.size())) {
         fail(file_ + ": \"layer_types\" must name the kind of each of the " + std::to_string(layers) +
@@ -164,11 +165,10 @@ std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(i
         return out;
     }
     for (int l = 0; l < layers; ++l) {
-        const auto at = static_cast<size_t>(l);
         const Json kind =
-            listed ? root_["layer_types"][at] : Json(sliding(l) ? "sliding_attention" : "full_attention");
+            listed ? root_["layer_types"][l] : Json(sliding(l) ? "sliding_attention" : "full_attention");
         if (kind == "sliding_attention")
-            out[at] = window;
+            out[l] = window;
         else if (kind != "full_attention")
             fail(wrong_type(file_, "layer_types", "a list of \"full_attention\" and \"sliding_attention\"",
                             kind)
@@ -180,7 +180,7 @@ std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(i
 Result<ModelConfig> ConfigReader::finish(ModelConfig c) const {
     if (!error_.empty()) return Error{error_};
     if (c.rope.scaling == RopeScaling::dynamic)
-        c.context = static_cast<int>(std::min(c.context * c.rope.factor, double{1 << 24}));
+        c.context = int(std::min(c.context * c.rope.factor, double{1 << 24}));
     if (c.rope.dims) c.positions = PositionScheme::rotary;
     if (c.buckets.count) c.positions = PositionScheme::relative;
     c.can = Capabilities::of(c.kind);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "model/activation.h"
 #include "model/pass.h"
@@ -11,7 +12,7 @@
 namespace headlight {
 
 void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<void(Index, Index)>& rows) {
-    pool.run(static_cast<int>((n + block - 1) / block),
+    pool.run(narrow<int>((n + block - 1) / block),
              [&](int i) { rows(i * block, std::min(block, n - i * block)); });
 }
 
@@ -58,21 +59,18 @@ Matrix embed(const Pass& p) {
     const ModelConfig& c = p.config();
     const StackWeights& w = p.weights;
     const Index count = p.input.size() - p.n_past;
-    Matrix x = look_up(w.token_embedding, count,
-                       [&](Index i) { return p.input.ids[static_cast<size_t>(p.n_past + i)]; });
+    Matrix x = look_up(w.token_embedding, count, [&](Index i) { return p.input.ids[p.n_past + i]; });
     x *= c.embed_scale;
     const bool project_first = w.embed_project && c.d_model_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
     if (c.positions == PositionScheme::sinusoidal) x += sinusoids(x.cols(), p.n_past, count);
     if (w.position_embedding) {
         const auto rows = position_rows(p);
-        x += look_up(w.position_embedding, count,
-                     [&](Index i) { return rows[static_cast<size_t>(p.n_past + i)]; });
+        x += look_up(w.position_embedding, count, [&](Index i) { return rows[p.n_past + i]; });
     }
     if (w.type_embedding)
-        x += look_up(w.type_embedding, count, [&](Index i) {
-            return p.input.types.empty() ? 0 : p.input.types[static_cast<size_t>(p.n_past + i)];
-        });
+        x += look_up(w.type_embedding, count,
+                     [&](Index i) { return p.input.types.empty() ? 0 : p.input.types[p.n_past + i]; });
     if (w.embed_norm) x = p.norm(w.embed_norm, x);
     if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
     return x;
@@ -96,8 +94,7 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
         for (Index i = first; i < first + count; ++i) {
             const float mean = centre ? x.row(i).mean() : 0.0f;
             const auto centred = (x.row(i).array() - mean).matrix();
-            const float deviation =
-                std::sqrt(centred.squaredNorm() / static_cast<float>(x.cols()) + config.norm_eps);
+            const float deviation = std::sqrt(centred.squaredNorm() / float(x.cols()) + config.norm_eps);
             y.row(i) = centred.cwiseProduct(weight) / deviation;
             if (norm.bias) y.row(i) += Eigen::Map<const Eigen::RowVectorXf>(norm.bias, x.cols());
         }

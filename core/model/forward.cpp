@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "model/activation.h"
 #include "model/pass.h"
@@ -88,7 +89,7 @@ Matrix finish_attention(const Pass& p, const AttentionWeights& w, const Attentio
     check_finite(p, layer, "keys", a.k);
     check_finite(p, layer, "values", a.v);
     Matrix z(a.q.rows() - p.n_past, a.q.cols());
-    attend(p.pool, *a.rule, a.q, a.k, a.v, static_cast<int>(p.n_past), z);
+    attend(p.pool, *a.rule, a.q, a.k, a.v, narrow<int>(p.n_past), z);
     return block_output(p.config(), w, z, p.pool);
 }
 
@@ -115,7 +116,7 @@ Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x,
 struct RopeTables {
     RopeTable usual, local;
     explicit RopeTables(const Pass& p) {
-        const int n = p.input.size(), n_past = static_cast<int>(p.n_past);
+        const int n = p.input.size(), n_past = narrow<int>(p.n_past);
         const ModelConfig& c = p.config();
         if (c.rope.dims) usual = make_rope_table(c.rope, n, n_past, n - n_past);
         if (c.local_rope.dims) local = make_rope_table(c.local_rope, n, n_past, n - n_past);
@@ -128,9 +129,9 @@ struct RopeTables {
 /// One layer on the new rows of the residual stream; returns what leaves it.
 Matrix run_layer(const Pass& p, int l, Matrix resid, const RopeTables& rope_tables, LayerActivations& layer) {
     const ModelConfig& c = p.config();
-    const LayerWeights& w = p.weights.layers[static_cast<size_t>(l)];
-    const LayerActivations* past = p.n_past ? p.past->layers[static_cast<size_t>(l)].get() : nullptr;
-    const LayerRules& rules = p.rules[static_cast<size_t>(l)];
+    const LayerWeights& w = p.weights.layers[l];
+    const LayerActivations* past = p.n_past ? p.past->layers[l].get() : nullptr;
+    const LayerRules& rules = p.rules[l];
     const bool after = c.norm_place == NormPlace::after;
     const auto enters = [&](const Norm& norm, const Matrix& x) {
         return after || !norm ? x : p.norm(norm, x);
@@ -163,7 +164,7 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const RopeTables& rope_tabl
 std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
     auto a = std::make_shared<StackActivations>();
     if (p.layers_past) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_past);
-    Matrix resid = p.layers_past ? p.past->layers[static_cast<size_t>(p.layers_past)]->resid_pre : embed(p);
+    Matrix resid = p.layers_past ? p.past->layers[p.layers_past]->resid_pre : embed(p);
     check_finite(p, -1, "embeddings", resid);
     const RopeTables rope_tables(p);
     for (int l = p.layers_past; l < p.stack.layers; ++l) {

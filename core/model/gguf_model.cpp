@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight {
@@ -135,9 +136,9 @@ Error in_gguf_names(Error error, const ArchitectureRow& row) {
 /// "layers.12.mlp" → "layers.#.mlp", and the number.
 std::string take_number(std::string name, std::string& number) {
     for (size_t i = 0; i + 1 < name.size(); ++i) {
-        if (name[i] != '.' || !std::isdigit(static_cast<unsigned char>(name[i + 1]))) continue;
+        if (name[i] != '.' || !std::isdigit(as_byte(name[i + 1]))) continue;
         size_t end = i + 1;
-        while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end]))) ++end;
+        while (end < name.size() && std::isdigit(as_byte(name[end]))) ++end;
         number = name.substr(i + 1, end - i - 1);
         return name.replace(i + 1, end - i - 1, "#");
     }
@@ -204,7 +205,7 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
     if (dims % 2)
         return Error{name + ": rope.dimension_count is " + std::to_string(dims) +
                      ", but components turn in pairs; convert the model again."};
-    rope.dims = static_cast<int>(dims);
+    rope.dims = narrow<int>(dims);
     const auto found = file.tensors.find("rope_freqs.weight");
     if (found == file.tensors.end()) return success();
     const StoredTensor& freq_factors = found->second;
@@ -212,7 +213,7 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
         return Error{name + ": rope_freqs.weight is " + freq_factors.dtype->name + " " +
                      shape_text(freq_factors.shape) + " where the heads turn " + std::to_string(dims / 2) +
                      " pairs, which takes as many F32 numbers; download the file again."};
-    rope.freq_factors.resize(static_cast<size_t>(dims / 2));
+    rope.freq_factors.resize(dims / 2);
     std::memcpy(rope.freq_factors.data(), freq_factors.bytes.data(), freq_factors.bytes.size());
     return success();
 }

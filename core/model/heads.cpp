@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight {
@@ -18,8 +19,8 @@ Capabilities Capabilities::of(ModelKind kind) {
 }
 
 float ModelConfig::score_scale(const StackConfig& stack, int layer) const {
-    const float base = scale > 0 ? scale : 1.0f / std::sqrt(static_cast<float>(stack.d_head));
-    return scale_by_layer ? base / static_cast<float>(layer + 1) : base;
+    const float base = scale > 0 ? scale : 1.0f / std::sqrt(float(stack.d_head));
+    return scale_by_layer ? base / float(layer + 1) : base;
 }
 
 int ModelConfig::layers() const {
@@ -36,22 +37,20 @@ int ModelConfig::max_heads() const {
     return max;
 }
 
-size_t ModelConfig::head_index(AttentionHead h) const {
+int ModelConfig::head_index(AttentionHead h) const {
     const int first =
         std::min(h.block, stacks.front().layers);  // blocks behind have the second stack's heads
-    return static_cast<size_t>(first * stacks.front().heads + (h.block - first) * stacks.back().heads +
-                               h.head);
+    return first * stacks.front().heads + (h.block - first) * stacks.back().heads + h.head;
 }
 
-AttentionHead ModelConfig::head_at(size_t index) const {
-    const int layers = stacks.front().layers, before = layers * stacks.front().heads,
-              i = static_cast<int>(index);
-    if (i < before) return {i / stacks.front().heads, i % stacks.front().heads};
-    return {layers + (i - before) / stacks.back().heads, (i - before) % stacks.back().heads};
+AttentionHead ModelConfig::head_at(int index) const {
+    const int layers = stacks.front().layers, before = layers * stacks.front().heads;
+    if (index < before) return {index / stacks.front().heads, index % stacks.front().heads};
+    return {layers + (index - before) / stacks.back().heads, (index - before) % stacks.back().heads};
 }
 
 std::vector<int> ModelConfig::blocks_of(int stack, int layer) const {
-    const StackConfig& s = stacks[static_cast<size_t>(stack)];
+    const StackConfig& s = stacks[stack];
     const int self = layer + (stack > 0 ? stacks[0].layers : 0);
     return s.cross ? std::vector{self, self + s.layers} : std::vector{self};
 }
@@ -74,8 +73,7 @@ std::string block_text(const ModelConfig& config, int block, const char* between
     constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
     const AttentionBlock s = config.block(block);
     const std::string layer = std::to_string(s.layer);
-    return s.kind == AttentionKind::blocks ? layer
-                                           : kKinds[static_cast<int>(s.kind)] + std::string(between) + layer;
+    return s.kind == AttentionKind::blocks ? layer : row_of(kKinds, s.kind) + std::string(between) + layer;
 }
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "model/model.h"
 
@@ -18,7 +19,7 @@ public:
     explicit PerHead(const ModelConfig& config, T value = {})
         : layers_(config.stacks.front().layers),
           heads_{config.stacks.front().heads, config.stacks.back().heads},
-          values_(static_cast<size_t>(config.head_count()), value) {}
+          values_(config.head_count(), value) {}
 
     decltype(auto) operator[](AttentionHead head) { return values_[index(head)]; }
     decltype(auto) operator[](AttentionHead head) const { return values_[index(head)]; }
@@ -38,10 +39,10 @@ public:
     bool operator==(const PerHead& other) const { return values_ == other.values_; }
 
 private:
-    size_t index(AttentionHead h) const {
+    int index(AttentionHead h) const {
         const int first = std::min(h.block, layers_);
-        const auto at = static_cast<size_t>(first * heads_[0] + (h.block - first) * heads_[1] + h.head);
-        HEADLIGHT_CHECK(h.head >= 0 && at < values_.size());
+        const int at = first * heads_[0] + (h.block - first) * heads_[1] + h.head;
+        HEADLIGHT_CHECK(h.head >= 0 && at < isize(values_));
         return at;
     }
 
@@ -52,7 +53,7 @@ private:
 /// Calls each(head) for every head of a model, on all threads.
 template <class Each>
 void for_heads(const ModelConfig& config, ThreadPool& pool, const Each& each) {
-    pool.run(config.head_count(), [&](int i) { each(config.head_at(static_cast<size_t>(i))); });
+    pool.run(config.head_count(), [&](int i) { each(config.head_at(i)); });
 }
 
 /// "4", or "2 / 4" where encoder and decoder differ: a number of each stack, as people read it.

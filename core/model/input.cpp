@@ -35,7 +35,7 @@ Sequence of_picture(const Model& model, const RgbImage& image) {
     Sequence s;
     s.picture = std::make_shared<const Picture>(prepare_picture(image, model.config.vision));
     const int across = model.config.vision.image / model.config.vision.patch;
-    s.ids.resize(static_cast<size_t>(model.config.context));
+    s.ids.resize(model.config.context);
     std::iota(s.ids.begin(), s.ids.end(), 0);
     s.tokens.push_back("[CLS]");
     for (int i = 0; i < model.config.vision.patches(); ++i)
@@ -45,7 +45,7 @@ Sequence of_picture(const Model& model, const RgbImage& image) {
 
 void cut(Sequence& s, int context) {
     if (s.size() <= context) return;
-    const auto kept = static_cast<size_t>(context);
+    const size_t kept = context;
     s.ids.resize(kept);
     s.tokens.resize(kept);
     if (!s.types.empty()) s.types.resize(kept);

@@ -235,7 +235,7 @@ std::string model_name(const fs::path& path) {
 
 std::string short_bytes(int64_t bytes) {
     char text[32];
-    const auto value = static_cast<double>(bytes);
+    const auto value = double(bytes);
     if (bytes >= 1'000'000'000)
         std::snprintf(text, sizeof text, "%.1f GB", value / 1e9);
     else if (bytes >= 1'000'000)

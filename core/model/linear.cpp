@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "model/linear_vectors.h"
 
@@ -47,7 +48,7 @@ void stream(const float* x, int64_t ldx, const float* weights, int64_t stride, i
 
 template <size_t... R>
 constexpr auto stream_table(std::index_sequence<R...>) {
-    return std::array{&stream<static_cast<int>(R) + 1>...};
+    return std::array{&stream<R + 1>...};
 }
 constexpr int kStreamRows = 8;
 constexpr auto kStreams = stream_table(std::make_index_sequence<kStreamRows>());
@@ -61,9 +62,8 @@ void streaming_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begi
         const int64_t depth = std::min(kStreamDepth, w.in - k0);
         for (Index r = 0; r < x.rows(); r += kStreamRows) {
             const auto rows = std::min<Index>(kStreamRows, x.rows() - r);
-            kStreams[static_cast<size_t>(rows - 1)](x.data() + r * x.outerStride() + k0, x.outerStride(),
-                                                    w.floats(k0) + begin, stride, depth, width,
-                                                    y.data() + r * y.outerStride() + begin, y.outerStride());
+            kStreams[rows - 1](x.data() + r * x.outerStride() + k0, x.outerStride(), w.floats(k0) + begin,
+                               stride, depth, width, y.data() + r * y.outerStride() + begin, y.outerStride());
         }
         for (Index r = 0; r < x.rows(); ++r)
             for (int64_t o = begin + width; o < end; ++o)
@@ -107,7 +107,7 @@ void dot_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int
 /// Decodes some rows at a time and treats them as float32.
 void decoded_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
     static thread_local std::vector<float> decoded;
-    decoded.resize(static_cast<size_t>(kDecodedRows * w.in));
+    decoded.resize(kDecodedRows * w.in);
     for (int64_t o = begin; o < end; o += kDecodedRows) {
         const int64_t count = std::min(kDecodedRows, end - o);
         for (int64_t i = 0; i < count; ++i) w.read(o + i, 0, w.in, decoded.data() + i * w.in);
@@ -155,7 +155,7 @@ void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef
     const int64_t columns = small_batch && w.layout == WeightLayout::out_in
                                 ? 512
                                 : std::clamp<int64_t>(share, kPanel, kTaskColumns);
-    pool.run(static_cast<int>((w.out + columns - 1) / columns), [&](int i) {
+    pool.run(narrow<int>((w.out + columns - 1) / columns), [&](int i) {
         const int64_t begin = i * columns, end = std::min<int64_t>(w.out, begin + columns);
         if (small_batch)
             task(x, w, y, begin, end);

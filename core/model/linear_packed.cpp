@@ -50,7 +50,7 @@ void tile(const float* x, int64_t ldx, const float* panel, int64_t depth, float*
 
 template <size_t... R>
 constexpr auto tile_table(std::index_sequence<R...>) {
-    return std::array{&tile<static_cast<int>(R) + 1>...};
+    return std::array{&tile<R + 1>...};
 }
 constexpr auto kTiles = tile_table(std::make_index_sequence<kRows>());
 
@@ -58,7 +58,7 @@ constexpr auto kTiles = tile_table(std::make_index_sequence<kRows>());
 void multiply_panel(ConstMatrixRef x, const float* panel, int64_t k0, int64_t depth, MatrixRef y, int64_t o0,
                     int64_t width, const float* bias, Prefetch prefetch) {
     const auto rows = x.rows();
-    const auto kernel = kTiles[static_cast<size_t>(rows - 1)];
+    const auto kernel = kTiles[rows - 1];
     float* out = y.data() + o0;
     if (width == kPanel)
         return kernel(x.data() + k0, x.outerStride(), panel, depth, out, y.outerStride(), bias, k0 == 0,
@@ -79,8 +79,7 @@ void pack_rows(const PanelRows& rows, int64_t depth, int64_t width, float* packe
     constexpr int64_t kBlock = 16;
     for (int64_t kb = 0; kb < depth; kb += kBlock)
         for (int64_t o = 0; o < width; ++o)
-            for (int64_t k = kb; k < std::min(kb + kBlock, depth); ++k)
-                packed[k * kPanel + o] = rows[static_cast<size_t>(o)][k];
+            for (int64_t k = kb; k < std::min(kb + kBlock, depth); ++k) packed[k * kPanel + o] = rows[o][k];
 }
 
 /// packed[k][kPanel] = the weights of `width` outputs from o0 on, for inputs [k0, k0 + depth); zeros beyond
@@ -90,15 +89,15 @@ void pack_panel(const Linear& w, int64_t k0, int64_t depth, int64_t o0, int64_t 
     if (width < kPanel) std::fill_n(packed, depth * kPanel, 0.0f);
     PanelRows rows;
     if (w.dtype != &float32()) {
-        static thread_local std::vector<float> decoded(static_cast<size_t>(kPanel * kEncodedDepth));
+        static thread_local std::vector<float> decoded(kPanel * kEncodedDepth);
         for (int64_t o = 0; o < width; ++o) {
             w.read(o0 + o, k0, depth, decoded.data() + o * depth);
-            rows[static_cast<size_t>(o)] = decoded.data() + o * depth;
+            rows[o] = decoded.data() + o * depth;
         }
         return pack_rows(rows, depth, width, packed);
     }
     if (w.layout == WeightLayout::out_in) {
-        for (int64_t o = 0; o < width; ++o) rows[static_cast<size_t>(o)] = w.floats(o0 + o) + k0;
+        for (int64_t o = 0; o < width; ++o) rows[o] = w.floats(o0 + o) + k0;
         return pack_rows(rows, depth, width, packed);
     }
     const float* from = w.floats(k0) + o0;
@@ -128,7 +127,7 @@ Prefetch next_panel(const Linear& w, int64_t k0, int64_t depth, int64_t begin, i
 // Many rows meet one panel: it takes long enough to be stopped on the way.
 void multiply_packed(const ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                      int64_t end) {
-    static thread_local std::vector<float> packed(static_cast<size_t>(kDepth * kTaskColumns));
+    static thread_local std::vector<float> packed(kDepth * kTaskColumns);
     const int64_t step = w.dtype == &float32() ? kDepth : kEncodedDepth;
     for (int64_t k0 = 0; k0 < w.in && !pool.stopped(); k0 += step) {
         const int64_t depth = std::min(step, w.in - k0);

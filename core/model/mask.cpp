@@ -1,9 +1,9 @@
 #include "model/mask.h"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "io/json.h"
 #include "io/mapped_file.h"
@@ -79,7 +79,7 @@ std::span<const MaskKind> mask_kinds() {
          0,
          {},
          [](std::span<const int>, const MaskPair& p) {
-             return own_allows(p) && p.sentences[static_cast<size_t>(p.key)] != kPadding;
+             return own_allows(p) && p.sentences[p.key] != kPadding;
          }},
         {"window",
          "sliding window #",
@@ -112,8 +112,7 @@ std::span<const MaskKind> mask_kinds() {
          0,
          {},
          [](std::span<const int>, const MaskPair& p) {
-             return causality_allows(p) &&
-                    p.sentences[static_cast<size_t>(p.query)] == p.sentences[static_cast<size_t>(p.key)];
+             return causality_allows(p) && p.sentences[p.query] == p.sentences[p.key];
          }},
     };
     return table;
@@ -141,7 +140,7 @@ std::string Mask::label() const {
 
 bool Mask::allows(const MaskPair& p) const {
     if (!rows_) return kind_->allows(numbers_, p);
-    const auto q = static_cast<size_t>(p.query), k = static_cast<size_t>(p.key);
+    const size_t q = p.query, k = p.key;
     return q < rows_->size() && k < rows_->size() ? (*rows_)[q][k] : own_allows(p);
 }
 
@@ -173,7 +172,7 @@ Result<Mask> Mask::parse(const std::string& text) {
         known += (known.empty() ? "" : ", ") +
                  std::string(kind.numbers ? help.substr(0, help.find(',')) : std::string_view(kind.name));
         if (parts[0] != kind.name) continue;
-        if (parts.size() != static_cast<size_t>(kind.numbers) + 1) return wrong_count(text, kind);
+        if (isize(parts) != kind.numbers + 1) return wrong_count(text, kind);
         mask.kind_ = &kind;
         for (size_t i = 1; i < parts.size(); ++i) {
             int number = 0;
@@ -191,113 +190,14 @@ Result<Mask> Mask::parse(const std::string& text) {
     return Error{"The mask " + in_quotes(text) + " is unknown; use one of: " + known + ", file:F.json."};
 }
 
-namespace {
-
-/// One row of a plan by asking about every key.
-void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
-    KeyRange& visible = plan.visible[static_cast<size_t>(pair.query)];
-    visible = {plan.keys, 0};
-    int count = 0;
-    std::vector<bool> hidden(static_cast<size_t>(plan.keys));
-    for (pair.key = 0; pair.key < plan.keys; ++pair.key) {
-        const bool allowed = mask.allows(pair);
-        hidden[static_cast<size_t>(pair.key)] = !allowed;
-        if (!allowed) continue;
-        visible = {std::min(visible.begin, pair.key), pair.key + 1};
-        ++count;
-    }
-    if (count == 0) visible = {0, 0};
-    if (count < visible.size()) {
-        plan.masked.resize(plan.visible.size());
-        plan.masked[static_cast<size_t>(pair.query)] = std::move(hidden);
-    }
-}
-
-}  // namespace
-
-MaskPlan MaskPlan::make(const Mask& mask, const MaskParams& own, std::span<const int> sentences,
-                        const CancelFlag* cancel) {
-    const int n = static_cast<int>(sentences.size());
-    MaskPlan plan{std::vector(sentences.size(), KeyRange{}), n, {}};
-    for (int q = 0; q < n && !stopped(cancel); ++q) {
-        if (!mask.is_own()) {
-            fill_row(mask, {q, 0, own, sentences}, plan);
-            continue;
-        }
-        const int reach = own.window > 0 ? own.window : n;
-        plan.visible[static_cast<size_t>(q)] = {std::max(0, q - reach + 1),
-                                                own.causal ? q + 1 : std::min(n, q + reach)};
-    }
-    return plan;
-}
-
-MaskPlan MaskPlan::full(int queries, int keys) {
-    return {std::vector(static_cast<size_t>(queries), KeyRange{0, keys}), keys, {}};
-}
-
-bool MaskPlan::same_row(const MaskPlan& other, int q) const {
-    const auto at = static_cast<size_t>(q);
-    if (visible[at] != other.visible[at] || has_masked(q) != other.has_masked(q)) return false;
-    if (!has_masked(q)) return true;
-    const KeyRange& range = visible[at];
-    return std::equal(masked[at].begin() + range.begin, masked[at].begin() + range.end,
-                      other.masked[at].begin() + range.begin);
-}
-
-namespace {
-
-/// One row of `set`: keys [begin, end) of a row are seen, or hidden.
-void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
-    KeyRange& range = plan.visible[q];
-    std::vector<bool> hidden = plan.masked[q];
-    if (hidden.empty()) {
-        hidden.assign(static_cast<size_t>(plan.keys), true);
-        std::fill(hidden.begin() + range.begin, hidden.begin() + range.end, false);
-    }
-    std::fill(hidden.begin() + begin, hidden.begin() + end, !allowed);
-    const auto first = std::find(hidden.begin(), hidden.end(), false);
-    const auto last = std::find(hidden.rbegin(), hidden.rend(), false);
-    range = first == hidden.end()
-                ? KeyRange{}
-                : KeyRange{static_cast<int>(first - hidden.begin()), static_cast<int>(hidden.rend() - last)};
-    const bool masked = std::find(hidden.begin() + range.begin, hidden.begin() + range.end, true) !=
-                        hidden.begin() + range.end;
-    plan.masked[q] = masked ? std::move(hidden) : std::vector<bool>();
-}
-
-}  // namespace
-
-void MaskPlan::set(const Rectangle& cells, bool allowed) {
-    const int end = cells.key + std::min(cells.keys, keys - cells.key);
-    const int last = cells.query + std::min(cells.queries, static_cast<int>(visible.size()) - cells.query);
-    if (cells.key < 0 || cells.query < 0 || end <= cells.key) return;
-    masked.resize(visible.size());
-    for (int q = cells.query; q < last; ++q) set_row(*this, static_cast<size_t>(q), cells.key, end, allowed);
-}
-
-bool MaskPlan::hides_any() const {
-    return std::any_of(visible.begin(), visible.end(), [&](const KeyRange& r) { return r.size() < keys; }) ||
-           std::any_of(masked.begin(), masked.end(), [](const auto& row) { return !row.empty(); });
-}
-
-KeyRange MaskPlan::weighed(int first, int last) const {
-    KeyRange all{keys, 0};
-    for (int q = first; q < last; ++q) {
-        const KeyRange row = weighed(q);
-        all = {std::min(all.begin, row.begin), std::max(all.end, row.end)};
-    }
-    return all;
-}
-
 std::vector<int> sentence_numbers(std::span<const std::string> tokens, std::span<const int> types,
                                   int count) {
     std::vector<int> out;
     int number = 0;
     for (int i = 0; i < count; ++i) {
-        const auto at = static_cast<size_t>(i);
-        if (i > 0 && at < types.size() && types[at] != types[at - 1]) ++number;
+        if (i > 0 && i < isize(types) && types[i] != types[i - 1]) ++number;
         out.push_back(number);
-        const std::string_view token = at < tokens.size() ? std::string_view(tokens[at]) : "";
+        const std::string_view token = i < isize(tokens) ? std::string_view(tokens[i]) : "";
         if (!token.empty() && (token.back() == '.' || token.back() == '!' || token.back() == '?')) ++number;
     }
     return out;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/result.h"
 #include "base/threads.h"
 
@@ -65,7 +66,7 @@ public:
     std::string label() const;
     bool is_own() const;
     /// Rows of a mask from a file; 0 for other kinds.
-    int file_rows() const { return rows_ ? static_cast<int>(rows_->size()) : 0; }
+    int file_rows() const { return rows_ ? isize(*rows_) : 0; }
     bool allows(const MaskPair& pair) const;
 
     bool operator==(const Mask&) const = default;
@@ -101,23 +102,16 @@ struct MaskPlan {
     /// Every query sees every key, as in cross-attention.
     static MaskPlan full(int queries, int keys);
 
-    bool allows(int q, int k) const {
-        return visible[static_cast<size_t>(q)].contains(k) && !is_masked(q, k);
-    }
-    bool is_masked(int q, int k) const {
-        return !masked.empty() && !masked[static_cast<size_t>(q)].empty() &&
-               masked[static_cast<size_t>(q)][static_cast<size_t>(k)];
-    }
-    bool has_masked(int q) const { return !masked.empty() && !masked[static_cast<size_t>(q)].empty(); }
+    bool allows(int q, int k) const { return visible[q].contains(k) && !is_masked(q, k); }
+    bool is_masked(int q, int k) const { return !masked.empty() && !masked[q].empty() && masked[q][k]; }
+    bool has_masked(int q) const { return !masked.empty() && !masked[q].empty(); }
     bool hides_any() const;
-    bool fully_masked(int q) const { return visible[static_cast<size_t>(q)].size() == 0; }
+    bool fully_masked(int q) const { return visible[q].size() == 0; }
     /// Whether the row of a query may weigh a key: one that is seen, or any where the row is fully masked.
     bool weighs(int q, int k) const { return fully_masked(q) || allows(q, k); }
     /// From the first to the last key that the row of a query may weigh, or the rows of the queries [first,
     /// last).
-    KeyRange weighed(int q) const {
-        return fully_masked(q) ? KeyRange{0, keys} : visible[static_cast<size_t>(q)];
-    }
+    KeyRange weighed(int q) const { return fully_masked(q) ? KeyRange{0, keys} : visible[q]; }
     KeyRange weighed(int first, int last) const;
     /// Whether a query may see the same keys under two plans; plans of different sizes can agree on a row
     /// that sees something.

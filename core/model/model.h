@@ -57,7 +57,7 @@ struct StackConfig {
     bool cross = false;        // each layer also reads the stack before it
     std::vector<int> windows;  // per layer, if any: a query sees the keys nearer than this; 0: all
 
-    int window(int layer) const { return windows.empty() ? 0 : windows[static_cast<size_t>(layer)]; }
+    int window(int layer) const { return windows.empty() ? 0 : windows[layer]; }
 };
 
 /// What one attention block reads: its own stack (blocks, encoder, decoder), or the encoder (cross).
@@ -167,9 +167,9 @@ struct ModelConfig {
     int d_head(int block) const { return stack_of(block).d_head; }
     int max_heads() const;
     /// Heads of all blocks, numbered through block by block (PerHead, model/heads.h).
-    int head_count() const { return static_cast<int>(head_index({blocks(), 0})); }
-    size_t head_index(AttentionHead head) const;
-    AttentionHead head_at(size_t index) const;
+    int head_count() const { return head_index({blocks(), 0}); }
+    int head_index(AttentionHead head) const;
+    AttentionHead head_at(int index) const;
     bool has_head(AttentionHead h) const {
         return h.block >= 0 && h.block < blocks() && h.head >= 0 && h.head < heads(h.block);
     }

@@ -103,7 +103,7 @@ int64_t parameter_count(const ModelConfig& config) {
 }
 
 std::string short_count(int64_t count) {
-    const auto value = static_cast<double>(count);
+    const auto value = double(count);
     char text[32];
     if (count >= 1'000'000'000)
         std::snprintf(text, sizeof text, "%.3g B", value / 1e9);

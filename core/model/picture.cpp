@@ -12,9 +12,8 @@ Picture prepare_picture(const RgbImage& image, const VisionConfig& v) {
         for (int c = 0; c < v.channels; ++c)
             for (int y = top; y < top + v.patch; ++y)
                 for (int x = left; x < left + v.patch; ++x) {
-                    const auto channel = static_cast<size_t>(c);
-                    const auto value =
-                        static_cast<float>(out.image.rgb[static_cast<size_t>((y * v.image + x) * 3 + c)]);
+                    const size_t channel = c;
+                    const auto value = float(out.image.rgb[(y * v.image + x) * 3 + c]);
                     out.patches(i, at++) = (value * v.rescale - v.mean[channel]) / v.deviation[channel];
                 }
     }

@@ -1,5 +1,7 @@
 #include "model/position_scheme.h"
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -27,8 +29,6 @@ constexpr PositionSchemeRow kSchemes[] = {
 
 }  // namespace
 
-const PositionSchemeRow& position_scheme(PositionScheme scheme) {
-    return kSchemes[static_cast<size_t>(scheme)];
-}
+const PositionSchemeRow& position_scheme(PositionScheme scheme) { return row_of(kSchemes, scheme); }
 
 }  // namespace headlight

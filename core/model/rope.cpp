@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -12,10 +14,10 @@ float llama3_frequency(const Rope& r, float frequency) {
     const double wave = 2 * M_PI / frequency, low = r.original_context / r.low_frequency,
                  high = r.original_context / r.high_frequency;
     if (wave < high) return frequency;
-    if (wave > low) return static_cast<float>(frequency / r.factor);
+    if (wave > low) return float(frequency / r.factor);
     const double smooth =
         (r.original_context / wave - r.low_frequency) / (r.high_frequency - r.low_frequency);
-    return static_cast<float>((1 - smooth) * frequency / r.factor + smooth * frequency);
+    return float((1 - smooth) * frequency / r.factor + smooth * frequency);
 }
 
 /// YaRN: pairs that turn often keep their frequency, pairs that turn seldom are slowed, a ramp in between.
@@ -31,10 +33,9 @@ void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
     low = std::max(low, 0.0);
     high = std::min(high, r.dims - 1.0);
     if (low == high) high += 0.001;
-    for (size_t i = 0; i < frequencies.size(); ++i) {
-        const double slowed = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
-        frequencies[i] =
-            static_cast<float>(frequencies[i] / r.factor * slowed + frequencies[i] * (1 - slowed));
+    for (int i = 0; i < isize(frequencies); ++i) {
+        const double slowed = std::clamp((i - low) / (high - low), 0.0, 1.0);
+        frequencies[i] = float(frequencies[i] / r.factor * slowed + frequencies[i] * (1 - slowed));
     }
 }
 
@@ -45,11 +46,10 @@ std::vector<float> rope_frequencies(const Rope& r, int positions) {
     if (r.depends_on_length(positions) && r.dims > 2)
         theta *=
             std::pow(r.factor * positions / r.original_context - (r.factor - 1), r.dims / (r.dims - 2.0));
-    std::vector<float> out(static_cast<size_t>(r.dims / 2));
+    std::vector<float> out(r.dims / 2);
     for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = 1.0f /
-                 std::pow(static_cast<float>(theta), static_cast<float>(2 * i) / static_cast<float>(r.dims));
-        if (r.scaling == RopeScaling::linear) out[i] /= static_cast<float>(r.factor);
+        out[i] = 1.0f / std::pow(float(theta), float(2 * i) / float(r.dims));
+        if (r.scaling == RopeScaling::linear) out[i] /= float(r.factor);
         if (r.scaling == RopeScaling::llama3) out[i] = llama3_frequency(r, out[i]);
         if (!r.freq_factors.empty()) out[i] /= r.freq_factors[i];
     }
@@ -59,11 +59,11 @@ std::vector<float> rope_frequencies(const Rope& r, int positions) {
 
 RopeTable make_rope_table(const Rope& rope, int positions, int first, int rows) {
     const std::vector<float> frequencies = rope_frequencies(rope, positions);
-    const auto factor = static_cast<float>(rope.attention_factor);
+    const auto factor = float(rope.attention_factor);
     RopeTable table{Matrix(rows, rope.dims / 2), Matrix(rows, rope.dims / 2)};
     for (int row = 0; row < rows; ++row)
         for (Index i = 0; i < table.sine.cols(); ++i) {
-            const float angle = static_cast<float>(first + row) * frequencies[static_cast<size_t>(i)];
+            const float angle = float(first + row) * frequencies[i];
             table.cosine(row, i) = std::cos(angle) * factor;
             table.sine(row, i) = std::sin(angle) * factor;
         }
@@ -74,7 +74,7 @@ void apply_rope(const Rope& rope, const RopeTable& table, int heads, ThreadPool&
     constexpr Index kRows = 16;
     const Index width = x.cols() / heads, half = rope.dims / 2, apart = rope.interleaved ? 1 : half,
                 step = rope.interleaved ? 2 : 1;
-    pool.run(static_cast<int>((x.rows() + kRows - 1) / kRows), [&](int block) {
+    pool.run(narrow<int>((x.rows() + kRows - 1) / kRows), [&](int block) {
         for (Index row = block * kRows; row < std::min(x.rows(), (block + 1) * kRows); ++row)
             for (Index h = 0; h < heads; ++h)
                 for (Index i = 0; i < half; ++i) {

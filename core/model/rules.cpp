@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -124,9 +126,9 @@ AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& ru
     if (!skipped && !heads) return rule;
     auto own = std::make_shared<AttentionRule>(*rule);
     own->skipped = skipped;
-    if (heads) own->changed.resize(static_cast<size_t>(rule->heads));
-    for (int head = 0; head < static_cast<int>(own->changed.size()) && !stopped(cancel_); ++head) {
-        HeadRule& mine = own->changed[static_cast<size_t>(head)];
+    if (heads) own->changed.resize(rule->heads);
+    for (int head = 0; head < isize(own->changed) && !stopped(cancel_); ++head) {
+        HeadRule& mine = own->changed[head];
         for (const Change& change : changes)
             if (change.concerns(config_, block, head)) apply(change, rule->mask, mine);
         mine.mask = painted(rule->mask, block, head, window);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cast.h"
 #include "model/model.h"
 #include "model/picture.h"
 
@@ -18,7 +19,7 @@ struct Sequence {
     std::vector<int> types;                  // token types; empty: all 0
     std::shared_ptr<const Picture> picture;  // vision models only
 
-    int size() const { return static_cast<int>(ids.size()); }
+    int size() const { return isize(ids); }
     bool operator==(const Sequence& o) const {
         return ids == o.ids && types == o.types && picture == o.picture;
     }

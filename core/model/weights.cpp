@@ -115,14 +115,14 @@ Result<const StoredTensor*> WeightStore::checked(const std::string& name,
 }
 
 float* WeightStore::make(int64_t count) {
-    owned_.push_back(std::make_unique<float[]>(static_cast<size_t>(count)));
+    owned_.push_back(std::make_unique<float[]>(count));
     return owned_.back().get();
 }
 
 const float* WeightStore::decode(const StoredTensor& t) {
     const int64_t count = element_count(t.shape);
     if (t.dtype == &float32() && is_aligned(t)) return reinterpret_cast<const float*>(t.bytes.data());
-    owned_.push_back(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(count)));
+    owned_.push_back(std::make_unique_for_overwrite<float[]>(count));
     std::vector<std::byte> aligned;
     if (!is_aligned(t)) aligned.assign(t.bytes.begin(), t.bytes.end());
     t.dtype->decode(aligned.empty() ? t.bytes.data() : aligned.data(), count, owned_.back().get());
@@ -147,7 +147,7 @@ int64_t WeightStore::bytes_in_use(bool decodes_matrices) const {
     for (const auto& f : files_)
         for (const auto& [name, t] : f.tensors)
             bytes += decodes_matrices ? element_count(t.shape) * static_cast<int64_t>(sizeof(float))
-                                      : static_cast<int64_t>(t.bytes.size());
+                                      : std::ssize(t.bytes);
     return bytes;
 }
 

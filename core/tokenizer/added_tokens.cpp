@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "tokenizer/token_model.h"
 #include "tokenizer/unicode_forms.h"
@@ -13,7 +14,7 @@ namespace {
 /// The code point that ends at byte `at`.
 CodePoint code_point_before(std::string_view text, size_t at) {
     size_t begin = at - 1;
-    while (begin > 0 && at - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+    while (begin > 0 && at - begin < 4 && (as_byte(text[begin]) & 0xC0) == 0x80) --begin;
     return decode_utf8(text, begin);
 }
 
@@ -27,7 +28,7 @@ size_t skip_white_left(std::string_view text, size_t at, size_t limit) {
     while (at > limit) {
         const CodePoint c = code_point_before(text, at);
         if (!is_white_space(c.value)) break;
-        at -= static_cast<size_t>(c.length);
+        at -= c.length;
     }
     return std::max(at, limit);
 }
@@ -36,7 +37,7 @@ size_t skip_white_right(std::string_view text, size_t at) {
     while (at < text.size()) {
         const CodePoint c = decode_utf8(text, at);
         if (!is_white_space(c.value)) break;
-        at += static_cast<size_t>(c.length);
+        at += c.length;
     }
     return at;
 }
@@ -45,7 +46,7 @@ size_t skip_white_right(std::string_view text, size_t at) {
 
 void AddedTokenMatcher::add(const AddedToken& token) {
     if (token.content.empty()) return;
-    auto& row = by_first_byte_[static_cast<unsigned char>(token.content[0])];
+    auto& row = by_first_byte_[as_byte(token.content[0])];
     const auto place = std::find_if(
         row.begin(), row.end(), [&](const AddedToken& t) { return t.content.size() < token.content.size(); });
     row.insert(place, token);
@@ -53,7 +54,7 @@ void AddedTokenMatcher::add(const AddedToken& token) {
 }
 
 const AddedToken* AddedTokenMatcher::match_at(std::string_view text, size_t at) const {
-    for (const AddedToken& t : by_first_byte_[static_cast<unsigned char>(text[at])])
+    for (const AddedToken& t : by_first_byte_[as_byte(text[at])])
         if (text.substr(at, t.content.size()) == t.content) return &t;
     return nullptr;
 }
@@ -90,7 +91,7 @@ Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::s
         if (!d.is_object()) return Error{name + ": an added token is not an object; download it again."};
         AddedToken t;
         TRY(const int64_t id, json_integer(d, "id", 0, 0, 100'000'000, name));
-        t.id = static_cast<int>(id);
+        t.id = narrow<int>(id);
         TRY(t.content, json_spelling(d, "content", "", name));
         TRY(t.single_word, json_boolean(d, "single_word", false, name));
         TRY(t.lstrip, json_boolean(d, "lstrip", false, name));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <queue>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
@@ -23,8 +24,7 @@ Bpe::Bpe(Vocabulary vocabulary, BpeOptions options)
     if (options_.byte_level) {
         byte_ids_.resize(256);
         for (int b = 0; b < 256; ++b)
-            byte_ids_[static_cast<size_t>(b)] =
-                vocabulary_.id_of(printable_of_bytes(std::string(1, static_cast<char>(b))));
+            byte_ids_[b] = vocabulary_.id_of(printable_of_bytes(std::string(1, static_cast<char>(b))));
     } else if (options_.byte_fallback) {
         byte_ids_ = vocabulary_.byte_tokens();
     }
@@ -43,7 +43,7 @@ Status Bpe::add_merge(std::string_view left, std::string_view right, const std::
     if (a < 0 || b < 0 || joined < 0)
         return Error{name + ": the merge " + in_quotes(left) + " + " + in_quotes(right) +
                      " names a token that is not in the vocabulary; download it again."};
-    merges_.try_emplace(pair_key(a, b), Merge{static_cast<float>(merges_.size()), joined});
+    merges_.try_emplace(pair_key(a, b), Merge{float(merges_.size()), joined});
     return success();
 }
 
@@ -124,10 +124,7 @@ std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::v
 
 int Bpe::id_in_text(std::string_view spelling) const {
     const int id = vocabulary_.id_of(spelling);
-    return id >= 0 && !scores_.empty() &&
-                   (static_cast<size_t>(id) >= scores_.size() || std::isnan(scores_[static_cast<size_t>(id)]))
-               ? -1
-               : id;
+    return id >= 0 && !scores_.empty() && (id >= isize(scores_) || std::isnan(scores_[id])) ? -1 : id;
 }
 
 const std::string* Bpe::whole_at(std::string_view text) const {
@@ -138,7 +135,7 @@ const std::string* Bpe::whole_at(std::string_view text) const {
 
 /// One character: its token, else its bytes' tokens, else a symbol without an id.
 void Bpe::split_character(std::string_view word, size_t at, std::vector<Symbol>& symbols) const {
-    const auto length = static_cast<size_t>(decode_utf8(word, at).length);
+    const size_t length = decode_utf8(word, at).length;
     std::string spelling(word.substr(at, length));
     if (at > 0) spelling = options_.prefix + spelling;
     if (at + length == word.size()) spelling += options_.suffix;
@@ -148,15 +145,14 @@ void Bpe::split_character(std::string_view word, size_t at, std::vector<Symbol>&
         return;
     }
     for (size_t i = 0; i < length; ++i)
-        symbols.push_back({byte_ids_[static_cast<unsigned char>(word[at + i])], 0, 0, at + i, at + i + 1});
+        symbols.push_back({byte_ids_[as_byte(word[at + i])], 0, 0, at + i, at + i + 1});
 }
 
 std::vector<Bpe::Symbol> Bpe::split(std::string_view word) const {
     std::vector<Symbol> symbols;
     if (options_.byte_level) {
         for (size_t i = 0; i < word.size(); ++i)
-            if (const int id = byte_ids_[static_cast<unsigned char>(word[i])]; id >= 0)
-                symbols.push_back({id, 0, 0, i, i + 1});
+            if (const int id = byte_ids_[as_byte(word[i])]; id >= 0) symbols.push_back({id, 0, 0, i, i + 1});
     } else {
         for (size_t at = 0; at < word.size(); at = symbols.back().end) {
             if (const std::string* whole = whole_at(word.substr(at)))
@@ -165,9 +161,9 @@ std::vector<Bpe::Symbol> Bpe::split(std::string_view word) const {
                 split_character(word, at, symbols);
         }
     }
-    for (size_t i = 0; i < symbols.size(); ++i) {
-        symbols[i].previous = static_cast<int>(i) - 1;
-        symbols[i].next = i + 1 < symbols.size() ? static_cast<int>(i) + 1 : -1;
+    for (int i = 0; i < isize(symbols); ++i) {
+        symbols[i].previous = i - 1;
+        symbols[i].next = i + 1 < isize(symbols) ? i + 1 : -1;
     }
     return symbols;
 }
@@ -182,7 +178,7 @@ bool Bpe::find_merge(std::string_view word, const Symbol& left, const Symbol& ri
     if (left.fixed || right.fixed) return false;
     const int id = id_in_text(word.substr(left.begin, right.end - left.begin));
     if (id < 0) return false;
-    merge = {-scores_[static_cast<size_t>(id)], id};
+    merge = {-scores_[id], id};
     return true;
 }
 
@@ -190,14 +186,14 @@ bool Bpe::find_merge(std::string_view word, const Symbol& left, const Symbol& ri
 std::vector<ModelToken> Bpe::name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const {
     std::vector<ModelToken> out;
     bool after_unknown = false;
-    for (int i = symbols.empty() ? -1 : 0; i >= 0; i = symbols[static_cast<size_t>(i)].next) {
-        const Symbol& s = symbols[static_cast<size_t>(i)];
+    for (int i = symbols.empty() ? -1 : 0; i >= 0; i = symbols[i].next) {
+        const Symbol& s = symbols[i];
         const bool unknown = s.id < 0;
         if (!unknown) {
             out.push_back({s.id, s.begin, s.end});
         } else if (!byte_ids_.empty()) {
             for (size_t at = s.begin; at < s.end; ++at)
-                out.push_back({byte_ids_[static_cast<unsigned char>(word[at])], at, at + 1});
+                out.push_back({byte_ids_[as_byte(word[at])], at, at + 1});
         } else if (options_.unknown >= 0) {
             if (after_unknown && options_.fuse_unknown)
                 out.back().end = s.end;
@@ -225,25 +221,23 @@ std::vector<ModelToken> Bpe::encode(std::string_view word) const {
     };
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
     const auto consider = [&](int at) {
-        if (at < 0 || symbols[static_cast<size_t>(at)].next < 0) return;
-        const Symbol &left = symbols[static_cast<size_t>(at)],
-                     &right = symbols[static_cast<size_t>(left.next)];
+        if (at < 0 || symbols[at].next < 0) return;
+        const Symbol &left = symbols[at], &right = symbols[left.next];
         Merge merge{};
         if (find_merge(word, left, right, merge)) queue.push({merge, at, right.end});
     };
-    for (int i = 0; i < static_cast<int>(symbols.size()); ++i) consider(i);
+    for (int i = 0; i < isize(symbols); ++i) consider(i);
     while (!queue.empty()) {
         const Candidate c = queue.top();
         queue.pop();
-        Symbol& left = symbols[static_cast<size_t>(c.at)];
-        if (left.end == 0 || left.next < 0 || symbols[static_cast<size_t>(left.next)].end != c.end)
-            continue;  // an older offer
-        Symbol& right = symbols[static_cast<size_t>(left.next)];
+        Symbol& left = symbols[c.at];
+        if (left.end == 0 || left.next < 0 || symbols[left.next].end != c.end) continue;  // an older offer
+        Symbol& right = symbols[left.next];
         left.id = c.merge.id;
         left.end = right.end;
         right.end = 0;
         left.next = right.next;
-        if (left.next >= 0) symbols[static_cast<size_t>(left.next)].previous = c.at;
+        if (left.next >= 0) symbols[left.next].previous = c.at;
         consider(left.previous);
         consider(c.at);
     }

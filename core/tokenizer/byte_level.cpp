@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -19,7 +20,7 @@ struct Table {
         for (int b = 0; b < 256; ++b) {
             const bool printable = (b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b <= 0xAC) || (b >= 0xAE);
             const char32_t c = printable ? static_cast<char32_t>(b) : spare++;
-            character[static_cast<size_t>(b)] = c;
+            character[b] = c;
             byte[c] = b;
         }
     }
@@ -36,7 +37,7 @@ Result<std::string> bytes_of_printable(std::string_view printable) {
     std::string out;
     for (size_t at = 0; at < printable.size();) {
         const CodePoint c = decode_utf8(printable, at);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
         if (c.value >= table().byte.size() || table().byte[c.value] < 0)
             return Error{"a token holds a character that stands for no byte"};
         out += static_cast<char>(table().byte[c.value]);
@@ -46,7 +47,7 @@ Result<std::string> bytes_of_printable(std::string_view printable) {
 
 std::string printable_of_bytes(std::string_view bytes) {
     std::string out;
-    for (const char b : bytes) append_utf8(out, table().character[static_cast<unsigned char>(b)]);
+    for (const char b : bytes) append_utf8(out, table().character[as_byte(b)]);
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "tokenizer/unicode_forms.h"
 
@@ -30,10 +31,10 @@ std::optional<Charsmap::Match> Charsmap::match(std::string_view text, bool longe
     std::optional<Match> found;
     uint32_t at = offset(units_[0]);
     for (size_t i = 0; i < text.size() && text[i] != 0; ++i) {
-        at ^= static_cast<unsigned char>(text[i]);
+        at ^= as_byte(text[i]);
         if (at >= units_.size()) break;
         const uint32_t unit = units_[at];
-        if ((unit & 0x800000FFu) != static_cast<unsigned char>(text[i])) break;
+        if ((unit & 0x800000FFu) != as_byte(text[i])) break;
         at ^= offset(unit);
         if (!((unit >> 8) & 1)) continue;
         if (at >= units_.size()) break;
@@ -52,26 +53,23 @@ namespace {
 /// characters.
 void replace(std::vector<Scalar>& out, std::string_view old_part, std::string_view new_part) {
     const auto now = code_points(new_part);
-    const auto grown =
-        static_cast<std::ptrdiff_t>(now.size()) - static_cast<std::ptrdiff_t>(count_code_points(old_part));
+    const int grown = isize(now) - narrow<int>(count_code_points(old_part));
     for (const char32_t c : now) out.push_back({c});
     if (grown > 0)
         for (auto it = out.rbegin(); it != out.rbegin() + grown; ++it) it->change = 1;
     else if (grown < 0 && !out.empty())
-        out.back().change += static_cast<int>(grown);
+        out.back().change += grown;
 }
 
 size_t grapheme_length(std::string_view text) {
     utf8proc_int32_t state = 0;
     CodePoint c = decode_utf8(text, 0);
-    auto at = static_cast<size_t>(c.length);
+    size_t at = c.length;
     while (at < text.size()) {
         const CodePoint next = decode_utf8(text, at);
-        if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(c.value),
-                                             static_cast<utf8proc_int32_t>(next.value), &state))
-            break;
+        if (utf8proc_grapheme_break_stateful(c.value, next.value, &state)) break;
         c = next;
-        at += static_cast<size_t>(c.length);
+        at += c.length;
     }
     return at;
 }
@@ -97,7 +95,7 @@ std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedT
             }
         for (size_t at = 0; at < grapheme.size();) {
             const CodePoint c = decode_utf8(grapheme, at);
-            const std::string_view part = grapheme.substr(at, static_cast<size_t>(c.length));
+            const std::string_view part = grapheme.substr(at, c.length);
             if (const auto m = map.shortest(part))
                 put(part, m->replacement);
             else

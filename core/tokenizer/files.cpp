@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/cast.h"
 #include "io/mapped_file.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/sentence_piece.h"
@@ -127,9 +128,9 @@ Result<TokenizerPair> open_sentence_piece(const fs::path& path, const Hints& hin
     TRY(parts.model, sentence_piece_model(pieces, name));
     parts.normalizer = sentence_piece_normalizer(pieces);
     parts.spelling = Spelling::metaspace;
-    for (size_t i = 0; i < pieces.pieces.size(); ++i)
+    for (int i = 0; i < isize(pieces.pieces); ++i)
         if (pieces.kinds[i] == PieceKind::control || pieces.kinds[i] == PieceKind::unknown)
-            parts.added.push_back({.id = static_cast<int>(i), .content = pieces.pieces[i], .special = true});
+            parts.added.push_back({.id = i, .content = pieces.pieces[i], .special = true});
     const TokenModel& m = *parts.model;
     if (m.vocabulary().id_of("[CLS]") >= 0)
         parts.post_processor = surround(specials(m, {"[CLS]"}), specials(m, {"[SEP]"}));

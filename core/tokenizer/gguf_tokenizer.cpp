@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/sentence_piece.h"
@@ -33,18 +34,17 @@ struct Entries {
         constexpr int64_t kNone = 0xFFFFFFFF;
         const Json& v = value(key);
         if (v.is_null() || v == kNone || v == -1) return std::vector<SpecialToken>();
-        TRY(const int64_t id, whole_number(v, full(key), 0, static_cast<int64_t>(tokens.size()) - 1, name));
-        return std::vector<SpecialToken>{{tokens[static_cast<size_t>(id)], static_cast<int>(id)}};
+        TRY(const int64_t id, whole_number(v, full(key), 0, std::ssize(tokens) - 1, name));
+        return std::vector<SpecialToken>{{tokens[id], narrow<int>(id)}};
     }
     /// Control tokens and those that users added.
     std::vector<AddedToken> added() const {
         std::vector<AddedToken> out;
-        for (size_t i = 0; i < kinds.size(); ++i)
+        for (int i = 0; i < isize(kinds); ++i)
             if (kinds[i] == PieceKind::control || kinds[i] == PieceKind::user_defined ||
                 kinds[i] == PieceKind::unknown)
-                out.push_back({.id = static_cast<int>(i),
-                               .content = tokens[i],
-                               .special = kinds[i] != PieceKind::user_defined});
+                out.push_back(
+                    {.id = i, .content = tokens[i], .special = kinds[i] != PieceKind::user_defined});
         return out;
     }
     Result<PostProcessor> begin_and_end(bool begin, bool end) const {

@@ -19,7 +19,7 @@ bool is_bert_space(char32_t c) { return c == '\t' || c == '\n' || c == '\r' || i
 
 bool is_bert_control(char32_t c) {
     if (c == '\t' || c == '\n' || c == '\r') return false;
-    const auto k = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+    const auto k = utf8proc_category(c);
     return k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO ||
            k == UTF8PROC_CATEGORY_CS;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "tokenizer/token_model.h"
@@ -32,11 +33,11 @@ std::pair<int, int> count_blanks(const std::string& token) {
     for (size_t at = 0; at < token.size();) {
         const CodePoint c = decode_utf8(token, at);
         blank.push_back(c.value == 0x120 || is_white_space(c.value));
-        at += static_cast<size_t>(c.length);
+        at += c.length;
     }
     const auto leading = std::find(blank.begin(), blank.end(), false) - blank.begin();
     const auto trailing = std::find(blank.rbegin(), blank.rend(), false) - blank.rbegin();
-    return {static_cast<int>(leading), static_cast<int>(trailing)};
+    return {narrow<int>(leading), narrow<int>(trailing)};
 }
 
 void trim_offsets(Encoding& e, bool add_prefix_space) {
@@ -65,8 +66,7 @@ Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, 
 size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t max) {
     size_t count = 0;
     for (const Slot& slot : slots) {
-        if (slot.text >= 0 && static_cast<size_t>(slot.text) < texts.size())
-            count += texts[static_cast<size_t>(slot.text)].size();
+        if (slot.text >= 0 && slot.text < isize(texts)) count += texts[slot.text].size();
         if ((count += slot.tokens.size()) > max) break;
     }
     return count;
@@ -84,8 +84,8 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
         Encoding out;
         for (const Slot& slot : slots) {
             for (const auto& t : slot.tokens) out.push(t.id, t.token, {}, slot.type);
-            if (slot.text < 0 || static_cast<size_t>(slot.text) >= texts.size()) continue;
-            Encoding part = texts[static_cast<size_t>(slot.text)];
+            if (slot.text < 0 || slot.text >= isize(texts)) continue;
+            Encoding part = texts[slot.text];
             std::fill(part.types.begin(), part.types.end(), slot.type);
             out.append(part);
         }
@@ -168,7 +168,7 @@ Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::
         Slot slot;
         TRY(const std::string id, json_string(part[kind], "id", "A", name));
         TRY(const int64_t type, json_integer(part[kind], "type_id", 0, 0, 1 << 20, name));
-        slot.type = static_cast<int>(type);
+        slot.type = narrow<int>(type);
         if (kind == std::string_view("Sequence")) {
             if (id != "A" && id != "B")
                 return Error{name + ": the template names the sequence " + in_quotes(id) +

@@ -96,7 +96,7 @@ Matcher find_characters(bool (*matches)(char32_t)) {
     return [matches](std::string_view text, const std::function<void(size_t, size_t)>& found) -> Status {
         for (size_t at = 0; at < text.size();) {
             const CodePoint c = decode_utf8(text, at);
-            const size_t end = at + static_cast<size_t>(c.length);
+            const size_t end = at + c.length;
             if (matches(c.value)) found(at, end);
             at = end;
         }
@@ -111,7 +111,7 @@ PreTokenizer character_split(bool (*matches)(char32_t), Behavior behavior) {
 }
 
 bool is_digit(char32_t c) {
-    const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+    const auto category = utf8proc_category(c);
     return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL ||
            category == UTF8PROC_CATEGORY_NO;
 }

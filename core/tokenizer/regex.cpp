@@ -91,12 +91,12 @@ Status Regex::find_all(std::string_view text, const std::function<void(size_t, s
         const int where = search.next(pattern_.get(), text, at, region.get());
         if (where == ONIG_MISMATCH) break;
         if (where < 0) return Error{"a pattern needs too many steps on this text; shorten the text."};
-        const auto from = static_cast<size_t>(region->beg[0]), to = static_cast<size_t>(region->end[0]);
+        const size_t from = region->beg[0], to = region->end[0];
         found(from, to);
         if (to > from)
             at = to;
         else
-            at = to + (to < text.size() ? static_cast<size_t>(decode_utf8(text, to).length) : 1);
+            at = to + (to < text.size() ? decode_utf8(text, to).length : 1);
     }
     return success();
 }

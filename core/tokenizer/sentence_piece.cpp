@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/unigram.h"
@@ -56,7 +57,7 @@ private:
     bool varint(uint64_t& out) {
         out = 0;
         for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-            const auto byte = static_cast<unsigned char>(rest_[0]);
+            const auto byte = as_byte(rest_[0]);
             rest_.remove_prefix(1);
             out |= static_cast<uint64_t>(byte & 0x7F) << shift;
             if (!(byte & 0x80)) return true;
@@ -108,7 +109,7 @@ bool read_piece(std::string_view bytes, SentencePieceFile& out) {
 
 int SentencePieceFile::id_of(PieceKind kind) const {
     const auto it = std::find(kinds.begin(), kinds.end(), kind);
-    return it == kinds.end() ? -1 : static_cast<int>(it - kinds.begin());
+    return it == kinds.end() ? -1 : narrow<int>(it - kinds.begin());
 }
 
 Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std::string& name) {
@@ -162,7 +163,7 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
                 return w.size();
             }
         const auto m = charsmap ? charsmap->longest(rest) : std::nullopt;
-        const size_t length = m ? m->length : static_cast<size_t>(decode_utf8(text.bytes, at).length);
+        const size_t length = m ? m->length : decode_utf8(text.bytes, at).length;
         if (!m) {
             out.append(text.slice(at, at + length));
         } else {
@@ -210,8 +211,8 @@ Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePie
     if (!file.unigram) {
         std::vector<float> scores = file.scores;
         std::vector<int> whole;
-        for (size_t i = 0; i < file.kinds.size(); ++i)
-            if (file.kinds[i] == PieceKind::user_defined) whole.push_back(static_cast<int>(i));
+        for (int i = 0; i < isize(file.kinds); ++i)
+            if (file.kinds[i] == PieceKind::user_defined) whole.push_back(i);
         BpeOptions options;
         options.byte_fallback = file.byte_fallback;
         options.unknown = unknown;
@@ -230,7 +231,7 @@ Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePie
     for (size_t i = 0; i < scores.size(); ++i) {
         left_out[i] = file.kinds[i] != PieceKind::normal && file.kinds[i] != PieceKind::user_defined;
         if (file.kinds[i] == PieceKind::user_defined)
-            scores[i] = static_cast<double>(file.pieces[i].size()) * highest - 0.1;
+            scores[i] = double(file.pieces[i].size()) * highest - 0.1;
     }
     return Unigram::make(std::move(vocabulary), std::move(scores), left_out, unknown, file.byte_fallback,
                          name);

@@ -10,15 +10,14 @@ AlignedText AlignedText::of(std::string_view text) {
     int index = 0;
     for (size_t at = 0; at < text.size(); ++index) {
         const int length = decode_utf8(text, at).length;
-        out.origin.insert(out.origin.end(), static_cast<size_t>(length), Span{index, index + 1});
-        at += static_cast<size_t>(length);
+        out.origin.insert(out.origin.end(), length, Span{index, index + 1});
+        at += length;
     }
     return out;
 }
 
 AlignedText AlignedText::slice(size_t begin, size_t end) const {
-    const auto from = origin.begin() + static_cast<std::ptrdiff_t>(begin),
-               to = origin.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto from = origin.begin() + begin, to = origin.begin() + end;
     return {bytes.substr(begin, end - begin), {from, to}};
 }
 

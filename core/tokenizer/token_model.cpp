@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 
@@ -41,8 +42,8 @@ Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& n
     if (static_cast<size_t>(size) > 16 * vocab.size() + 65536)
         return Error{name + ": token ids reach " + std::to_string(size - 1) + " with only " +
                      std::to_string(vocab.size()) + " tokens; download it again."};
-    v.spellings_.resize(static_cast<size_t>(size));
-    for (const auto& [token, id] : v.ids_) v.spellings_[static_cast<size_t>(id)] = token;
+    v.spellings_.resize(size);
+    for (const auto& [token, id] : v.ids_) v.spellings_[id] = token;
     return v;
 }
 
@@ -50,13 +51,13 @@ Result<Vocabulary> Vocabulary::from_list(std::vector<std::string> spellings, con
     for (const std::string& s : spellings) TRY_STATUS(check_spelling(s, name));
     Vocabulary v;
     v.spellings_ = std::move(spellings);
-    for (size_t i = 0; i < v.spellings_.size(); ++i) v.ids_.try_emplace(v.spellings_[i], static_cast<int>(i));
+    for (int i = 0; i < isize(v.spellings_); ++i) v.ids_.try_emplace(v.spellings_[i], i);
     return v;
 }
 
 const std::string& Vocabulary::spelling(int id) const {
     static const std::string none;
-    return id >= 0 && id < size() ? spellings_[static_cast<size_t>(id)] : none;
+    return id >= 0 && id < size() ? spellings_[id] : none;
 }
 
 int Vocabulary::id_of(std::string_view spelling) const {

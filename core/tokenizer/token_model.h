@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/result.h"
 #include "io/json.h"
 
@@ -31,7 +32,7 @@ public:
     static Result<Vocabulary> from_list(std::vector<std::string> spellings, const std::string& name);
 
     /// Largest id + 1.
-    int size() const { return static_cast<int>(spellings_.size()); }
+    int size() const { return isize(spellings_); }
     /// The file's spelling of an id ("Ġthe"); empty where no token has it.
     const std::string& spelling(int id) const;
     /// Id of a token by its spelling, or -1.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "tokenizer/bpe.h"
@@ -148,7 +149,7 @@ size_t Tokenizer::take_language_code(std::string_view text, int type, Encoding& 
     if (!parts_.language_code || !text.starts_with(">>") || end == std::string_view::npos || end < 3)
         return 0;
     const std::string_view code = text.substr(0, end + 2);
-    push_piece(std::string(code), parts_.unknown, {0, static_cast<int>(count_code_points(code))}, type, out);
+    push_piece(std::string(code), parts_.unknown, {0, narrow<int>(count_code_points(code))}, type, out);
     return code.size();
 }
 

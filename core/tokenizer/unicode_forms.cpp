@@ -6,13 +6,14 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 
 namespace headlight {
 
 namespace {
 
-utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
+utf8proc_category_t category(char32_t c) { return utf8proc_category(c); }
 
 std::vector<Scalar> decompose(std::string_view text, bool compatible) {
     const auto options =
@@ -20,11 +21,10 @@ std::vector<Scalar> decompose(std::string_view text, bool compatible) {
     std::vector<Scalar> out;
     for (size_t at = 0; at < text.size();) {
         const CodePoint c = decode_utf8(text, at);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
         utf8proc_int32_t parts[32];
         int boundary = 0;
-        const auto n =
-            utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c.value), parts, 32, options, &boundary);
+        const auto n = utf8proc_decompose_char(c.value, parts, 32, options, &boundary);
         if (n <= 0) out.push_back({c.value, 0, 0});
         for (utf8proc_ssize_t i = 0; i < std::min<utf8proc_ssize_t>(n, 32); ++i)
             out.push_back({static_cast<char32_t>(parts[i]), i ? 1 : 0,
@@ -55,9 +55,9 @@ std::vector<Scalar> compose(const std::vector<Scalar>& in) {
     std::ptrdiff_t starter = -1;
     for (const Scalar& s : in) {
         if (starter >= 0) {
-            const bool adjacent = static_cast<std::ptrdiff_t>(out.size()) == starter + 1;
+            const bool adjacent = std::ssize(out) == starter + 1;
             const bool blocked = !adjacent && out.back().combining >= s.combining;
-            Scalar& base = out[static_cast<size_t>(starter)];
+            Scalar& base = out[starter];
             const char32_t joined = blocked ? 0 : compose_pair(base.value, s.value);
             if (joined) {
                 base.value = joined;
@@ -65,7 +65,7 @@ std::vector<Scalar> compose(const std::vector<Scalar>& in) {
                 continue;
             }
         }
-        if (s.combining == 0) starter = static_cast<std::ptrdiff_t>(out.size());
+        if (s.combining == 0) starter = std::ssize(out);
         out.push_back(s);
     }
     return out;
@@ -76,22 +76,21 @@ std::vector<Scalar> compose(const std::vector<Scalar>& in) {
 AlignedText rewrite(const AlignedText& text, const std::vector<Scalar>& scalars, int removed) {
     AlignedText out;
     std::vector<Span> characters;  // origin of each old character
-    for (size_t at = 0; at < text.bytes.size(); at += static_cast<size_t>(decode_utf8(text.bytes, at).length))
+    for (size_t at = 0; at < text.bytes.size(); at += decode_utf8(text.bytes, at).length)
         characters.push_back(text.origin[at]);
-    auto used = static_cast<size_t>(removed);
+    size_t used = removed;
     for (const Scalar& s : scalars) {
         const size_t mine = s.change > 0 ? (used ? used - 1 : 0) : used;
         append_utf8(out.bytes, s.value);
         out.origin.resize(out.bytes.size(),
                           characters.empty() ? Span{} : characters[std::min(mine, characters.size() - 1)]);
-        if (s.change <= 0) used += static_cast<size_t>(1 - s.change);
+        if (s.change <= 0) used += 1 - s.change;
     }
     return out;
 }
 
 AlignedText normalize_form(const AlignedText& text, UnicodeForm form) {
-    if (std::all_of(text.bytes.begin(), text.bytes.end(),
-                    [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+    if (std::all_of(text.bytes.begin(), text.bytes.end(), [](char c) { return as_byte(c) < 0x80; }))
         return text;
     const auto apart = decompose(text.bytes, form == UnicodeForm::nfkc || form == UnicodeForm::nfkd);
     return rewrite(text, form == UnicodeForm::nfc || form == UnicodeForm::nfkc ? compose(apart) : apart);
@@ -124,7 +123,7 @@ AlignedText lowercase(const AlignedText& text) {
             out.push_back({U'i'});
             out.push_back({0x307, 1});
         } else {
-            out.push_back({static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)))});
+            out.push_back({static_cast<char32_t>(utf8proc_tolower(c))});
         }
     }
     return rewrite(text, out);
@@ -135,7 +134,7 @@ std::vector<char32_t> code_points(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
         const CodePoint c = decode_utf8(text, at);
         out.push_back(c.value);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
     }
     return out;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 
 namespace headlight {
@@ -20,13 +21,12 @@ Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, 
         spellings.push_back(entry[0].get<std::string>());
         scores.push_back(entry[1].get<double>());
     }
-    const auto last = static_cast<int64_t>(spellings.size()) - 1;
+    const auto last = std::ssize(spellings) - 1;
     TRY(const int64_t unknown, json_integer(model, or_null("unk_id"), -1, -1, last, name));
     TRY(const bool byte_fallback, json_boolean(model, "byte_fallback", false, name));
     const std::vector<bool> left_out(spellings.size(), false);
     TRY(Vocabulary listed, Vocabulary::from_list(std::move(spellings), name));
-    return make(std::move(listed), std::move(scores), left_out, static_cast<int>(unknown), byte_fallback,
-                name);
+    return make(std::move(listed), std::move(scores), left_out, narrow<int>(unknown), byte_fallback, name);
 }
 
 Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, std::vector<double> scores,
@@ -35,10 +35,10 @@ Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, s
     if (unknown < 0) return Error{name + " has no unk token; download it again."};
     auto model = std::shared_ptr<Unigram>(new Unigram(std::move(vocabulary)));
     double lowest = std::numeric_limits<double>::infinity();
-    for (size_t id = 0; id < scores.size(); ++id) {
+    for (int id = 0; id < isize(scores); ++id) {
         if (!std::isfinite(scores[id]))
             return Error{name + ": the score of a token is not a number; download it again."};
-        const auto i = static_cast<int>(id);
+        const auto i = id;
         if (left_out[id]) continue;
         lowest = std::min(lowest, scores[id]);
         if (!model->vocabulary_.spelling(i).empty() &&
@@ -69,20 +69,20 @@ std::vector<ModelToken> Unigram::encode(std::string_view text) const {
         if (best[to].from == std::string_view::npos || score > best[to].score) best[to] = {score, id, from};
     };
     for (size_t at = 0, length; at < text.size(); at += length) {
-        length = static_cast<size_t>(decode_utf8(text, at).length);
+        length = decode_utf8(text, at).length;
         bool single = false;
         auto first = sorted_.begin(), last = sorted_.end();
         for (size_t depth = 0; at + depth < text.size() && first != last;
              ++depth) {  // pieces that agree with the text so far
             const auto byte = [&](int id) {
                 const std::string& s = vocabulary_.spelling(id);
-                return depth < s.size() ? static_cast<int>(static_cast<unsigned char>(s[depth])) : -1;
+                return depth < s.size() ? as_byte(s[depth]) : -1;
             };
-            const int wanted = static_cast<unsigned char>(text[at + depth]);
+            const int wanted = as_byte(text[at + depth]);
             first = std::partition_point(first, last, [&](int id) { return byte(id) < wanted; });
             last = std::partition_point(first, last, [&](int id) { return byte(id) <= wanted; });
             if (first == last || vocabulary_.spelling(*first).size() != depth + 1) continue;
-            offer(at, at + depth + 1, *first, best[at].score + scores_[static_cast<size_t>(*first)]);
+            offer(at, at + depth + 1, *first, best[at].score + scores_[*first]);
             single = single || depth + 1 == length;
         }
         if (!single) offer(at, at + length, unknown_, best[at].score + unknown_score_);
@@ -102,7 +102,7 @@ std::vector<ModelToken> Unigram::encode(std::string_view text) const {
             out.push_back(*p);
         else
             for (size_t i = p->begin; i < p->end; ++i)
-                out.push_back({byte_ids_[static_cast<unsigned char>(text[i])], p->begin, p->end});
+                out.push_back({byte_ids_[as_byte(text[i])], p->begin, p->end});
     }
     return out;
 }

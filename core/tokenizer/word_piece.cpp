@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 
@@ -13,7 +14,7 @@ Result<std::shared_ptr<const TokenModel>> WordPiece::from_json(const Json& model
     TRY(const std::string unknown, json_string(model, "unk_token", "[UNK]", name));
     TRY(const std::string prefix, json_spelling(model, "continuing_subword_prefix", "##", name));
     TRY(const int64_t longest, json_integer(model, "max_input_chars_per_word", 100, 1, 10'000, name));
-    return make(std::move(vocabulary), unknown, prefix, "", static_cast<int>(longest), name);
+    return make(std::move(vocabulary), unknown, prefix, "", narrow<int>(longest), name);
 }
 
 Result<std::shared_ptr<const TokenModel>> WordPiece::make(Vocabulary vocabulary, const std::string& unknown,
@@ -34,14 +35,14 @@ Result<std::shared_ptr<const TokenModel>> WordPiece::make(Vocabulary vocabulary,
 
 std::vector<ModelToken> WordPiece::encode(std::string_view word) const {
     const std::vector<ModelToken> unknown{{unknown_, 0, word.size()}};
-    if (count_code_points(word) > static_cast<size_t>(longest_word_)) return unknown;
+    if (narrow<int>(count_code_points(word)) > longest_word_) return unknown;
     std::vector<ModelToken> out;
     for (size_t begin = 0; begin < word.size();) {
         const std::string& before = begin == 0 ? first_ : prefix_;
         size_t end = std::min(word.size(), begin + longest_piece_);
         int id = -1;
         for (; end > begin; --end) {
-            const bool inside = end < word.size() && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80;
+            const bool inside = end < word.size() && (as_byte(word[end]) & 0xC0) == 0x80;
             if (!inside &&
                 (id = vocabulary_.id_of(before + std::string(word.substr(begin, end - begin)))) >= 0)
                 break;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -24,16 +25,16 @@ Matrix reduced(const Matrix& m, int step) {
 
 int map_step(Index rows, Index columns, int side) {
     HEADLIGHT_CHECK(side > 0);
-    return static_cast<int>(std::max<Index>(1, (std::max(rows, columns) + side - 1) / side));
+    return narrow<int>(std::max<Index>(1, (std::max(rows, columns) + side - 1) / side));
 }
 
 Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool,
                           const std::function<Matrix(int first, int count)>& block) {
     const Index at_once = step * std::max(1, 64 / step);  // whole squares
     Matrix out((rows + step - 1) / step, (columns + step - 1) / step);
-    pool.run(static_cast<int>((rows + at_once - 1) / at_once), [&](int i) {
+    pool.run(narrow<int>((rows + at_once - 1) / at_once), [&](int i) {
         const Index first = i * at_once, count = std::min(at_once, rows - first);
-        const Matrix part = reduced(block(static_cast<int>(first), static_cast<int>(count)), step);
+        const Matrix part = reduced(block(narrow<int>(first), narrow<int>(count)), step);
         HEADLIGHT_CHECK(part.cols() == out.cols() && first / step + part.rows() <= out.rows());
         out.middleRows(first / step, part.rows()) = part;
     });

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "trace/trace_file.h"
 #include "trace/trace_reader.h"
@@ -22,10 +23,10 @@ Result<ScoreParameters> read_score_parameters(const TraceReader& in, const Model
     if (!json.is_object()) return out;
     TRY(const Json scales, json_list(json, "scale", in.name));
     if (scales.empty()) return out;
-    if (scales.size() != static_cast<size_t>(c.blocks()))
+    if (isize(scales) != c.blocks())
         return in.error("it does not scale the scores of each attention block; record the trace again.");
     TRY(const double cap, json_number(json, "cap", 0, in.name));
-    out.cap = static_cast<float>(cap);
+    out.cap = float(cap);
     for (const Json& s : scales) {
         if (!s.is_number() || !std::isfinite(s.get<float>()))
             return wrong_type(in.name, "scale", "a number for each attention block", s);
@@ -45,13 +46,12 @@ Status take_patterns(const TraceReader& in, const std::string& tensor, int queri
                           : "it holds neither " + tensor +
                                 " nor q and k with what is needed to join them; record it with --capture "
                                 "'*hook_pattern'.");
-    const auto size = static_cast<size_t>(queries) * static_cast<size_t>(keys);
+    const size_t bytes = sizeof(float) * queries * keys;
     RecordedPatterns recorded;
     for (int head = 0; head < rule.heads; ++head) {
         if (stopped(in.cancel)) return cancelled();
         Matrix pattern(queries, keys);
-        std::memcpy(pattern.data(), t->bytes.data() + static_cast<size_t>(head) * size * sizeof(float),
-                    size * sizeof(float));
+        std::memcpy(pattern.data(), t->bytes.data() + head * bytes, bytes);
         if (!all_finite(pattern))
             return in.error(tensor + " contains NaN or infinity; record the trace again.");
         recorded.heads.push_back(std::move(pattern));
@@ -62,7 +62,7 @@ Status take_patterns(const TraceReader& in, const std::string& tensor, int queri
 
 std::string tensors_at(const ModelConfig& c, int block) {
     const AttentionBlock where = c.block(block);
-    return c.stacks[static_cast<size_t>(where.stack)].name + "." + std::to_string(where.layer) +
+    return c.stacks[where.stack].name + "." + std::to_string(where.layer) +
            (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
 }
 
@@ -70,7 +70,7 @@ Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& 
                                             const ScoreParameters& parameters, bool own_mask) {
     const ModelConfig& c = t.config();
     const AttentionBlock where = c.block(block);
-    const StackConfig& stack = c.stacks[static_cast<size_t>(where.stack)];
+    const StackConfig& stack = c.stacks[where.stack];
     const bool cross = where.kind == AttentionKind::cross;
     const int queries = t.query_count(block), keys = t.key_count(block);
     const std::string at = tensors_at(c, block);
@@ -80,10 +80,10 @@ Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& 
     rule.cap = parameters.cap;
     rule.mask = cross || !own_mask ? MaskPlan::full(queries, keys)
                                    : MaskPlan::make({}, {stack.causal, stack.window(where.layer)},
-                                                    std::vector<int>(static_cast<size_t>(queries), 0));
+                                                    std::vector<int>(queries, 0));
     AttentionActivations out;
     if (!parameters.scale.empty()) {
-        rule.scale = parameters.scale[static_cast<size_t>(block)];
+        rule.scale = parameters.scale[block];
         TRY(out.q, in.matrix(at + "hook_q", queries, Index{stack.heads} * stack.d_head));
         TRY(out.k, in.matrix(at + "hook_k", keys, Index{stack.kv_heads} * stack.d_head));
         TRY(out.v, in.matrix(at + "hook_v", keys, Index{stack.kv_heads} * stack.d_head));
@@ -128,13 +128,13 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
             s.kv_heads = s.heads;
         }
     }
-    for (size_t index = 0; index < c.stacks.size(); ++index) {
+    for (int index = 0; index < isize(c.stacks); ++index) {
         const StackConfig& stack = c.stacks[index];
         auto activations = std::make_shared<StackActivations>();
         for (int layer = 0; layer < stack.layers; ++layer) {
             if (stopped(in.cancel)) return cancelled();
             auto one = std::make_shared<LayerActivations>();
-            for (const int block : c.blocks_of(static_cast<int>(index), layer)) {
+            for (const int block : c.blocks_of(index, layer)) {
                 TRY(auto attention, read_attention(in, t, block, parameters, own_mask));
                 (c.block(block).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
             }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -61,7 +63,7 @@ struct HeadPair {
         const auto row = now.given_pattern(head)->row(query);
         Index end = row.size();
         while (end > 0 && row[end - 1] == 0) --end;
-        return static_cast<int>(end);
+        return narrow<int>(end);
     }
 };
 
@@ -70,11 +72,10 @@ void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
     if (pair.changed_before.temperature != pair.changed_now.temperature ||
         pair.changed_before.z != pair.changed_now.z)
         return all_differ(rests);
-    const auto queries =
-        static_cast<int>(std::max(pair.before.mask.visible.size(), pair.now.mask.visible.size()));
+    const int queries = std::max(isize(pair.before.mask.visible), isize(pair.now.mask.visible));
     const int min = pair.changed_now.rests_on_every_query ? queries : 0;
-    for (int q = 0; q < static_cast<int>(rests.size()); ++q) {
-        int& rest = rests[static_cast<size_t>(q)];
+    for (int q = 0; q < isize(rests); ++q) {
+        int& rest = rests[q];
         rest = pair.same_row(q) ? std::max({rest, min, own_keys ? pair.last_key(q) : 0}) : kDiffers;
     }
 }
@@ -88,19 +89,19 @@ void note_block(const AttentionRule& before, const AttentionRule& now, bool own_
 
 int common_tokens(const Sequence& before, const Sequence& now) {
     if (before.picture != now.picture || before.types.empty() != now.types.empty()) return 0;
-    const auto type = [](const Sequence& s, size_t i) { return i < s.types.size() ? s.types[i] : 0; };
-    size_t i = 0;
-    while (i < before.ids.size() && i < now.ids.size() && before.ids[i] == now.ids[i] &&
+    const auto type = [](const Sequence& s, int i) { return i < isize(s.types) ? s.types[i] : 0; };
+    int i = 0;
+    while (i < before.size() && i < now.size() && before.ids[i] == now.ids[i] &&
            type(before, i) == type(now, i))
         ++i;
-    return static_cast<int>(i);
+    return i;
 }
 
 /// Rows from the first on that rest on nothing but one another: `rests` of them all are at most their count.
 int closed_rows(const Rests& rests) {
     int closed = 0, furthest = 0;
-    for (int rows = 1; rows <= static_cast<int>(rests.size()); ++rows) {
-        furthest = std::max(furthest, rests[static_cast<size_t>(rows) - 1]);
+    for (int rows = 1; rows <= isize(rests); ++rows) {
+        furthest = std::max(furthest, rests[rows - 1]);
         if (furthest <= rows) closed = rows;
     }
     return closed;
@@ -113,12 +114,12 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
     if (before.size() != now.size() &&
         (c.rope.depends_on_length(longest) || c.local_rope.depends_on_length(longest)))
         return {};
-    const int common = common_tokens(before, now), layers = static_cast<int>(rules.size());
+    const int common = common_tokens(before, now), layers = isize(rules);
     const bool same_tokens = common == now.size() && common == before.size();
-    Rests rests(static_cast<size_t>(common));
+    Rests rests(common);
     std::set<std::pair<const AttentionRule*, const AttentionRule*>> noted;  // layers share their rules
     int same_layers = 0;
-    for (size_t l = 0; l < rules.size(); ++l) {
+    for (int l = 0; l < isize(rules); ++l) {
         const LayerRules then = past.layers[l]->rules();
         if (noted.emplace(then.self.get(), rules[l].self.get()).second)
             note_block(*then.self, *rules[l].self, true, rests);
@@ -126,7 +127,7 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
             note_block(*then.cross, *rules[l].cross, false, rests);
         if (then.no_mlp != rules[l].no_mlp) all_differ(rests);
         const bool differs = std::find(rests.begin(), rests.end(), kDiffers) != rests.end();
-        if (same_tokens && !differs) same_layers = static_cast<int>(l) + 1;
+        if (same_tokens && !differs) same_layers = l + 1;
     }
     if (same_layers == layers) return {true, 0, 0};
     const int rows = closed_rows(rests);
@@ -140,12 +141,12 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
                std::span<const std::vector<LayerRules>> rules) {
     if (!past || past->model.get() != &model) return {};
     Reuse reuse{&past->activations, {}};
-    for (size_t s = 0; s < request.inputs.size(); ++s) {
+    for (int s = 0; s < isize(request.inputs); ++s) {
         StackReuse kept;
         const bool same_source = s == 0 || reuse.stacks[s - 1].whole;
         if (same_source)
-            kept = reusable_stack(model.config, past->stack(static_cast<int>(s)), past->request.inputs[s],
-                                  request.inputs[s], rules[s]);
+            kept = reusable_stack(model.config, past->stack(s), past->request.inputs[s], request.inputs[s],
+                                  rules[s]);
         reuse.stacks.push_back(kept);
     }
     return reuse;

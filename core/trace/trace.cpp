@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
 #include "model/rules.h"
@@ -10,17 +11,13 @@
 
 namespace headlight {
 
-const Sequence& Trace::queries(int block) const {
-    return request.inputs[static_cast<size_t>(config().block(block).stack)];
-}
-const Sequence& Trace::keys(int block) const {
-    return request.inputs[static_cast<size_t>(config().block(block).key_stack())];
-}
+const Sequence& Trace::queries(int block) const { return request.inputs[config().block(block).stack]; }
+const Sequence& Trace::keys(int block) const { return request.inputs[config().block(block).key_stack()]; }
 
 const AttentionActivations& Trace::attention(int block) const {
     HEADLIGHT_CHECK(block >= 0 && block < config().blocks());
     const AttentionBlock s = config().block(block);
-    const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
+    const LayerActivations& layer = *stack(s.stack).layers[s.layer];
     return s.kind == AttentionKind::cross ? layer.cross : layer.self;
 }
 
@@ -84,28 +81,26 @@ Matrix Trace::scores(int block, int head) const {
 }
 
 const Matrix& Trace::resid_post(int index, int layer) const {
-    const auto next = static_cast<size_t>(layer) + 1;
+    const int next = layer + 1;
     const StackActivations& s = stack(index);
-    HEADLIGHT_CHECK(layer >= 0 && next <= s.layers.size());
-    return next < s.layers.size() ? s.layers[next]->resid_pre : s.resid_final;
+    HEADLIGHT_CHECK(layer >= 0 && next <= isize(s.layers));
+    return next < isize(s.layers) ? s.layers[next]->resid_pre : s.resid_final;
 }
 
 const AttentionWeights& Trace::weights(int block) const {
     check_held(has_weights(), "the model's weights");
     const AttentionBlock s = config().block(block);
-    const LayerWeights& w =
-        model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)];
+    const LayerWeights& w = model->weights.stacks[s.stack].layers[s.layer];
     return s.kind == AttentionKind::cross ? w.cross : w.self;
 }
 
 Matrix Trace::resid_before(int block, ThreadPool& pool) const {
     const AttentionBlock s = config().block(block);
-    const LayerActivations& layer = *stack(s.stack).layers[static_cast<size_t>(s.layer)];
+    const LayerActivations& layer = *stack(s.stack).layers[s.layer];
     check_held(layer.resid_pre.size() > 0, "the residual stream");
     if (s.kind != AttentionKind::cross) return layer.resid_pre;
     const Matrix mid = layer.resid_pre + attn_out(config().blocks_of(s.stack, s.layer).front(), pool);
-    const Norm& norm =
-        model->weights.stacks[static_cast<size_t>(s.stack)].layers[static_cast<size_t>(s.layer)].self.norm;
+    const Norm& norm = model->weights.stacks[s.stack].layers[s.layer].self.norm;
     return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
@@ -155,10 +150,10 @@ void mark_masked(const MaskPlan& mask, int query, std::span<float> weights) {
     const KeyRange range = mask.weighed(query);
     const auto hide = [&](int from, int to) {
         for (int k = from; k < to; ++k)
-            if (float& w = weights[static_cast<size_t>(k)]; w == 0) w = -1;
+            if (float& w = weights[k]; w == 0) w = -1;
     };
     hide(0, range.begin);
-    hide(range.end, static_cast<int>(weights.size()));
+    hide(range.end, isize(weights));
     for (int k = range.begin; mask.has_masked(query) && k < range.end; ++k)
         if (mask.is_masked(query, k)) hide(k, k + 1);
 }
@@ -171,8 +166,7 @@ Matrix masked_pattern(const Trace& trace, int block, int head) {
 Matrix masked_pattern_rows(const Trace& trace, int block, int head, int first, int rows) {
     Matrix w = trace.pattern_rows(block, head, first, rows);
     const MaskPlan& mask = trace.rule(block).mask_of(head);
-    for (Index q = 0; q < w.rows(); ++q)
-        mark_masked(mask, first + static_cast<int>(q), {w.row(q).data(), static_cast<size_t>(w.cols())});
+    for (int q = 0; q < w.rows(); ++q) mark_masked(mask, first + q, std::span(w.row(q).data(), w.cols()));
     return w;
 }
 
@@ -189,7 +183,7 @@ Matrix mean_pattern(const Trace& trace, int block, std::vector<int> heads) {
     for (int h = 0, all = heads.empty() ? trace.config().heads(block) : 0; h < all; ++h) heads.push_back(h);
     Matrix sum = masked_pattern(trace, block, heads[0]);
     for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, block, heads[i]);
-    return sum / static_cast<float>(heads.size());
+    return sum / float(heads.size());
 }
 
 Matrix without_first_key(Matrix weights) {

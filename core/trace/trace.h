@@ -38,7 +38,7 @@ struct Trace {
 
     const AttentionActivations& attention(int block) const;
     const AttentionRule& rule(int block) const { return *attention(block).rule; }
-    const StackActivations& stack(int index) const { return *activations.stacks[static_cast<size_t>(index)]; }
+    const StackActivations& stack(int index) const { return *activations.stacks[index]; }
     /// [n, d_model] after the final norm of the stack that predicts.
     const Matrix& normalized() const { return activations.stacks.back()->normalized; }
 

@@ -1,6 +1,7 @@
 // One row per kind of tensor; each knows its name, its shape and how to write itself.
 #include "trace/trace_file.h"
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/json.h"
@@ -12,9 +13,7 @@ namespace {
 
 using Sink = std::function<void(const void*, size_t)>;
 
-void write_matrix(const Sink& sink, const Matrix& m) {
-    sink(m.data(), static_cast<size_t>(m.size()) * sizeof(float));
-}
+void write_matrix(const Sink& sink, const Matrix& m) { sink(m.data(), m.size() * sizeof(float)); }
 
 std::vector<int64_t> shape_of(const Matrix& m) { return {m.rows(), m.cols()}; }
 
@@ -31,9 +30,8 @@ public:
         for (size_t s = 0; s < c.stacks.size(); ++s)
             if (c.stacks[s].vocab) ids(s == 0 ? "input_ids" : "decoder_input_ids", t_.request.inputs[s]);
         for (int block = 0; block < c.blocks(); ++block) attention(block);
-        for (size_t s = 0; s + 1 < c.stacks.size(); ++s)
-            whole(c.stacks[s].name + ".ln_final.hook_normalized", t_.stack(static_cast<int>(s)).normalized,
-                  true);
+        for (int s = 0; s + 1 < isize(c.stacks); ++s)
+            whole(c.stacks[s].name + ".ln_final.hook_normalized", t_.stack(s).normalized, true);
         whole("ln_final.hook_normalized", t_.normalized(), true);
         if (t_.model->has_logits()) logits();
     }
@@ -78,12 +76,9 @@ private:
         const AttentionBlock where = t_.config().block(block);
         const AttentionActivations& a = t_.attention(block);
         const bool cross = where.kind == AttentionKind::cross;
-        const std::string at = t_.config().stacks[static_cast<size_t>(where.stack)].name + "." +
-                               std::to_string(where.layer) + ".",
+        const std::string at = t_.config().stacks[where.stack].name + "." + std::to_string(where.layer) + ".",
                           in = at + (cross ? "cross_attn." : "attn.");
-        if (!cross)
-            whole(at + "hook_resid_pre",
-                  t_.stack(where.stack).layers[static_cast<size_t>(where.layer)]->resid_pre, true);
+        if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[where.layer]->resid_pre, true);
         const int d_head = t_.config().d_head(block);
         by_head(in + "hook_q", a.q, d_head);
         by_head(in + "hook_k", a.k, d_head);
@@ -148,7 +143,7 @@ std::string config_text(const ModelConfig& c) {
                           {"causal", s.causal},
                           {"cross", s.cross},
                           {"windows", s.windows}});
-    return Json{{"kind", kKinds[static_cast<int>(c.kind)]},
+    return Json{{"kind", row_of(kKinds, c.kind)},
                 {"family", c.family_name},
                 {"d_model", c.d_model},
                 {"stacks", std::move(stacks)}}
@@ -158,7 +153,7 @@ std::string config_text(const ModelConfig& c) {
 /// Tokens as people read them, with the blank that a word begins with.
 std::string labels_text(const Trace& trace, int stack) {
     const Model& m = *trace.model;
-    const Sequence& s = trace.request.inputs[static_cast<size_t>(stack)];
+    const Sequence& s = trace.request.inputs[stack];
     std::vector<std::string> labels = s.tokens;
     for (size_t i = 0; m.tokenizer && !s.picture && i < labels.size(); ++i) {
         const std::string bytes = (stack == 0 ? **m.tokenizer : *m.target_tokenizer()).bytes(s.ids[i]);

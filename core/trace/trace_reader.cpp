@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 
@@ -21,7 +22,7 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const TraceR
     if (!json.is_object()) return in.error("its stacks are not lists of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMaxLayers));
-    out.layers = static_cast<int>(layers);
+    out.layers = narrow<int>(layers);
     const auto heads = [&](const char* key, int max) {
         return in.count(json.contains(key) ? json : whole, key, max);
     };
@@ -31,15 +32,15 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const TraceR
     if (query_heads % kv_heads)
         return in.error("its heads cannot share key/value heads evenly; record the trace again.");
     std::tie(out.heads, out.kv_heads, out.d_head) =
-        std::tuple(static_cast<int>(query_heads), static_cast<int>(kv_heads), static_cast<int>(d_head));
+        std::tuple(narrow<int>(query_heads), narrow<int>(kv_heads), narrow<int>(d_head));
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
     TRY(out.cross, json_boolean(json, "cross", false, in.name));
     TRY(const Json windows, json_list(json, or_null("windows"), in.name));
-    if (!windows.empty() && windows.size() != static_cast<size_t>(out.layers))
+    if (!windows.empty() && isize(windows) != out.layers)
         return in.error("its windows are not one for each layer; record the trace again.");
     for (const Json& w : windows) {
         TRY(const int64_t window, whole_number(w, "windows", 0, INT_MAX, in.name));
-        out.windows.push_back(window < kMaxTokens ? static_cast<int>(window) : 0);
+        out.windows.push_back(window < kMaxTokens ? narrow<int>(window) : 0);
     }
     return out;
 }
@@ -97,7 +98,7 @@ Result<ModelConfig> TraceReader::config() const {
     c.can = Capabilities::of(c.kind);
     TRY(c.family_name, json_string(json, "family", "trace", name));
     TRY(const int64_t d_model, count(json, "d_model", kMaxWidth));
-    c.d_model = c.d_embed = static_cast<int>(d_model);
+    c.d_model = c.d_embed = narrow<int>(d_model);
     const auto stacks = json.find("stacks");
     if (stacks == json.end() || !stacks->is_array() || stacks->empty() || stacks->size() > 2)
         return error("it does not name one or two stacks of layers; record the trace again.");
@@ -120,13 +121,11 @@ Result<Sequence> TraceReader::sequence(const std::string& prefix) const {
     if (!shown.is_array() || shown.empty() || shown.size() > kMaxTokens)
         return error("it does not list its tokens; record the trace again.");
     const StoredTensor* ids = find(prefix.empty() ? "input_ids" : "decoder_input_ids");
-    const bool fits = ids && std::string_view(ids->dtype->name) == "I64" &&
-                      element_count(ids->shape) == static_cast<int64_t>(shown.size());
+    const bool fits =
+        ids && std::string_view(ids->dtype->name) == "I64" && element_count(ids->shape) == std::ssize(shown);
     std::map<std::string, int64_t> numbers;  // without ids: negative ones, equal for equal tokens
-    for (size_t i = 0; i < shown.size(); ++i) {
-        int64_t id = numbers
-                         .emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace),
-                                  -1 - static_cast<int64_t>(i))
+    for (int i = 0; i < isize(shown); ++i) {
+        int64_t id = numbers.emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace), -1 - i)
                          .first->second;
         if (fits) {
             std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
@@ -134,7 +133,7 @@ Result<Sequence> TraceReader::sequence(const std::string& prefix) const {
                 return error("it holds the token id " + std::to_string(id) +
                              ", which no vocabulary has; record the trace again.");
         }
-        out.ids.push_back(static_cast<int>(id));
+        out.ids.push_back(narrow<int>(id));
         out.tokens.push_back(shown[i].is_string() ? valid_utf8(shown[i].get<std::string>()) : "?");
     }
     return out;

@@ -48,5 +48,5 @@ int main() {
     }
     std::nth_element(frames.begin(), frames.begin() + 50, frames.end());
     std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first * 1e3,
-                frames[50] * 1e3, static_cast<double>(headlight::peak_memory()) / (1 << 20));
+                frames[50] * 1e3, double(headlight::peak_memory()) / (1 << 20));
 }

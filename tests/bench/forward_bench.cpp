@@ -10,6 +10,7 @@
 #include "analysis/effects.h"
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
+#include "base/cast.h"
 #include "base/memory.h"
 
 using namespace headlight;
@@ -62,12 +63,12 @@ void everything(benchmark::State& state) {
     ThreadPool pool(threads());
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
     const ModelConfig& c = model()->config;
-    std::vector<Matrix> patterns(static_cast<size_t>(c.head_count()));
+    std::vector<Matrix> patterns(c.head_count());
     for (auto _ : state) {
         const auto trace = *run_trace(model(), r, pool);
-        pool.run(static_cast<int>(patterns.size()), [&](int i) {
-            const AttentionHead h = c.head_at(static_cast<size_t>(i));
-            patterns[static_cast<size_t>(i)] = trace->pattern(h.block, h.head);
+        pool.run(isize(patterns), [&](int i) {
+            const AttentionHead h = c.head_at(i);
+            patterns[i] = trace->pattern(h.block, h.head);
         });
         benchmark::DoNotOptimize(unembed(*model(), trace->normalized(), pool));
     }
@@ -120,7 +121,7 @@ void window_update(benchmark::State& state) {
 double resident() {
     long pages = 0, resident_pages = 0;
     std::ifstream("/proc/self/statm") >> pages >> resident_pages;
-    return static_cast<double>(resident_pages) * 4096;
+    return double(resident_pages) * 4096;
 }
 
 /// Opening the model whose files are in the system's cache, and what the process grows by.

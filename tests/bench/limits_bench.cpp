@@ -27,7 +27,7 @@ struct RandomModel {
 
     RandomModel(int d_model, int heads, int d_mlp, int context)
         : values(static_cast<size_t>(d_model) * static_cast<size_t>(std::max(d_mlp, 1000))),
-          weight(static_cast<size_t>(d_model), 1.0f) {
+          weight(d_model, 1.0f) {
         std::mt19937 random(1);
         std::normal_distribution<float> normal(0, 0.02f);
         for (float& v : values) v = normal(random);

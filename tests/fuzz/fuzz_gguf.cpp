@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!file) return 0;
     for (const auto& [name, t] : file->tensors) {
         if (!t.dtype->decode) continue;
-        std::vector<float> values(static_cast<size_t>(headlight::element_count(t.shape)));
+        std::vector<float> values(headlight::element_count(t.shape));
         t.dtype->decode(t.bytes.data(), static_cast<int64_t>(values.size()), values.data());
     }
     if (const auto config = headlight::gguf_config(*file, "input")) headlight::parameter_count(*config);

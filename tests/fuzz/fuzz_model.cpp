@@ -1,8 +1,10 @@
 // A valid tiny model with a few fields changed: opened, run on a text, and asked one or two things.
 // Bytes: model, text, changes, two things to look at, where; then edits (model_folder.h).
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <random>
 #include <span>
 
 #include "base/check.h"
@@ -77,4 +79,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                       std::span(data, size).subspan(kHeader, std::min(size - kHeader, kMaxEdits * kEdit)));
     fuzz::tell_failures([&] { run(std::move(files), std::span(data, kHeader)); });
     return 0;
+}
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+/// Every byte is a choice among equals, so most tries are drawn afresh instead of grown from earlier ones.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+    std::minstd_rand draw(seed);
+    if (draw() % 8 == 0) return LLVMFuzzerMutate(data, size, max_size);
+    const size_t edits = 1 + draw() % kMaxEdits, count = std::min(max_size, kHeader + edits * kEdit);
+    std::generate_n(data, count, [&] { return static_cast<uint8_t>(draw() >> 8); });
+    return count;
 }

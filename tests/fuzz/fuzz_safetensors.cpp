@@ -5,7 +5,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!file) return 0;
     for (const auto& [name, tensor] : file->tensors) {
         if (!tensor.dtype->decode) continue;
-        std::vector<float> values(static_cast<size_t>(headlight::element_count(tensor.shape)));
+        std::vector<float> values(headlight::element_count(tensor.shape));
         const std::vector<std::byte> aligned(tensor.bytes.begin(), tensor.bytes.end());
         tensor.dtype->decode(aligned.data(), static_cast<int64_t>(values.size()), values.data());
     }

@@ -13,6 +13,8 @@
 
 namespace headlight::fuzz {
 
+inline constexpr const char* kWeights = "model.safetensors";
+
 /// The files of a model. A safetensors header and a GGUF file's metadata and tensor table are documents like
 /// config.json.
 struct ModelFiles {

@@ -17,8 +17,8 @@ TEST_CASE("a pool runs every tile once, whatever the number of threads") {
         ThreadPool pool(threads);
         for (const int count : {0, 1, 2, 7, 1000})
             for (int repeat = 0; repeat < 50; ++repeat) {
-                std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
-                pool.run(count, [&](int i) { ++seen[static_cast<size_t>(i)]; });
+                std::vector<std::atomic<int>> seen(count);
+                pool.run(count, [&](int i) { ++seen[i]; });
                 for (const auto& s : seen) REQUIRE(s == 1);
             }
     }

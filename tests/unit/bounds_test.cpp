@@ -45,6 +45,7 @@ std::string error_of(const Json& steps, const std::string& text) {
 bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 const std::string kSlowText = std::string(60, 'a') + "!";
+
 const Json kSlow{{"Regex", "(a|aa)+$"}};
 
 }  // namespace
@@ -229,68 +230,6 @@ TEST_CASE(
           }) == expected);
 }
 
-TEST_CASE(
-    "a save that a signal ends leaves nothing beside the file, and one that was killed is cleared by the "
-    "next") {
-    TemporaryFolder folder;
-    const auto target = folder.path / "figure.png";
-    const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path), {}); };
-    const std::string old(100'000, 'a'), fresh(100'000, 'b');
-    std::mt19937 random(7);
-    const auto interrupt = [&](int signal) {
-        int ready[2];
-        REQUIRE(pipe(ready) == 0);
-        const pid_t child = fork();
-        if (child == 0) {
-            for (const int s : {SIGINT, SIGTERM, SIGHUP})
-                std::signal(s, SIG_DFL);  // the test program handles them
-            static_cast<void>(write_file(target, fresh));
-            close(ready[1]);
-            for (;;) static_cast<void>(write_file(target, fresh));
-        }
-        close(ready[1]);
-        char byte;
-        static_cast<void>(!read(ready[0], &byte, 1));  // it is writing
-        close(ready[0]);
-        usleep(random() % 3000);
-        kill(child, signal);
-        int status = 0;
-        waitpid(child, &status, 0);
-        return WIFSIGNALED(status) && WTERMSIG(status) == signal;
-    };
-    for (int i = 0; i < 120; ++i) {
-        REQUIRE(write_file(target, old));
-        CHECK(interrupt(std::array{SIGINT, SIGTERM, SIGHUP}[static_cast<size_t>(i) % 3]));
-        CHECK(files() == 1);
-        const std::string now = read_bytes(target);
-        CHECK((now == old || now == fresh));
-    }
-    for (int i = 0; i < 40; ++i) CHECK(interrupt(SIGKILL));
-    REQUIRE(write_file(target, old));
-    CHECK(files() == 1);
-}
-
-TEST_CASE("a save beside another that is still being written leaves that one alone") {
-    TemporaryFolder folder;
-    const auto target = folder.path / "table.csv";
-    {
-        const auto slow = *OutputFile::create(target);
-        slow->write("slow");
-        REQUIRE(write_file(target, "quick"));
-        CHECK(slow->commit());
-        CHECK(read_bytes(target) == "slow");
-    }
-    std::atomic<int> failed{0};
-    const auto save = [&] {
-        for (int i = 0; i < 100; ++i) failed += !write_file(target, std::string(50'000, 'x'));
-    };
-    std::thread other(save);
-    save();
-    other.join();
-    CHECK(failed == 0);
-    CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
-}
-
 TEST_CASE("control characters are shown, not sent: C0, delete, C1; line breaks and tabs stay") {
     CHECK(printable("a\x1b]0;x\x07"
                     "b\n\tc\x7f") == "a␛]0;x␇b\n\tc␡");
@@ -311,19 +250,4 @@ TEST_CASE("what a message repeats of its input is short and valid UTF-8") {
     CHECK(count_code_points(display_path(std::string(3000, 'p'))) == 200);
     const auto wrong = json_boolean(Json{{"key", std::string(5000, 'x')}}, "key", true, "file");
     CHECK(wrong.error().message.size() < 250);
-}
-
-TEST_CASE("a save removes leftovers of its own making alone, not files whose names begin like them") {
-    const TemporaryFolder folder;
-    const auto target = folder.path / "x.png";
-    for (const char* name : {"x.png.part-final", "x.png.part-2", "x.png.part-backup", "x.png.part-0123456789",
-                             "x.png.part-ABCDEF01"})
-        write_bytes(folder.path / name, "mine");
-    write_bytes(folder.path / "x.png.part-0123abcd", "left by a killed save");
-    REQUIRE(write_file(target, "new"));
-    size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path))
-        files += entry.path().filename() != "x.png";
-    CHECK(files == 5);
-    CHECK(!std::filesystem::exists(folder.path / "x.png.part-0123abcd"));
 }

@@ -3,14 +3,14 @@
 
 #include "analysis/effects.h"
 #include "analysis/patch.h"
+#include "base/cast.h"
+#include "changed.h"
 #include "helpers.h"
 #include "model/input.h"
 
 using namespace headlight;
 
 namespace {
-
-const std::vector<int> kIds{5, 9, 200, 31, 5, 9, 77, 300, 12, 5};
 
 std::string drawn(const Mask& mask, const MaskParams& own, const std::vector<int>& sentences) {
     const MaskPlan plan = MaskPlan::make(mask, own, sentences);
@@ -20,24 +20,6 @@ std::string drawn(const Mask& mask, const MaskParams& own, const std::vector<int
         out += q + 1 < plan.keys ? " " : "";
     }
     return out;
-}
-
-std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& model,
-                                     const std::vector<std::string>& changes, ThreadPool& pool,
-                                     const Trace* past = nullptr) {
-    ForwardRequest request = request_of(kIds);
-    if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7, 9}).inputs[0]);
-    for (const std::string& text : changes) {
-        const auto change = parse_change(model->config, text);
-        REQUIRE_MESSAGE(change, text);
-        CHECK(change_name(model->config, *change) == text);
-        request.intervention.changes.push_back(*change);
-    }
-    return *run_trace(model, request, pool, nullptr, past);
-}
-
-bool same(const Matrix& a, const Matrix& b) {
-    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
 }
 
 }  // namespace
@@ -96,7 +78,7 @@ TEST_CASE(
     const auto hot = changed(model, {"temperature:100000@1.2"}, pool),
                same_again = changed(model, {"temperature:1@1.2"}, pool),
                ablated = changed(model, {"ablate:1.2:hard"}, pool);
-    for (int q = 0; q < static_cast<int>(kIds.size()); ++q) {
+    for (int q = 0; q < isize(kIds); ++q) {
         Index heaviest = 0;
         before->pattern(1, 2).row(q).maxCoeff(&heaviest);
         CHECK(hard->pattern(1, 2)(q, heaviest) == 1);
@@ -115,8 +97,7 @@ TEST_CASE(
     for (const char* name : {"llama", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int block =
-            static_cast<int>(model->config.stacks.size()) - 1 ? model->config.stacks[0].layers : 1;
+        const int block = isize(model->config.stacks) - 1 ? model->config.stacks[0].layers : 1;
         const std::string layer = block_path(model->config, block);
         std::vector<std::string> all;
         for (int h = 0; h < model->config.max_heads(); ++h)
@@ -203,138 +184,13 @@ TEST_CASE("sweep: each head's effect is what ablating it alone does") {
             return probabilities(
                 unembed(*model, t.normalized().middleRows(position, 1), pool).row(0).transpose())[17];
         };
-        for (const int i : {0, 5, static_cast<int>(effects->size()) - 1}) {
-            const std::string head = head_path(model->config, model->config.head_at(static_cast<size_t>(i)));
-            CHECK((*effects)[static_cast<size_t>(i)] ==
+        for (const int i : {0, 5, isize(*effects) - 1}) {
+            const std::string head = head_path(model->config, model->config.head_at(i));
+            CHECK((*effects)[i] ==
                   doctest::Approx(p(*changed(model, {"ablate:" + head + ":zero"}, pool)) - p(*trace))
                       .epsilon(1e-3));
         }
     }
-}
-
-TEST_CASE(
-    "distance of heads: 0 to itself, 1 bit without anything in common, and the row mean of hand-made rows") {
-    Eigen::RowVectorXf a(4), b(4);
-    a << 1, 0, 0, 0;
-    b << 0, 1, 0, 0;
-    CHECK(divergence(a, a) == 0);
-    CHECK(divergence(a, b) == doctest::Approx(1));
-    b << 0.5f, 0.5f, 0, 0;  // m = (0.75, 0.25): ½ log2(4/3) + ½ (½ log2(2/3) + ½ log2 2)
-    CHECK(divergence(a, b) == doctest::Approx(0.5 * std::log2(4.0 / 3) + 0.25 * std::log2(2.0 / 3) + 0.25));
-    ThreadPool pool(2);
-    const auto model = reference_model("gpt2");
-    const auto before = changed(model, {}, pool), after = changed(model, {"mask:6>2@1.0"}, pool);
-    const auto same_run = head_distances(*before, *before, {}, pool),
-               other = head_distances(*before, *after, {}, pool);
-    REQUIRE((same_run && other));
-    for (const float d : *same_run) CHECK(d == 0);
-    const size_t changed_head = model->config.head_index({1, 0});
-    for (size_t i = 0; i < changed_head; ++i) CHECK((*other)[i] == 0);
-    CHECK((*other)[changed_head] > 0);
-    const auto alike = prediction_divergence(*before, *before, paired_with_itself(10), pool),
-               apart = prediction_divergence(*before, *after, paired_with_itself(10), pool);
-    REQUIRE((alike && apart));
-    CHECK(*alike == std::vector<float>(kIds.size(), 0.0f));
-    for (int i = 0; i < 10; ++i) CHECK(((*apart)[static_cast<size_t>(i)] > 0) == (i >= 6));
-    const Vector p = probabilities_at(*before, 8, pool), q = probabilities_at(*after, 8, pool);
-    double sum = 0;
-    for (Index id = 0; id < p.size(); ++id) sum += p[id] * std::log2(p[id] / q[id]);
-    CHECK((*apart)[8] == doctest::Approx(sum).epsilon(1e-3));
-}
-
-TEST_CASE("a pair of heads: patterns as they are, distances in every head's row, nothing without changes") {
-    ThreadPool pool(2);
-    const auto model = reference_model("gpt2");
-    const auto plain = changed(model, {}, pool), hard = changed(model, {"temperature:0@1.2"}, pool);
-    const auto pair = answer(Runs{*plain}, HeadPairWanted{{}, 1, 2, 0, 3}, pool, nullptr);
-    REQUIRE(pair);
-    CHECK(same(pair->map.a, masked_pattern(*plain, 1, 2)));
-    CHECK(same(pair->map.b, masked_pattern(*plain, 0, 3)));
-    CHECK(!pair->each_to_itself);
-    CHECK(pair->distances[{1, 2}] == doctest::Approx(0).epsilon(1e-6));
-    double mean = 0;
-    for (const float d : pair->by_query) mean += d / static_cast<double>(pair->by_query.size());
-    CHECK(pair->distances[3] == doctest::Approx(mean));
-    const RunPair changes{Versus::unchanged, {}};
-    const auto none = answer(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr),
-               some = answer(Runs{*hard, plain.get()}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr);
-    REQUIRE((none && some));
-    for (const float d : none->distances) CHECK(d == 0);
-    CHECK(none->map.largest.empty());
-    CHECK(same(some->map.b, masked_pattern(*plain, 1, 2)));
-    CHECK(some->distances[{1, 2}] > 0);
-    const auto moved = answer(Runs{*hard, plain.get()}, MovedWanted{}, pool, nullptr);
-    REQUIRE(moved);
-    CHECK(moved->distances == some->distances);
-}
-
-TEST_CASE("alignment: equal tokens, replaced ones one for one, lone ones alone, and by hand") {
-    using Words = std::vector<std::string>;
-    const Words a{"a", "red", "ball", "fell"}, b{"a", "big", "blue", "ball", "fell"},
-        c{"a", "blue", "ball", "fell"};
-    CHECK(align({}, a, c) == TokenPairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}});
-    CHECK(align({}, a, b) == TokenPairs{{0, 0}, {-1, 1}, {-1, 2}, {1, -1}, {2, 3}, {3, 4}});
-    CHECK(align({AlignBy::position, {}}, a, b) == TokenPairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}, {-1, 4}});
-    CHECK(align({AlignBy::token, {{1, 2}}}, a, b) == TokenPairs{{0, 0}, {-1, 1}, {1, 2}, {2, 3}, {3, 4}});
-    CHECK(align({AlignBy::token, {{0, -1}}}, a, c) == TokenPairs{{-1, 0}, {0, -1}, {1, 1}, {2, 2}, {3, 3}});
-    CHECK(align({AlignBy::token, {{9, 1}, {1, 77}}}, a, c) == align({}, a, c));
-    CHECK(align({}, a, Words{}).size() == 4);
-    for (const Alignment& how :
-         {Alignment{}, Alignment{AlignBy::position, {}}, Alignment{AlignBy::token, {{3, 0}, {0, 4}}}}) {
-        const TokenPairs pairs = align(how, a, b);  // each token once
-        std::vector<int> as(4), bs(5);
-        for (const TokenPair& p : pairs) {
-            if (p.a >= 0) ++as[static_cast<size_t>(p.a)];
-            if (p.b >= 0) ++bs[static_cast<size_t>(p.b)];
-        }
-        CHECK((as == std::vector<int>(4, 1) && bs == std::vector<int>(5, 1)));
-    }
-}
-
-TEST_CASE("two sentences: cells stand where their tokens stand, and what one lacks is neither masked nor 0") {
-    ThreadPool pool(2);
-    const auto model = reference_model("gpt2");
-    const auto a = changed(model, {}, pool);
-    ForwardRequest longer = request_of(kIds);
-    longer.inputs[0].ids.insert(longer.inputs[0].ids.begin() + 4, 123);
-    const auto b = *run_trace(model, longer, pool);
-    const RunPair runs{Versus::other, {}};
-    const auto pair = answer(Runs{*a, nullptr, b.get()}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
-    REQUIRE(pair);
-    REQUIRE(pair->map.rows.size() == 11);
-    CHECK(pair->map.rows[4] == TokenPair{-1, 4});
-    CHECK(pair->map.a(5, 4) == kAbsent);
-    CHECK(pair->map.a(5, 2) == masked_pattern(*a, 1, 2)(4, 2));
-    CHECK(same(pair->map.b, masked_pattern(*b, 1, 2)));
-    CHECK(pair->map.difference(5, 4) == 0);
-    CHECK(pair->map.difference(5, 2) == doctest::Approx(a->pattern(1, 2)(4, 2) - b->pattern(1, 2)(5, 2)));
-    CHECK(std::isnan(pair->by_query[4]));
-    CHECK(pair->by_query[1] == doctest::Approx(0).epsilon(1e-6));
-    const auto missing = answer(Runs{*a}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
-    CHECK((missing && missing->map.a.size() == 0));
-    const auto delta = answer(Runs{*a, nullptr, b.get()}, DeltaPairWanted{runs, 0}, pool, nullptr);
-    REQUIRE(delta);
-    CHECK((delta->map.a.rows() == model->config.blocks() && delta->map.a.cols() == 11));
-    const auto next = answer(Runs{*a, nullptr, b.get()}, PredictionPairWanted{runs, -1}, pool, nullptr);
-    REQUIRE(next);
-    CHECK((next->position_a == 9 && next->position_b == 10));
-    CHECK(std::isnan(next->divergence[4]));
-    CHECK(next->divergence[0] == doctest::Approx(0).epsilon(1e-6));
-    for (const ProbabilityChange& p : next->tokens)
-        CHECK(p.b == doctest::Approx(probabilities_at(*b, 10, pool)[p.id]));
-}
-
-TEST_CASE("two models: heads that cannot be paired one by one are ranked from A's") {
-    ThreadPool pool(2);
-    const auto gpt2 = reference_model("gpt2"), llama = reference_model("llama");
-    const auto a = *run_trace(gpt2, request_of(kIds), pool), b = *run_trace(llama, request_of(kIds), pool);
-    const auto pair =
-        answer(Runs{*a, nullptr, b.get()},
-               HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99}, pool, nullptr);
-    REQUIRE(pair);
-    CHECK(pair->distances.size() == static_cast<size_t>(llama->config.head_count()));
-    CHECK(same(pair->map.b, masked_pattern(*b, llama->config.blocks() - 1, llama->config.max_heads() - 1)));
-    if (!same_heads(gpt2->config, llama->config)) CHECK(!head_distances(*a, *b, {}, pool));
 }
 
 TEST_CASE("keep: every other head of the layer is ablated") {
@@ -402,7 +258,7 @@ TEST_CASE("stages: the probability as one change after another was made") {
     REQUIRE(stages->probability.size() == 3);
     int i = 0;
     for (const auto& trace : {own, one, two})
-        CHECK(stages->probability[static_cast<size_t>(i++)] ==
+        CHECK(stages->probability[i++] ==
               doctest::Approx(probabilities_at(*trace, 9, pool)[stages->token]).epsilon(1e-4));
 }
 

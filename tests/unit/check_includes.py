@@ -1,4 +1,4 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """Includes go one way: base <- io <- tokenizer <- model <- trace <- analysis <- figure <- session <- gpu <- paint <- views <- window, cli."""
 import re
 import sys

@@ -15,7 +15,7 @@ WORDS = [  # what must not come back, what must be there
     (r'most probable$|best of drafts|^Drafts$', '^beam search$'),
     ('Where the logit of', 'Direct logit attribution'),
     ('Nothing is changed|taken away', 'No interventions'),
-    (r'strongest \d+ %|all but the faintest', 'top 99 % of each row'),
+    (r'strongest \d+ %|all but the faintest', ' % of each row'),
     ('^Keep( at|$)|^Draw( all|$)', 'Filter: at most'),
     ('switches a head|Heads that carry', 'Click toggles a head, double-click isolates it'),
     ('Bring it back|as it is|only this one|^neither$', 'keep only this head'),

@@ -6,6 +6,7 @@
 #include "analysis/effects.h"
 #include "analysis/generate.h"
 #include "analysis/head_stats.h"
+#include "base/cast.h"
 #include "figure/figure.h"
 #include "helpers.h"
 #include "model/activation.h"
@@ -75,7 +76,7 @@ TEST_CASE("ALiBi slopes: powers of two, and the odd ones between where heads are
 
 TEST_CASE("T5's buckets: near distances exactly, far ones by their logarithm, the two sides apart") {
     Matrix table(32, 1);
-    for (int b = 0; b < 32; ++b) table(b, 0) = static_cast<float>(b);
+    for (int b = 0; b < 32; ++b) table(b, 0) = float(b);
     const auto bucket = [&](int key_minus_query, bool causal) {
         return bucket_bias({32, 128}, table.data(), causal, 1, 200).by_distance(0, key_minus_query + 199);
     };
@@ -139,18 +140,18 @@ TEST_CASE(
     CHECK(c.head_index({1, 1}) == 3);
     CHECK(c.head_index({2, 0}) == 4);   // decoder 0
     CHECK(c.head_index({5, 2}) == 18);  // cross 0
-    size_t next = 0;
+    int next = 0;
     for (int block = 0; block < c.blocks(); ++block)
         for (int head = 0; head < c.heads(block); ++head, ++next) {
             CHECK(c.head_index({block, head}) == next);
             CHECK(c.head_at(next) == AttentionHead{block, head});
         }
-    CHECK(static_cast<int>(next) == c.head_count());
+    CHECK(next == c.head_count());
     PerHead<int> numbers(c, -1);
     ThreadPool pool(2);
     for_heads(c, pool, [&](AttentionHead h) { numbers[h] = 10 * h.block + h.head; });
-    CHECK(numbers.size() == next);
-    for (size_t i = 0; i < next; ++i) CHECK(numbers[i] == 10 * c.head_at(i).block + c.head_at(i).head);
+    CHECK(isize(numbers) == next);
+    for (int i = 0; i < next; ++i) CHECK(numbers[i] == 10 * c.head_at(i).block + c.head_at(i).head);
     abort_on_failed_check(false);
     CHECK_THROWS_AS((numbers[{0, -1}]), CheckFailed);
     CHECK_THROWS_AS((numbers[{8, 0}]), CheckFailed);
@@ -234,10 +235,10 @@ TEST_CASE("masked models predict at their mask tokens; vision models at the clas
     const auto trace = *run_trace(bert, {input->sequences, {}}, pool);
     const auto places = predicting_positions(*trace);
     REQUIRE(places.size() == 2);
-    for (const int p : places) CHECK(trace->output().tokens[static_cast<size_t>(p)] == "[MASK]");
+    for (const int p : places) CHECK(trace->output().tokens[p] == "[MASK]");
     const auto filled = generated_ids(bert, {input->sequences, {}}, {{}, 1, {}}, pool);
     REQUIRE(filled);
-    CHECK((*filled)[static_cast<size_t>(places[1])] == predictions(*trace, places[1], 1, pool)[0].id);
+    CHECK((*filled)[places[1]] == predictions(*trace, places[1], 1, pool)[0].id);
     const auto vit = reference_model("vit");
     CHECK(!encode_input(*vit, {"text", "", "", {}, {}, {}, nullptr}));
     TextInput picture;

@@ -54,6 +54,11 @@ inline std::shared_ptr<const Model> reference_model(const std::string& name) {
     return *model;
 }
 
+inline const std::shared_ptr<const Model>& translator() {
+    static const auto model = *Model::open(kTests.parent_path() / "models/translator");
+    return model;
+}
+
 /// The reference BART with other numbers of heads: its matrices serve any number that divides their width.
 inline std::shared_ptr<const Model> bart_with_heads(int encoder, int decoder) {
     TemporaryFolder folder;

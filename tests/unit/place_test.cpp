@@ -193,28 +193,25 @@ TEST_CASE("a rectangle painted over a plan equals its cells painted one by one")
     for (int round = 0; round < 200; ++round) {
         const int n = 1 + below(9);
         MaskPlan whole = MaskPlan::make(*Mask::parse(below(2) ? "own" : "window:2"), {below(2) == 1, 0},
-                                        std::vector<int>(static_cast<size_t>(n), 0));
-        std::vector<std::vector<bool>> cells(static_cast<size_t>(n),
-                                             std::vector<bool>(static_cast<size_t>(n)));
+                                        std::vector<int>(n, 0));
+        std::vector<std::vector<bool>> cells(n, std::vector<bool>(n));
         for (int q = 0; q < n; ++q)
-            for (int k = 0; k < n; ++k)
-                cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = whole.allows(q, k);
+            for (int k = 0; k < n; ++k) cells[q][k] = whole.allows(q, k);
         for (int stroke = 0; stroke < 4; ++stroke) {
             const Rectangle r{below(12), below(12), below(4) ? 1 + below(4) : kToEnd,
                               below(4) ? 1 + below(4) : kToEnd};
             const bool allowed = below(2) == 1;
             whole.set(r, allowed);
             for (int q = r.query; q < std::min(n, r.query + r.queries); ++q)
-                for (int k = r.key; k < std::min(n, r.key + r.keys); ++k)
-                    cells[static_cast<size_t>(q)][static_cast<size_t>(k)] = allowed;
+                for (int k = r.key; k < std::min(n, r.key + r.keys); ++k) cells[q][k] = allowed;
         }
         for (int q = 0; q < n; ++q) {
-            const auto& row = cells[static_cast<size_t>(q)];
+            const auto& row = cells[q];
             const bool none = std::find(row.begin(), row.end(), true) == row.end();
             CHECK(whole.fully_masked(q) == none);
             for (int k = 0; k < n; ++k) {
-                CHECK(whole.allows(q, k) == row[static_cast<size_t>(k)]);
-                CHECK(whole.weighs(q, k) == (none || row[static_cast<size_t>(k)]));
+                CHECK(whole.allows(q, k) == row[k]);
+                CHECK(whole.weighs(q, k) == (none || row[k]));
                 if (whole.weighs(q, k)) CHECK(whole.weighed(q).contains(k));
             }
         }
@@ -249,7 +246,7 @@ TEST_CASE(
     const auto trace = *run_trace(model, request, pool);
     const Matrix shown = masked_pattern(*trace, 1, 0);
     const auto heads = *summarize_heads(*trace, 6, pool);
-    const HeadSummary& head = heads[static_cast<size_t>(model->config.heads(0))];
+    const HeadSummary& head = heads[model->config.heads(0)];
     const LayerLinks links = *answer(*trace, LinksWanted{1, 0.99f}, pool);
     const Steps steps = *answer(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
     CHECK(links.of_head[0][3].size() == 6);
@@ -261,15 +258,14 @@ TEST_CASE(
         CHECK(trace->pattern(1, 0)(3, k) == doctest::Approx(1.0 / 6));
         CHECK(shown(3, k) == trace->pattern(1, 0)(3, k));
         CHECK(head.thumbnail(3, k) == shown(3, k));
-        CHECK(links.of_head[0][3][static_cast<size_t>(k)].weight == shown(3, k));
-        CHECK(steps.keys[static_cast<size_t>(k)].exp == 1);
+        CHECK(links.of_head[0][3][k].weight == shown(3, k));
+        CHECK(steps.keys[k].exp == 1);
         CHECK(head.thumbnail(2, k) == shown(2, k));
     }
     CHECK(report_cell(*trace, {1, 0, 3, 5}, pool).row.size() == 6);
     double bits = 0;  // the mean over all rows of what is shown
     for (int q = 0; q < 6; ++q)
         for (int k = 0; k < 6; ++k)
-            if (shown(q, k) > 0)
-                bits -= static_cast<double>(shown(q, k)) * std::log2(static_cast<double>(shown(q, k))) / 6;
+            if (shown(q, k) > 0) bits -= double(shown(q, k)) * std::log2(double(shown(q, k))) / 6;
     CHECK(head.statistics[0] == doctest::Approx(bits).epsilon(1e-4));
 }

@@ -5,6 +5,7 @@
 #include "analysis/direct.h"
 #include "analysis/pca.h"
 #include "analysis/questions.h"
+#include "base/cast.h"
 #include "helpers.h"
 
 using namespace headlight;
@@ -40,7 +41,7 @@ TEST_CASE("steps: article 003's example, three keys and values, one query") {
     const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)),
                         std::exp(3 / std::sqrt(2.0))},
                  sum = e[0] + e[1] + e[2];
-    AttentionRule rule{MaskPlan::full(1, 3), {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}};
+    AttentionRule rule{MaskPlan::full(1, 3), {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}, {}};
     Matrix q(1, 2), k(3, 2), pattern(1, 3);
     q << 1, 2;
     k << 1, 0, 0, 1, 1, 1;
@@ -60,7 +61,7 @@ TEST_CASE("steps: each row of the table follows from the one before") {
             double weights = 0;
             for (size_t key = 0; key < s->keys.size(); ++key) {
                 const KeyStep& step = s->keys[key];
-                const auto j = static_cast<Index>(key);
+                const auto j = Index(key);
                 CHECK(step.scaled == doctest::Approx(step.dot * trace->rule(w.block).scale));
                 CHECK(step.capped + step.bias == doctest::Approx(scores(w.query, j)).epsilon(1e-4));
                 CHECK(step.weight == doctest::Approx(pattern(w.query, j)).epsilon(1e-5));
@@ -174,14 +175,14 @@ TEST_CASE("delta: lengths and cosines of the map") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "marian"}) {
         const auto trace = any_trace(name, pool);
-        const int stack = static_cast<int>(trace->config().stacks.size()) - 1;
+        const int stack = isize(trace->config().stacks) - 1;
         const auto maps = answer(*trace, DeltaMapsWanted{stack}, pool, nullptr);
         REQUIRE(maps);
         for (size_t i = 0; i < maps->blocks.size(); ++i) {
             const int block = maps->blocks[i];
             const Eigen::VectorXf e = trace->resid_before(block, pool).row(4).transpose(),
                                   delta = trace->attn_out(block, 4, 1, pool).row(0).transpose();
-            const auto c = static_cast<Index>(i);
+            const auto c = Index(i);
             CHECK(maps->before(4, c) == doctest::Approx(e.norm()));
             CHECK(maps->delta(4, c) == doctest::Approx(delta.norm()));
             CHECK(maps->cosine(4, c) == doctest::Approx(e.dot(e + delta) / (e.norm() * (e + delta).norm())));
@@ -199,8 +200,7 @@ TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit
         const int position = trace->output().size() - 1;
         const auto lens = answer(*trace, LensWanted{0, position + 1}, pool, nullptr);
         REQUIRE(lens);
-        const Prediction want = predictions(*trace, position, 1, pool)[0],
-                         got = lens->top.back()[static_cast<size_t>(position)];
+        const Prediction want = predictions(*trace, position, 1, pool)[0], got = lens->top.back()[position];
         CHECK(got.id == want.id);
         CHECK(got.probability == doctest::Approx(want.probability));
         CHECK(lens->top.size() == static_cast<size_t>(trace->config().stacks.back().layers) + 1);
@@ -237,12 +237,12 @@ TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without h
 TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity") {
     ThreadPool pool(1);
     const auto trace = any_trace("gpt2", pool);
-    const Index n = static_cast<Index>(kIds.size());
+    const Index n = Index(kIds.size());
     Matrix want = Matrix::Identity(n, n);
     for (const int block : self_blocks(trace->config(), 0)) {
         Matrix mean = Matrix::Zero(n, n);
         for (int h = 0; h < trace->config().heads(block); ++h)
-            mean += trace->pattern(block, h) / static_cast<float>(trace->config().heads(block));
+            mean += trace->pattern(block, h) / float(trace->config().heads(block));
         want = (0.5f * mean + 0.5f * Matrix::Identity(n, n)) * want;
     }
     CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
@@ -257,8 +257,7 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
     const auto flow = attention_flow(*trace, first, 5);
     const Matrix mean = layer_pattern(*trace, 0, first, 0, 10);
     for (int k = 0; k < 10; ++k)
-        CHECK(flow[static_cast<size_t>(k)] ==
-              doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));
+        CHECK(flow[k] == doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));
     for (const float f : attention_flow(*trace, {}, 5)) CHECK((f >= 0 && f <= 1.0001f));
 }
 

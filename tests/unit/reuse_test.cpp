@@ -2,6 +2,7 @@
 // edit.
 #include "trace/reuse.h"
 
+#include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"
 #include "model/input.h"
@@ -20,7 +21,7 @@ public:
         ForwardRequest out;
         for (const StackConfig& stack : model_.config.stacks)
             out.inputs.push_back(request_of(ids(1 + below(9), stack.vocab)).inputs[0]);
-        out.intervention.mask = *Mask::parse(kMasks[static_cast<size_t>(below(std::size(kMasks)))]);
+        out.intervention.mask = *Mask::parse(kMasks[below(std::size(kMasks))]);
         if (below(4) == 0)
             out.intervention.mask = *Mask::of_rows("[[1,0,0,0],[1,0,1,0],[0,0,0,0],[1,1,0,1]]", "mask.json");
         for (int i = below(4); i > 0; --i) out.intervention.changes.push_back(change());
@@ -31,7 +32,7 @@ public:
     ForwardRequest edited(ForwardRequest r) {
         const size_t stack = r.inputs.size() > 1 && below(3) ? r.inputs.size() - 1 : 0;
         std::vector<int>& text = r.inputs[stack].ids;
-        const int at = below(static_cast<int>(text.size())), vocab = model_.config.stacks[stack].vocab;
+        const int at = below(isize(text)), vocab = model_.config.stacks[stack].vocab;
         switch (below(6)) {
             case 0:
                 for (const int id : ids(1 + below(4), vocab)) text.push_back(id);
@@ -43,7 +44,7 @@ public:
                 if (text.size() > 1) text.erase(text.begin() + at);
                 break;
             case 3:
-                text[static_cast<size_t>(at)] = 1 + below(vocab - 1);
+                text[at] = 1 + below(vocab - 1);
                 break;
             case 4:
                 if (text.size() > 1) text.pop_back();
@@ -54,8 +55,7 @@ public:
         if (below(3) == 0) r.intervention.changes.push_back(change());
         if (below(4) == 0 && !r.intervention.changes.empty())
             r.intervention.changes.erase(r.intervention.changes.begin());
-        if (below(8) == 0)
-            r.intervention.mask = *Mask::parse(kMasks[static_cast<size_t>(below(std::size(kMasks)))]);
+        if (below(8) == 0) r.intervention.mask = *Mask::parse(kMasks[below(std::size(kMasks))]);
         r.inputs[stack].tokens.resize(text.size());
         return r;
     }
@@ -93,7 +93,7 @@ private:
                                       "ablate:" + head + ":keep",
                                       "skip-attention:" + layer,
                                       "skip-mlp:" + self};
-        Change out = *parse_change(c, wishes[static_cast<size_t>(below(std::size(wishes)))]);
+        Change out = *parse_change(c, wishes[below(std::size(wishes))]);
         if (below(12) == 0) {  // a pattern that was frozen over a text of six tokens
             out = *parse_change(c, "freeze:" + head + "=x");
             out.from.clear();
@@ -115,7 +115,7 @@ double apart(const Matrix& a, const Matrix& b) {
     double max = 0;
     for (Index r = 0; r < a.rows(); ++r) {
         const double largest = std::max<double>(b.row(r).cwiseAbs().maxCoeff(), 1e-6);
-        max = std::max(max, static_cast<double>((a.row(r) - b.row(r)).cwiseAbs().maxCoeff()) / largest);
+        max = std::max(max, double((a.row(r) - b.row(r)).cwiseAbs().maxCoeff()) / largest);
     }
     return max;
 }

@@ -51,10 +51,10 @@ TEST_CASE("exchange: what was forced in one text is forgotten in the next") {
     g.forced = {7, 8};
     g.length = 1;
     g.playing = true;
-    CHECK(request_of(s, nullptr).writing.wanted.length == 2);
+    CHECK(request_of(s, nullptr).generation.wanted.length == 2);
     CHECK((g.forced.size() == 2 && g.playing));
     s.document.text = "another";
-    CHECK(request_of(s, nullptr).writing.wanted.length == 1);
+    CHECK(request_of(s, nullptr).generation.wanted.length == 1);
     CHECK((g.forced.empty() && !g.playing && g.step == -1));
 }
 

@@ -54,8 +54,7 @@ Result<ModelWeights> bind_albert(WeightStore& store, const ModelConfig& c) {
     const int layers = c.stacks[0].layers, groups = c.stacks[0].layer_groups;
     std::vector<LayerWeights> kinds;
     for (int g = 0; g < groups; ++g) kinds.push_back(bind_albert_group(b, c, g));
-    for (int l = 0; l < layers; ++l)
-        s.layers.push_back(kinds[static_cast<size_t>(int64_t{l} * groups / layers)]);
+    for (int l = 0; l < layers; ++l) s.layers.push_back(kinds[int64_t{l} * groups / layers]);
     return b.finish(std::move(s),
                     {"predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"},
                     b.has("predictions.dense.weight"));

@@ -30,7 +30,7 @@ ModelConfig read_bart_common(ConfigReader& r) {
     c.norm_place = NormPlace::after;
     c.final_norm = false;
     c.activation = r.activation({"activation_function"}, "gelu");
-    if (r.boolean({"scale_embedding"}, false)) c.embed_scale = std::sqrt(static_cast<float>(c.d_model));
+    if (r.boolean({"scale_embedding"}, false)) c.embed_scale = std::sqrt(float(c.d_model));
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     c.logits_bias = true;
     return c;

@@ -52,8 +52,7 @@ Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 14336);
     c.context = r.context({"max_position_embeddings"}, 4096 * 32);
     if (!r.is_null("sliding_window"))
-        c.stacks[0].windows.assign(static_cast<size_t>(c.stacks[0].layers),
-                                   r.integer({"sliding_window"}, 4096, 1, 1 << 24));
+        c.stacks[0].windows.assign(c.stacks[0].layers, r.integer({"sliding_window"}, 4096, 1, 1 << 24));
     c.rope = r.rope(c);
     return r.finish(c);
 }
@@ -65,7 +64,7 @@ void read_qwen_window(ConfigReader& r, StackConfig& s) {
               first = r.integer({"max_window_layers"}, 28, 0, 1000);
     s.windows = r.windows(s.layers, window, [](int) { return false; });
     if (r.has("layer_types")) return;
-    for (int l = first; l < s.layers; ++l) s.windows[static_cast<size_t>(l)] = window;
+    for (int l = first; l < s.layers; ++l) s.windows[l] = window;
 }
 
 Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
@@ -104,7 +103,7 @@ void make_gemma(ConfigReader& r, ModelConfig& c) {
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     c.norm_weight_offset = 1;
-    c.embed_scale = std::sqrt(static_cast<float>(c.d_model));
+    c.embed_scale = std::sqrt(float(c.d_model));
 }
 
 Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
@@ -122,9 +121,9 @@ Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
     c.post_norm = true;
-    c.scale = 1 / std::sqrt(static_cast<float>(r.positive(root, "query_pre_attn_scalar", 256)));
+    c.scale = 1 / std::sqrt(float(r.positive(root, "query_pre_attn_scalar", 256)));
     const auto cap = [&](const char* key, double usual) {
-        return r.is_null(key) ? 0.0f : static_cast<float>(r.positive(root, key, usual));
+        return r.is_null(key) ? 0.0f : float(r.positive(root, key, usual));
     };
     c.score_cap = cap("attn_logit_softcapping", 50);
     c.logit_cap = cap("final_logit_softcapping", 30);

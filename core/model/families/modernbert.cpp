@@ -46,7 +46,7 @@ Result<ModelConfig> read_modernbert(const Json& root, const std::string& file) {
               every = r.integer({"global_attn_every_n_layers"}, 3, 1, 1000);
     s.windows = r.windows(s.layers, window, [](int) { return true; });
     if (!r.has("layer_types"))
-        for (int l = 0; l < s.layers; l += every) s.windows[static_cast<size_t>(l)] = 0;
+        for (int l = 0; l < s.layers; l += every) s.windows[l] = 0;
     read_ropes(r, c);
     return r.finish(c);
 }

@@ -42,7 +42,7 @@ Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, bo
     c.activation = mlp == "gated-gelu" ? Activation::gelu_tanh : r.activation_named(name);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (r.boolean({"scale_decoder_outputs"}, scales_logits && c.tied_unembedding))
-        c.logit_scale = 1 / std::sqrt(static_cast<float>(c.d_model));
+        c.logit_scale = 1 / std::sqrt(float(c.d_model));
     c.start_id = r.integer({or_null("decoder_start_token_id"), or_null("pad_token_id")}, 0, 0, 1 << 23);
     c.end_id = 1;
     return r.finish(c);

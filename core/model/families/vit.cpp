@@ -1,4 +1,5 @@
 // ViT (Dosovitskiy et al. 2021): a picture cut into patches, a class token in front, a pre-norm encoder.
+#include "base/cast.h"
 #include "model/families.h"
 
 namespace headlight {
@@ -25,7 +26,7 @@ Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     c.logits_bias = true;
     c.tied_unembedding = false;
     const Json labels = r.object("id2label");
-    c.vocab = static_cast<int>(labels.empty() ? 2 : std::min<size_t>(labels.size(), 1 << 20));
+    c.vocab = narrow<int>(labels.empty() ? 2 : std::min<size_t>(labels.size(), 1 << 20));
     for (int i = 0; i < c.vocab; ++i) {
         const auto it = labels.find(std::to_string(i));
         if (it != labels.end() && !it->is_string())

@@ -1,0 +1,17 @@
+// What can be chosen of a view's state, as its visit() names it: the rows of the table of commands are made
+// from these.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "session/state_bag.h"
+
+namespace headlight {
+
+std::vector<Choice> choices_of(StateVisit visit);
+
+/// Chooses the value of a word, or without one the next; `command`: a choice of the state.
+void choose(StateBag& bag, StateVisit visit, const std::string& command, const std::string& word);
+
+}  // namespace headlight

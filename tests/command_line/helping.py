@@ -1,0 +1,41 @@
+"""What the program says of itself: commands, completions, manual, help."""
+import re
+import shlex
+import shutil
+import subprocess
+
+from program import FOLDER, PROGRAM, run
+
+
+def commands_are_listed_and_checked():
+    lines = run("--commands").out.splitlines()
+    assert len(lines) > 60 and any(line.startswith("view lines ") and "Ctrl+2" in line for line in lines), lines[:3]
+    assert all(len(line.split()) > 2 for line in lines)
+    for line in ("fly", "view lines; fly", "lock", "undo twice"):
+        assert "--commands" in run("--do", line, status=2).err or "leave that out" in run("--do", line, status=2).err
+
+
+def shells_and_the_manual():
+    page = run("man").out
+    assert page.startswith(".TH HEADLIGHT 1") and all(f".SH {verb}" in page for verb in ("RENDER", "COMPARE", "TRACE")) and "\\-\\-effect\\-on" in page
+    if shutil.which("bash"):
+        script = run("completions", "bash").out + 'COMP_WORDS=(headlight render --all); COMP_CWORD=2; _headlight; echo "${COMPREPLY[@]}"; COMP_WORDS=(headlight comp); COMP_CWORD=1; _headlight; echo "${COMPREPLY[@]}"'
+        out = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        assert out.stdout.split("\n")[:2] == ["--all-heads", "compare completions"] and not out.stderr, out
+    for shell in ("zsh", "fish"):
+        assert "effect-on" in run("completions", shell).out
+    run("completions", "tcsh", status=2)
+
+
+def help_examples_run():
+    tried = 0
+    for verb in ("render", "trace", "heads", "generate", "tokenize", "info", "models"):
+        text = run(verb, "--help").out
+        examples = [line.strip() for line in text.split("Examples:")[1].splitlines() if "headlight" in line and "FOLDER" not in line]
+        for example in examples:
+            command = re.sub(r"\bheadlight\b", shlex.quote(str(PROGRAM)), example, count=1) if not example.startswith("echo") else example.replace("| headlight", "| " + shlex.quote(str(PROGRAM)))
+            r = subprocess.run(command, shell=True, cwd=FOLDER, capture_output=True, timeout=120)
+            assert r.returncode == 0, (example, r.stderr.decode())
+            tried += 1
+    assert tried >= 9, tried
+    assert "render" in run("--help").out and run("--version").out.startswith("headlight ")

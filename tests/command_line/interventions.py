@@ -1,0 +1,121 @@
+"""Masks, changes and lists of ids and heads."""
+import json
+import shutil
+import subprocess
+import time
+
+from program import FOLDER, MODELS, run
+
+
+def masks_and_changes():
+    sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+    both = json.loads(run("compare", "--text", sentence, "--change", "forbid:16>4", "--change", "forbid:16>10", "--json").out)
+    ball = next(t for t in both["next"] if t["token"] == "ball")
+    assert ball["a"] > 0.9 and ball["b"] < ball["a"], ball
+    assert len(both["heads"]) == 32 and all(0 <= h["distance"] <= 1 for h in both["heads"])
+    assert [h["distance"] for h in both["heads"]] == sorted((h["distance"] for h in both["heads"]), reverse=True)
+    rows = run("heads", "--text", sentence, "--effect-on", "ball", "--sort", "effect").out.splitlines()
+    assert rows[0].endswith(",effect") and len(rows) == 33
+    effects = [abs(float(row.split(",")[-1])) for row in rows[1:]]
+    assert effects == sorted(effects, reverse=True) and effects[0] > 0
+    mask = FOLDER / "mask.json"
+    mask.write_text("[[1,0,0],[0,1,0],[1,1,1]]")
+    out = FOLDER / "masked.safetensors"
+    run("trace", "--ids", "5,6,7", "--mask", f"file:{mask}", "--ablate", "1.2:mean,3.0", "--temperature-attn", "0.5", "-o", out)
+    header = json.loads(out.read_bytes()[8:8 + int.from_bytes(out.read_bytes()[:8], "little")])["__metadata__"]
+    assert header["mask"] == f"file:{mask}" and json.loads(header["changes"]) == ["ablate:1.2:mean", "ablate:3.0:zero", "temperature:0.5"], header
+    for name in ("none", "causal", "window:2", "prefix:2", "global:1:2", "block", "padding"):
+        run("trace", "--ids", "5,6,7", "--mask", name, "-o", out)
+    for bad in (["--mask", "window"], ["--mask", "file:/nowhere.json"], ["--ablate", "9.9"], ["--ablate", "1.2:loud"], ["--change", "dance"], ["--change", "forbid:9>1"]):
+        run("trace", "--ids", "5,6,7", *bad, "-o", FOLDER / "no.safetensors", status=1)
+    mask.write_text("[[1,0],[0,1]]")
+    run("trace", "--ids", "5,6,7", "--mask", f"file:{mask}", "-o", FOLDER / "no.safetensors", status=1)
+    mask.write_text("[[1,0],[0]]")
+    run("trace", "--ids", "5,6", "--mask", f"file:{mask}", "-o", FOLDER / "no.safetensors", status=1)
+    run("compare", "--text", "a", status=1)
+    before = json.loads(run("compare", "--text", sentence, "--change", "freeze:1.2=" + sentence, "--json").out)
+    assert all(h["distance"] < 1e-6 for h in before["heads"]), "its own pattern changes nothing"
+    patched = json.loads(run("compare", "--text", sentence, "--change", "freeze:1.2=Lily had a big dog. Tom had a blue ball. Lily gave Tom the red", "--json").out)
+    assert max(h["distance"] for h in patched["heads"] if h["layer"] == "1") > 1e-3
+    keep = json.loads(run("compare", "--text", sentence, "--ablate", "3.2:keep", "--change", "forbid:9-16>3-4@0.0", "--json").out)
+    assert keep["heads"][0]["distance"] > 0
+    longer = ("--text", "The cat sat on the mat.", "--text-b", "The big cat sat on the mat.", "--json")
+    token, position = (json.loads(run("compare", *longer, "--align", how).out) for how in ("token", "position"))
+    assert sum(h["distance"] for h in token["heads"]) < sum(h["distance"] for h in position["heads"]), "aligned sentences are nearer"
+    same = json.loads(run("compare", "--text", "The cat", "--model-b", "stories", "--json").out)
+    assert all(h["distance"] == 0 for h in same["heads"]) and all(t["a"] == t["b"] for t in same["next"])
+    for more in (["--text-b", "Lily had a red hat. Tom had a blue hat. Lily gave Tom the red"], ["--model-b", MODELS / "gpt2"], ["--change", "forbid:16>10"], ["--with", "3.2"]):
+        for show in ("pattern", "delta", "next"):
+            run("render", "--text", sentence, "--view", "compare", "--show", show, *more, "-o", FOLDER / "compare.pdf")
+            text = subprocess.run(["pdftotext", FOLDER / "compare.pdf", "-"], capture_output=True, text=True).stdout if shutil.which("pdftotext") else "A − B"
+            assert ("A − B" in text or "different layers" in text and show == "delta") and "Reading" not in text, text
+    run("render", "--text", sentence, "--view", "head", "--drop-sink", "-o", FOLDER / "sink.pdf")
+    for bad in ("freeze:9.9=x", "freeze:1.2=", "forbid:3-1>0", "score:1-2>0@0.0=3"):
+        run("trace", "--ids", "5,6,7", "--change", bad, "-o", FOLDER / "no.safetensors", status=1)
+    assert "no token" in run("heads", "--text", "a", "--effect-on", "zzzzq", status=1).err.lower()
+
+
+def what_reads_later_tokens_is_not_taken_over_while_writing():
+    """A fully masked row attends to all keys: written one token at a time it must give what a fresh pass gives."""
+    ids = [5, 9, 200]
+    steps = json.loads(run("generate", "--model", MODELS / "gpt2", "--ids", ",".join(map(str, ids)), "--tokens", "6", "--change", "mask:0>0", "--json").out)["steps"]
+    for step in steps:
+        fresh = json.loads(run("generate", "--model", MODELS / "gpt2", "--ids", ",".join(map(str, ids)), "--tokens", "1", "--change", "mask:0>0", "--json").out)["steps"][0]
+        assert fresh["id"] == step["id"] and abs(fresh["p"] - step["p"]) < 1e-5, (ids, fresh, step)
+        ids.append(step["id"])
+
+
+def rectangles_over_a_long_text_take_no_time():
+    ids, open_cells = ",".join(["5"] * 256), "unmask:0-255>0-255"
+    took = {}
+    for name, more in (("plain", []), ("open", ["--change", open_cells]), ("none", ["--mask", "none"])):
+        begin = time.time()
+        run("trace", "--ids", ids, *more, "--capture", "logits", "-o", FOLDER / f"{name}.safetensors")
+        took[name] = time.time() - begin
+    assert took["open"] < took["plain"] + 3, took
+    body = lambda path: (lambda b: b[8 + int.from_bytes(b[:8], "little"):])(path.read_bytes())
+    assert body(FOLDER / "open.safetensors") == body(FOLDER / "none.safetensors"), "all cells allowed is the mask none"
+
+
+def rows_still_to_be_written_can_be_masked():
+    """The translator looks at its first word no more, in every row that it writes."""
+    def written(*change):
+        return json.loads(run("generate", "--model", "translator", "--text", "The", "--tokens", "20", "--json", *change).out)["ids"]
+    assert written("--change", "mask:*>0@cross") == written("--change", "mask:0..>0@cross") == written("--change", "forbid:0..>0@cross.0", "--change", "forbid:0..>0@cross.1", "--change", "forbid:0..>0@cross.2")
+    for bad in ("mask:*>0@cross.9", "mask:9999..>0", "mask:99>0@cross", "mask:*>0@sideways"):
+        run("generate", "--model", "translator", "--text", "The", "--change", bad, status=1)
+    run("generate", "--text", "The cat", "--tokens", "4", "--change", "mask:*>0@cross", status=1)
+    error = run("generate", "--model", "translator", "--text", "The", "--change", "mask:7>0@cross", status=1).err
+    assert '"7.."' in error and "still to be written" in error, error
+    error = run("generate", "--model", "translator", "--text", "The", "--change", "mask:0>7@cross", status=1).err
+    assert '".."' not in error and "correct --change" in error, error
+
+
+def values_that_would_overflow_are_refused():
+    for view in ("delta", "lens", "compare"):
+        for change in ("score:1>0@0.0=1e39", "score:1>0@0.0=inf", "score:1>0@0.0=-1e31", "temperature:1e-38", "temperature:1e39"):
+            error = run("render", "--text", "The cat sat", "--view", view, "--change", change, "-o", FOLDER / "no.svg", status=1).err
+            assert "cannot be used" in error, error
+        run("render", "--text", "The cat sat", "--view", view, "--change", "score:1>0@0.0=1e30", "--change", "temperature:1e-6", "-o", FOLDER / "yes.svg")
+    for value in ("1e-38", "1e39", "nan", "-1", "x", ""):
+        run("render", "--text", "The cat sat", "--temperature-attn", value, "-o", FOLDER / "no.svg", status=2)
+    for value in ("0", "inf", "0.5"):
+        run("render", "--text", "The cat sat", "--temperature-attn", value, "-o", FOLDER / "yes.svg")
+
+
+def lists_of_ids_miss_nothing():
+    out = FOLDER / "ids.safetensors"
+    for bad in ("1,,2", "", ",", "1,", ",1", "1, 2", "1;2", "1.5", "99999999999"):
+        run("trace", "--model", MODELS / "gpt2", "--ids", bad, "-o", out, status=2)
+        run("trace", "--model", MODELS / "marian", "--ids", "5", "--target-ids", bad, "-o", out, status=2)
+        run("trace", "--model", MODELS / "bert", "--ids", "5,6", "--token-types", bad, "-o", out, status=2)
+    for bad in ("window:0", "global:1:0"):
+        assert "at least 1" in run("trace", "--ids", "1,2", "--mask", bad, "-o", out, status=1).err
+    run("trace", "--ids", "1,2", "--ablate", "1.2,,3.0", "-o", out, status=1)
+
+
+def a_list_of_heads_names_its_own_option():
+    for command, option in ((("render", "--view", "heads"), "--only-heads"), (("render", "--view", "compare"), "--with"), (("report",), "--heads")):
+        for bad in ("9.9", "1.2:keep"):
+            error = run(*command, "--text", "The cat", option, bad, "-o", FOLDER / ("no.html" if command == ("report",) else "no.svg"), status=1).err
+            assert f"correct {option}." in error, error

@@ -1,0 +1,216 @@
+// The worker and its mailbox: the latest request wins, and what fails becomes a sentence.
+#include "session/worker.h"
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "analysis/generate.h"
+#include "base/cast.h"
+#include "base/check.h"
+#include "helpers.h"
+#include "session/mailbox.h"
+#include "session/session.h"
+
+using namespace headlight;
+
+namespace {
+
+/// Asks, and waits for the first answer that the condition holds for.
+template <class Condition>
+std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request,
+                                            const Condition& condition) {
+    worker.ask(request);
+    for (int i = 0; i < 2000; ++i) {
+        if (const auto a = worker.poll(); a && condition(*a)) return a;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    FAIL("no answer");
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("the mailbox: the latest request wins, and a newer one cancels") {
+    Mailbox<int, int> box;
+    box.put(1, Supersedes::nothing);
+    box.put(2, Supersedes::nothing);
+    CHECK(*box.take() == 2);
+    CHECK(!box.cancel());
+    CHECK(box.busy());
+    box.put(3, Supersedes::questions);
+    CHECK((!box.cancel() && box.cancel_questions()));
+    box.put(3, Supersedes::everything);
+    CHECK((box.cancel() && box.cancel_questions()));
+    CHECK(*box.take() == 3);
+    CHECK((!box.cancel() && !box.cancel_questions()));
+    box.answer(std::make_shared<const int>(7));
+    box.answer(std::make_shared<const int>(8));
+    CHECK(*box.poll() == 8);
+    CHECK(!box.poll());
+    box.close();
+    CHECK(!box.take());
+}
+
+TEST_CASE("the mailbox under two threads loses nothing that matters") {
+    Mailbox<int, int> box;
+    std::thread worker([&] {
+        while (const auto request = box.take()) box.answer(std::make_shared<const int>(*request));
+    });
+    for (int i = 1; i <= 20000; ++i) box.put(i, static_cast<Supersedes>(i % 3));
+    int last = 0;
+    while (last != 20000)
+        if (const auto answer = box.poll()) {
+            CHECK(*answer > last);
+            last = *answer;
+        }
+    box.close();
+    worker.join();
+}
+
+TEST_CASE("the worker answers what was asked last and survives a wrong path") {
+    std::atomic<int> done{0};
+    Worker worker(2, [&] { ++done; });
+    const std::string good = (kTests / "reference/models/gpt2").string();
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
+    const auto has = [](const char* text) {
+        return [text](const WorkAnswer& a) {
+            return a.sentence && a.sentence->text == text && a.sentence->trace && a.cell;
+        };
+    };
+    WorkRequest r;
+    r.model_path = good;
+    r.block = 1;
+    r.head = 2;
+    r.cell = std::pair{0, 0};
+    for (const char* typed : {"T", "Th", "The"}) {
+        r.text = typed;
+        worker.ask(r);
+    }
+    r.text = "The cat";
+    const auto first = answer(r, has("The cat"));
+    CHECK(first->block == 1);
+    CHECK(first->picture->levels.back().rows() == 1);
+    r.model_path = "/nowhere/at all";
+    const auto failed = answer(r, [](const WorkAnswer& a) { return !a.model_error.empty(); });
+    CHECK(failed->sentence->model->name == "gpt2");
+    r.model_path = good;
+    r.text = "";
+    CHECK(answer(r, [](const WorkAnswer& a) { return a.sentence && a.sentence->text.empty(); })->picture ==
+          nullptr);
+    r.text = std::string(100'000, 'x');
+    const auto longest = answer(r, [](const WorkAnswer& a) {
+        return a.sentence && a.sentence->text.size() == 100'000 && a.sentence->trace;
+    });
+    CHECK(longest->sentence->trace->query_count(0) == 48);
+    CHECK(longest->sentence->tokens_in_all > 48);
+    CHECK(longest->sentence->bytes_read < 100'000);
+}
+
+TEST_CASE(
+    "worker: what cannot be computed leaves the old picture and says why, once; the next text is read "
+    "again") {
+    Worker worker(2, [] {});
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    r.text = "The cat sat";
+    const auto first = answer(r, [](const WorkAnswer& a) { return a.picture != nullptr; });
+    Change change = *parse_change(first->sentence->model->config, "score:1>0@0.0=1");
+    change.value = std::numeric_limits<float>::infinity();
+    r.intervention.changes = {change};
+    const auto failed = answer(r, [](const WorkAnswer& a) { return !a.failure.empty(); });
+    CHECK(failed->failure.find("layer 0's outputs are not finite") != std::string::npos);
+    CHECK((failed->sentence == first->sentence && failed->picture == first->picture));
+    r.cell = std::pair{1, 0};
+    CHECK(answer(r, [](const WorkAnswer& a) { return a.cell != nullptr; })->failure == failed->failure);
+    r.intervention = {};
+    r.text = "The dog sat";
+    const auto next = answer(r, [](const WorkAnswer& a) { return a.sentence->text == "The dog sat"; });
+    CHECK((next->failure.empty() && next->sentence->trace));
+}
+
+TEST_CASE("worker: a request that throws becomes a sentence") {
+    Worker worker(2, [] {});
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    r.text = "The cat sat";
+    const auto first = answer_of(worker, r, [](const WorkAnswer& a) { return a.picture != nullptr; });
+    abort_on_failed_check(false);
+    WordAlignmentWanted impossible;
+    impossible.heads = {-5};
+    r.questions = {impossible};
+    const auto failed = answer_of(worker, r, [](const WorkAnswer& a) { return !a.failure.empty(); });
+    abort_on_failed_check(true);
+    CHECK(failed->failure.find("Headlight made a mistake") != std::string::npos);
+    CHECK(failed->sentence == first->sentence);
+    r.questions = {};
+    CHECK(answer_of(worker, r, [](const WorkAnswer& a) { return a.failure.empty(); })->sentence ==
+          first->sentence);
+}
+
+TEST_CASE("worker: a text that is too long for its map is shown as the largest of squares") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    std::vector<int> ids;
+    for (int i = 0; i < 41; ++i) ids.push_back(3 + i * 7 % 200);
+    const auto trace = trace_of(model, ids, pool);
+    const Matrix whole = masked_pattern(*trace, 1, 2);
+    for (const bool drop : {false, true}) {
+        const HeadPicture full = make_picture(*trace, 1, 2, pool, drop),
+                          small = make_picture(*trace, 1, 2, pool, drop, 10);
+        CHECK((full.step == 1 && small.step == 5 && small.levels[0].rows() == 9 &&
+               small.levels[0].cols() == 9));
+        if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e-6f);
+        for (int q = 0; q < 41; ++q)
+            for (int k = 0; k < 41; ++k) {
+                CHECK(full.at(q, k) == full.levels[0](q, k));
+                CHECK(small.at(q, k) == full.levels[0]
+                                            .block(q / 5 * 5, k / 5 * 5, std::min(5, 41 - q / 5 * 5),
+                                                   std::min(5, 41 - k / 5 * 5))
+                                            .maxCoeff());
+            }
+        CHECK(small.largest == full.largest);
+        CHECK(small.levels.back().size() == 1);
+    }
+}
+
+TEST_CASE(
+    "worker: another run beside the first, a wrong model for it, a sweep that ends and one that is "
+    "cancelled") {
+    Worker worker(2, [] {});
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    r.text = "The cat sat";
+    r.head = 1;
+    r.other = OtherRun{"", 0, "The dog sat"};
+    r.questions = {HeadPairWanted{{Versus::other, {}}, 0, 1, 0, 1}};
+    const auto two = answer(r, [](const WorkAnswer& a) {
+        return a.other && a.other->trace && a.found<HeadPairWanted>() &&
+               a.found<HeadPairWanted>()->answer.map.a.size() > 0;
+    });
+    CHECK(two->other->text == "The dog sat");
+    CHECK(two->other->model == two->sentence->model);
+    r.other = OtherRun{(kTests / "reference/models/llama").string(), 1, "The cat sat"};
+    CHECK(answer(r, [](const WorkAnswer& a) {
+              return a.other && a.other->trace && a.other->model != a.sentence->model;
+          })->other->model->name == "llama");
+    r.other = OtherRun{"/nowhere", 2, "The cat sat"};
+    const auto failed = answer(r, [](const WorkAnswer& a) { return !a.other_error.empty(); });
+    CHECK(!failed->other);
+    r.other.reset();
+    r.sweep = -1;
+    const auto swept = answer(r, [](const WorkAnswer& a) { return a.sweep && a.sweep->ended(); });
+    CHECK(swept->sweep->change().size() == static_cast<size_t>(swept->sweep->heads()));
+    CHECK(swept->other_error.empty());
+    ThreadPool pool(1);
+    CHECK(swept->sweep->change().values() == head_effects(*swept->sentence->trace,
+                                                          swept->sentence->trace->output().size() - 1,
+                                                          swept->sweep->token(), pool)
+                                                 ->values());
+    r.text = "The cat sat on the mat and the dog sat on the log";
+    worker.ask(r);
+    r.sweep.reset();
+    CHECK(answer(r, [&](const WorkAnswer& a) { return a.sentence->text == r.text && !a.sweep; }));
+}

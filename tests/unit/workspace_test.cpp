@@ -1,0 +1,117 @@
+// Workspaces: everything that is looked at comes back, and old files open as they were.
+#include "session/workspace.h"
+
+#include "helpers.h"
+#include "session/remembering.h"
+#include "trace/trace_file.h"
+#include "views/views.h"
+
+namespace headlight {
+
+TEST_CASE(
+    "workspace: everything that is looked at comes back, nothing else does; foreign and broken files are "
+    "refused") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "a b é.headlight.json";
+    const auto model = reference_model("gpt2");
+    Session s;
+    s.document.model_path = "some model";
+    s.document.text = "naïve 😀";
+    s.document.comparison.text = "B";
+    s.selection.view_name = "compare";
+    s.selection.locked = std::pair{3, 1};
+    s.document.comparison.what = Compared::sentences;
+    s.document.comparison.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
+    s.document.intervention.mask = *Mask::parse("window:4");
+    for (const char* text : {"mask:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5",
+                             "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"})
+        s.document.intervention.changes.push_back(*parse_change(model->config, text));
+    note_changes(s.document, model->config);
+    REQUIRE(save_workspace(s, path));
+    Session before;
+    before.preferences.dark = false;
+    before.preferences.recent_texts = {"mine"};
+    before.document.changes = {"mask:1>0"};
+    auto back = open_workspace(path, before);
+    REQUIRE(back);
+    CHECK((back->document.text == s.document.text && back->document.comparison.text == "B" &&
+           back->selection.view_name == "compare" && back->document.model_path == "some model"));
+    CHECK((back->selection.locked == s.selection.locked &&
+           back->document.comparison.alignment == s.document.comparison.alignment &&
+           back->document.comparison.what == s.document.comparison.what));
+    CHECK((!back->preferences.dark && back->preferences.recent_texts == before.preferences.recent_texts &&
+           back->document.changes_wait));
+    restore_changes(*back, model->config);
+    CHECK(back->document.intervention == s.document.intervention);
+    CHECK((back->notice.empty() && !back->document.changes_wait));
+    back->document.changes = {"ablate:99.0"};
+    restore_changes(*back, model->config);
+    CHECK((back->document.intervention.changes.empty() && !back->notice.empty()));
+    for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}",
+                               "{\"format\": \"headlight-workspace\", \"version\": 99}",
+                               "{\"format\": \"headlight-workspace\", \"version\": 1, \"text\": 5}"}) {
+        write_bytes(path, broken);
+        const auto refused = open_workspace(path, {});
+        CHECK_MESSAGE(!refused, broken);
+        if (!refused) CHECK(refused.error().message.find("headlight.json") != std::string::npos);
+    }
+    write_bytes(path,
+                "{\"format\": \"headlight-workspace\", \"version\": 1, \"layer\": -3, \"temperature\": 70}");
+    CHECK((open_workspace(path, {})->selection.block == 0 &&
+           open_workspace(path, {})->document.generation.decoding.temperature == 10));
+    CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
+    std::filesystem::create_directory(folder.path / "model");
+    s.document.model_path = "model";  // beside the file, wherever that is moved
+    note_changes(s.document, model->config);
+    REQUIRE(save_workspace(s, path));
+    CHECK(open_workspace(path, {})->document.model_path ==
+          std::filesystem::weakly_canonical(folder.path / "model").string());
+}
+
+TEST_CASE("every field of an old workspace is read, and written as it was") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "all.headlight.json";
+    const Json old = Json::parse(R"({"format": "headlight-workspace", "version": 1,
+        "model": "stories", "text": "a", "second": "b", "mask": "window:4", "changes": ["forbid:2>1"],
+        "colormap": "viridis", "scale": 2, "queries": 1, "marks": 1, "rank": -2, "layer": 3, "head": 2,
+        "view": "delta", "locked": [[3, 1]], "drop_sink": true, "link_share": 0.5, "delta_show": 2,
+        "delta_per_layer": false, "delta_split": 1, "delta_paths": true, "graph_share": 0.25,
+        "graph_flow": true, "heads_layout": 4, "heads_sort": 7, "heads_scale": 2, "heads_kept": 0.5,
+        "heads_zoom": 2.0, "compare": 3, "compare_show": 2, "layer_b": 1, "head_b": 4, "text_b": "c",
+        "model_b": "translator", "temperature": 0.5, "top_k": 40, "top_p": 0.75, "seed": 11, "beams": 4,
+        "length_penalty": 2.0, "written_length": 12, "writing_bar": true, "align_of": 2, "align_marks": 1,
+        "align_words": true, "align_read": true, "align_lines": true, "model_maps": false,
+        "model_mean": true, "position_stack": 1, "position_count": 32, "align": 1,
+        "tied": [[1, 2], [3, -1]]})");
+    write_bytes(path, old.dump());
+    Session session;
+    session.visits = view_visits();
+    const auto opened = open_workspace(path, session);
+    REQUIRE(opened);
+    CHECK(opened->document.unknown_fields.empty());
+    Session named = *opened;  // a name of a model that is no folder stays
+    Json written = old;
+    written["rank_by"] = "moved";  // a ranking's key, which older versions know by its number alone
+    CHECK(*workspace_document(named) == written);
+    CHECK(*workspace_document(session) != old);
+}
+
+TEST_CASE("a long text is saved whole in a workspace, and refused where it could not be read back") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "long.headlight.json";
+    Session s;
+    for (int i = 0; i < 40'000; ++i) s.document.text += "naïve 😀 ";
+    s.document.changes = {"freeze:1.2=" + s.document.text};
+    REQUIRE(save_workspace(s, path));
+    const auto back = open_workspace(path, {});
+    REQUIRE(back);
+    CHECK((back->document.text == s.document.text && back->document.changes == s.document.changes));
+    const std::string before = read_bytes(path);
+    s.document.text = std::string(5 << 20, 'x');
+    const Status refused = save_workspace(s, path);
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("4 MB") != std::string::npos);
+    CHECK(read_bytes(path) == before);
+}
+
+}  // namespace headlight

@@ -1,0 +1,144 @@
+"""What each view shows of a trace, and what is done in it."""
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from drive import Window
+from places import PROGRAM, REFERENCE, SENTENCE
+
+
+def lines_of_a_layer(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball. Tom had") as w:
+        w.settled()
+        w.click("tab/Lines")
+        w.wait(lambda r: r["view"] == "Lines" and "lines/query/3" in r["widgets"])
+        w.point("lines/query/3")
+        w.wait(lambda r: r["hovered"] and r["hovered"][0] == 3)
+        w.click("lines/query/2")
+        w.wait(lambda r: r["locked"] and r["locked"][0] == 2)
+        w.click("lines/head/4")
+        w.wait(lambda r: r["hidden_heads"] == [4])
+        time.sleep(0.6)  # not a double click
+        w.click("lines/head/4")
+        w.wait(lambda r: r["hidden_heads"] == [])
+        w.key("Down")
+        w.wait(lambda r: not r["busy"] and "lines/key/0" in r["widgets"])
+        w.type(" a")
+        w.wait(lambda r: r.get("shown_text", "").endswith("had a") and "lines/query/8" in r["widgets"])
+        w.key("ctrl+1")
+        w.wait(lambda r: r["view"] == "Heat map")
+
+
+def every_view_lights_what_is_hovered(display):
+    """A token pointed at in one view is lit in the chips and stays in the inspector of all."""
+    places = {"Heat map": ("map", 0.05, 0.4), "Lines": ("lines/query/3", 0.5, 0.5), "Steps": ("steps/table", 0.5, 0.3), "ΔE": ("delta/map", 0.8, 0.4), "Prediction": ("lens/grid", 0.4, 0.5), "Graph": ("graph/token/3", 0.5, 0.5)}
+    with Window(PROGRAM, display, "--text", SENTENCE) as w:
+        w.settled()
+        for view, (path, x, y) in places.items():
+            w.click(f"tab/{view}")
+            w.wait(lambda r: r["view"] == view and path in r["widgets"] and not r["busy"])
+            frame = w.report()["frame"]
+            w.point(path, x, y)
+            r = w.wait(lambda r: r["hovered"] is not None and r["frame"] > frame)
+            query = r["hovered"][0]
+            w.click(path, x, y)
+            w.wait(lambda r: r["locked"] and (view == "Steps" or r["locked"][0] == query))
+            w.point("inspector/title")
+            w.wait(lambda r: r["hovered"] is None and r["locked"])
+            w.key("Escape")
+            w.wait(lambda r: r["locked"] is None)
+
+
+def the_heat_map_enlarges_and_moves(display):
+    with Window(PROGRAM, display, "--text", SENTENCE) as w:
+        w.settled()
+        cell = w.report()["widgets"]["map"]
+        w.point("map", 0.5, 0.5)
+        w.tool("click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4")
+        w.wait(lambda r: r["map_zoom"] > 3)
+        assert w.report()["widgets"]["map"][2] >= cell[2], "more of the room, not less"
+        w.click("map/fit") if "map/fit" in w.report()["widgets"] else w.tool("click", "--repeat", "30", "5")
+        w.wait(lambda r: r["map_zoom"] == 1)
+
+
+def steps_by_mouse_and_keys(display):
+    with Window(PROGRAM, display, "--text", SENTENCE) as w:
+        w.settled()
+        w.click("tab/Steps")
+        w.wait(lambda r: "steps/table" in r["widgets"])
+        w.point("steps/table", 0.97, 0.1)
+        w.wait(lambda r: r["step_column"] == 8)
+        w.click("steps/numbers")
+        w.wait(lambda r: r["strips_open"])
+        w.key("Escape", "Escape", "3")
+        w.wait(lambda r: r["view"] == "Steps")
+
+
+def a_predicted_token_is_written(display):
+    with Window(PROGRAM, display, "--view", "lens", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
+        r = w.settled()
+        w.wait(lambda r: "lens/next/0" in r["widgets"])
+        w.click("lens/next/0")
+        w.wait(lambda r: r["text"].endswith("the red ball") and r.get("shown_text") == r["text"])
+    with Window(PROGRAM, display, "--view", "lens", "--model", REFERENCE / "bert", "--text", "the [MASK] sat") as w:
+        w.settled()
+        w.wait(lambda r: "lens/next/1" in r["widgets"])
+        w.click("lens/next/1")
+        r = w.wait(lambda r: "[MASK]" not in r["text"])
+        assert r["text"].startswith("the ") and r["text"].endswith(" sat"), r["text"]
+
+
+def all_heads_sorted_labelled_and_opened(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", SENTENCE, home=home) as w:
+        w.settled()
+        w.click("tab/All heads")
+        w.wait(lambda r: r["view"] == "All heads" and "heads/2.5" in r["widgets"])
+        w.click("heads/layout")
+        w.click("heads/layout/table")
+        w.wait(lambda r: r["heads_layout"] == 2 and "heads/column/induction" in r["widgets"])
+        w.click("heads/column/induction, random")
+        r = w.wait(lambda r: r["heads_sort"] == 9 and not r["busy"])
+        rows = sorted((rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/"))
+        assert rows[0][1].split("/")[-1].startswith("1."), "the induction heads of the story model are in layer 1"
+        w.click(rows[0][1])
+        w.wait(lambda r: r["view"] == "Heat map" and r["shown_head"][0] == 1)
+        w.key("Escape", "F2")
+        w.wait(lambda r: "label" in r["widgets"] and r["typing"])
+        w.type("copies")
+        w.key("Return")
+        w.wait(lambda r: list(r["head_labels"].get("stories", {}).values()) == ["copies"])
+        w.key("Escape")
+        w.wait(lambda r: r["view"] == "Heat map")
+        w.close()
+    assert "copies" in (home / "headlight/labels.json").read_text(), "labels are kept"
+    shutil.rmtree(home)
+
+
+def graph_heads_switch(display):
+    with Window(PROGRAM, display, "--view", "graph", "--text", SENTENCE, "--head", "1.2") as w:
+        w.settled()
+        w.key("Escape")  # the hints
+        w.click("graph/head/0.3")
+        w.wait(lambda r: r["left_out"] == [[0, 3]])
+        w.click("graph/selected")
+        w.wait(lambda r: len(r["left_out"]) == 31)
+        w.click("graph/all")
+        w.wait(lambda r: r["left_out"] == [])
+        w.click("graph/origins")
+        w.click("graph/origins/flow")
+        w.wait(lambda r: not r["busy"] and "graph/token/3" in r["widgets"])
+
+
+def blocks_of_the_model_open_their_views(display):
+    with Window(PROGRAM, display, "--text", SENTENCE) as w:
+        w.settled()
+        w.click("tab/Model")
+        r = w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
+        w.click("model/0/3")  # embedding, positions, norm, attention
+        w.wait(lambda r: r["view"] == "Heat map")
+        w.key("Escape", "0")
+        w.wait(lambda r: r["view"] == "Model")
+        w.key("Escape")
+        w.wait(lambda r: r["view"] == "Heat map")

@@ -1,0 +1,192 @@
+"""Interventions, and comparisons of sentences, models and heads."""
+from drive import Window
+from places import GPT2, LILY, PROGRAM, REFERENCE
+
+
+def changes_are_made_seen_and_taken_back(display):
+    """The issue's own sentence: mask ball for the last word, and the model is no longer sure of it."""
+    with Window(PROGRAM, display, "--head", "1.2", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
+        w.settled()
+        w.key("Escape")
+        n = len(w.report()["tokens"])
+        w.click("change/ablate")
+        w.wait(lambda r: r["changes"] == 1 and "effect" in r)
+        w.click("change/ablate")
+        w.wait(lambda r: r["changes"] == 0 and "effect" not in r)
+        w.click("change/bar")
+        w.click("brush")
+        w.click("brush/mask")
+        for count, key in enumerate((4, 10, 3), 1):
+            w.click("map", (key + 0.5) / n, (16 + 0.5) / n)
+            w.wait(lambda r: r["changes"] == count)
+        r = w.wait(lambda r: "effect" in r and r["effect"][2] < 0.6)
+        assert r["effect"][0] == "ball" and r["effect"][1] > 0.9, r["effect"]
+        w.click("change/1")
+        w.wait(lambda r: r["changes"] == 2)
+        w.key("ctrl+z")
+        w.wait(lambda r: r["changes"] == 3)
+        w.key("ctrl+y")
+        w.wait(lambda r: r["changes"] == 2)
+        w.click("mask")
+        w.click("mask/sliding window 4")
+        w.wait(lambda r: r["mask"] == "window:4")
+        w.click("tab/Steps")
+        w.wait(lambda r: "change/mask" in r["widgets"])
+        w.click("change/all")
+        r = w.wait(lambda r: r["changes"] == 0 and r["mask"] == "own" and "effect" not in r)
+        assert r["next"] == "ball"
+
+
+def two_heads_and_a_change_compared(display):
+    with Window(PROGRAM, display, "--head", "1.2", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
+        w.settled()
+        w.key("Escape")
+        w.tool("keydown", "shift")
+        w.click("grid/3.2")
+        w.tool("keyup", "shift")
+        w.wait(lambda r: r["view"] == "Compare" and r["compared"] == [3, 2] and r["shown_head"] == [1, 2] and "compare/map/2" in r["widgets"])
+        w.point("compare/map/2", 0.1, 0.9)
+        w.wait(lambda r: r["hovered"] and r["hovered"][0] > 10)
+        w.click("compare/largest/0")
+        w.wait(lambda r: r["locked"])
+        w.click("compare/row/1.1")
+        w.wait(lambda r: r["compared"] == [1, 1])
+        w.click("tab/Heat map")
+        w.click("change/ablate")
+        w.wait(lambda r: r["changes"] == 1)
+        w.click("tab/Compare")
+        w.click("compare/what")
+        w.click("compare/what/before and after")
+        w.wait(lambda r: "compare/row/3.2" in r["widgets"] and "compare/head/3.2" in r["widgets"] and not r["busy"])
+        for show, widget in (("next tokens", "compare/token/16"), ("ΔE", "compare/largest/0")):
+            w.click("compare/show")
+            w.click(f"compare/show/{show}")
+            w.wait(lambda r: widget in r["widgets"] and not r["busy"])
+        w.click("compare/head/3.2")
+        w.wait(lambda r: r["shown_head"] == [3, 2])
+
+
+def a_stroke_and_a_rectangle_are_one_step_each(display):
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
+        n = len(w.settled()["tokens"])
+        w.key("Escape")
+        at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
+        w.click("change/bar")
+        w.click("brush")
+        w.click("brush/mask")
+        w.wait(lambda r: r["brush"] == 1)
+        w.drag("map", at(16, 2), at(16, 6), steps=16)
+        w.wait(lambda r: r["change_list"] == [f"mask:16>{key}" for key in range(2, 7)])
+        w.click("brush")
+        w.click("brush/mask rectangle")
+        w.wait(lambda r: r["brush"] == 3)
+        w.drag("map", at(10, 1), at(8, 3))
+        w.wait(lambda r: r["change_list"][-1] == "mask:8-10>1-3")
+        w.key("ctrl+z")
+        w.wait(lambda r: r["changes"] == 5)
+        w.key("ctrl+z")
+        w.wait(lambda r: r["changes"] == 0)
+
+
+def everything_that_can_be_changed(display):
+    """The bar of changes: scope, temperature, ablation, skips; a score by dragging and by key; the sink left out."""
+    with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:
+        w.settled()
+        w.key("Escape")
+        w.click("change/bar")
+        w.wait(lambda r: "temperature" in r["widgets"])
+        w.click("temperature")
+        w.click("temperature/0.5")
+        w.wait(lambda r: r["change_list"] == ["temperature:0.5"])
+        w.click("scope")
+        w.click("scope/this head")
+        w.click("temperature")
+        w.click("temperature/0, hard")
+        w.wait(lambda r: r["change_list"] == ["temperature:0.5", "temperature:0@1.2"])
+        w.click("ablation")
+        w.click("ablation/keep only this head")
+        w.wait(lambda r: r["change_list"][-1] == "ablate:1.2:keep")
+        w.click("ablation")
+        w.click("ablation/mean")
+        w.wait(lambda r: r["change_list"][-1] == "ablate:1.2:mean" and r["changes"] == 3)
+        w.click("skip")
+        w.click("skip/skip both")
+        w.wait(lambda r: r["change_list"][-2:] == ["skip-attention:1", "skip-mlp:1"])
+        w.click("change/all")
+        w.wait(lambda r: r["changes"] == 0 and "change/score" in r["widgets"] and not r["busy"])
+        w.drag("change/score", (0.3, 0.5), (0.7, 0.5))
+        r = w.wait(lambda r: r["changes"] == 1 and r["change_list"][0].startswith("score:16>3@1.2="))
+        w.key("ctrl+z")
+        w.wait(lambda r: r["changes"] == 0)
+        w.click("sink")
+        w.click("sink/left out")
+        w.wait(lambda r: r["drop_sink"] and not r["busy"])
+        w.point("map", 0.02, 0.98)
+        w.wait(lambda r: r["hovered"] == [16, 0])
+
+
+def two_sentences_tied_and_patched(display):
+    with Window(PROGRAM, display, "--head", "2.0", "--text", LILY, "--view", "compare") as w:
+        w.settled()
+        w.key("Escape")
+        w.click("compare/what")
+        w.click("compare/what/two sentences")
+        w.wait(lambda r: r["shown_text_b"] == LILY and "compare/map/2" in r["widgets"])
+        w.key("ctrl+a")
+        w.type("Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red")
+        r = w.wait(lambda r: r["shown_text_b"].endswith("Tom the red") and "hat" in r["shown_text_b"] and "compare/b/17" in r["widgets"])
+        assert r["text"] == LILY, "the first sentence stays"
+        w.point("compare/map/1", 0.01, 0.99)
+        w.wait(lambda r: r["hovered"] == [16, 0])
+        w.click("compare/a/9")
+        w.click("compare/b/9")
+        w.wait(lambda r: r["ties"] == 1)
+        w.click("compare/untie")
+        w.wait(lambda r: r["ties"] == 0)
+        w.click("compare/patch")
+        w.wait(lambda r: r["change_list"] == ["freeze:2.0=Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"] and "effect" in r)
+        w.click("compare/patch")
+        w.wait(lambda r: r["changes"] == 0)
+
+
+def two_models_compared(display):
+    with Window(PROGRAM, display, "--text", "The cat sat on the mat", "--view", "compare") as w:
+        w.settled()
+        w.key("Escape")
+        w.click("compare/what")
+        w.click("compare/what/two models")
+        w.wait(lambda r: "compare/model" in r["widgets"])
+        for path, widget in ((GPT2, "compare/row/0.0"), (REFERENCE / "bert", "compare/row/0.0")):
+            w.click("compare/model")
+            w.wait(lambda r: r["model_menu"] and r["typing"])
+            w.key("ctrl+a")
+            w.type(str(path))
+            w.key("Return")
+            w.wait(lambda r: not r["model_menu"] and r["shown_text_b"] and widget in r["widgets"] and not r["busy"])
+        w.click("compare/model")
+        w.wait(lambda r: r["model_menu"] and r["typing"])
+        w.key("ctrl+a")
+        w.type("/nowhere/at all")
+        w.key("Return")
+        w.wait(lambda r: not r["model_menu"] and not r["busy"] and "compare/map/0" not in r["widgets"])
+        assert w.report()["model"] == "stories", "A stays open"
+
+
+def each_head_ablated_in_turn(display):
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
+        w.settled()
+        w.key("Escape")
+        w.click("rank")
+        w.click("rank/effect on “ball”")
+        w.wait(lambda r: r["swept"] == "ended" and "ranked/2.0" in r["widgets"])
+        w.click("tab/All heads")
+        w.click("heads/sort")
+        w.click("heads/sort/effect on “ball”")
+        w.click("heads/layout")
+        w.click("heads/layout/values")
+        w.wait(lambda r: "values/3.7" in r["widgets"])
+        w.click("sweep/token")
+        w.click("sweep/token/car")
+        w.wait(lambda r: r["swept"] == "ended" and "values/3.7" in r["widgets"] and not r["busy"])
+        w.click("values/2.3")
+        w.wait(lambda r: r["shown_head"] == [2, 3] and r["view"] == "Heat map")

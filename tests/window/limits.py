@@ -1,0 +1,163 @@
+"""What is slow, too long, old or wrong: the window says so and goes on."""
+import json
+import shutil
+import struct
+import tempfile
+import time
+from pathlib import Path
+
+from drive import Window
+from zero_model import zero_gpt2
+from places import GPT2, PROGRAM
+
+
+def the_old_model_works_while_another_opens(display):
+    """A FIFO in place of the tokenizer would hang an opening for ever; a large tokenizer only takes its time."""
+    folder = Path(tempfile.mkdtemp())
+    slow = folder / "slow"
+    shutil.copytree(GPT2, slow)
+    vocabulary = {f"token {i}": i for i in range(900_000)}
+    (slow / "tokenizer.json").write_text(json.dumps({"model": {"type": "BPE", "vocab": vocabulary, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}}))
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.drop(slow)
+        w.wait(lambda r: r["opening"] == str(slow) and "opening/cancel" in r["widgets"])
+        w.type(" and")
+        r = w.wait(lambda r: r.get("shown_text") == "Lily had a red ball and")
+        assert r["model"] == "stories"
+        if r["opening"]:
+            w.click("opening/cancel")
+            r = w.wait(lambda r: not r["opening"] and not r["busy"])
+            assert r["model"] == "stories" and not r["model_error"]
+        w.drop(slow)
+        w.wait(lambda r: r.get("model") == "slow" and not r["busy"], 30)
+    shutil.rmtree(folder)
+
+
+def a_wrong_path_at_the_start(display):
+    with Window(PROGRAM, display, "--model", "/nowhere at all") as w:
+        r = w.wait(lambda r: r.get("model_error") and r.get("model") == "stories")
+        assert "/nowhere at all" in r["model_error"]
+
+
+def a_text_beyond_the_context_stays_whole_and_is_dimmed(display):
+    text = "word " * 20_000
+    with Window(PROGRAM, display, "--text", text) as w:
+        r = w.wait(lambda r: "Only the first 256 of" in r["notice"] and not r["busy"] and r.get("shown_text") == r["text"], 30)
+        assert len(r["tokens"]) == 256 and "notice" in r["widgets"] and r["text"] == text
+        picture = w.picture()
+        w.key("Home")
+        w.type("One ")
+        w.wait(lambda r: r["text"] == "One " + text and r.get("shown_text") == r["text"], 20)
+        time.sleep(0.3)
+        assert w.picture() != picture, "the caret is in sight at the beginning"
+        w.key("End")
+        w.type("end")
+        w.wait(lambda r: r["text"] == "One " + text + "end", 20)
+        time.sleep(0.5)
+        before = w.picture()
+        w.type("s")
+        w.wait(lambda r: r["text"].endswith("ends"), 20)
+        time.sleep(0.5)
+        assert w.picture() != before, "what is typed at the end of 100,000 bytes is seen"
+
+
+def what_a_paste_loses_is_said(display):
+    with Window(PROGRAM, display, "--text", "word " * 20_000) as w:
+        w.wait(lambda r: not r["busy"] and r.get("shown_text") == r["text"], 30)
+        w.key("ctrl+a", "ctrl+c", "End")
+        for size in (200_000, 300_000, 400_000):
+            w.key("ctrl+v")
+            r = w.wait(lambda r: len(r["text"]) == size, 30)
+            assert "left out" not in r["notice"], r["notice"]
+        w.key("ctrl+v")
+        r = w.wait(lambda r: "400,000 bytes" in r["notice"], 30)
+        assert len(r["text"]) == 400_000 and "left out" in r["notice"], r["notice"]
+
+
+def what_is_old_is_dimmed_in_every_panel(display):
+    """A pass that takes longer than 100 ms: list, view and inspector stand back until its numbers are there."""
+    folder = Path(tempfile.mkdtemp())
+    tokenizer = (GPT2 / "tokenizer.json").read_text(encoding="utf-8")
+    model = zero_gpt2(folder / "slow", 12, 768, 12, 1024, tokenizer, json.loads((GPT2 / "config.json").read_text())["vocab_size"])
+    with Window(PROGRAM, display, "--model", model, "--text", "The cat sat on the mat. " * 20) as w:
+        w.settled()
+        for view in ("Heat map", "Lines", "Steps", "ΔE", "Prediction", "Graph", "Compare", "All heads"):
+            w.click(f"tab/{view}")
+            r = w.wait(lambda r: r["view"] == view and not r["busy"] and not any(p.startswith("dimmed/") for p in r["widgets"]), 30)
+            panels = {"dimmed/center"} | ({"dimmed/heads"} if view != "All heads" else set()) | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
+            w.key("Home")
+            w.type("x")  # at the beginning: no row can be taken over
+            w.wait(lambda r: r["busy"] and panels == {p for p in r["widgets"] if p.startswith("dimmed/")}, 30)
+            w.wait(lambda r: not r["busy"] and not any(p.startswith("dimmed/") for p in r["widgets"]), 30)
+    shutil.rmtree(folder)
+
+
+def no_frame_is_slow_where_thousands_of_pieces_are_text(display):
+    """3,000 different Chinese characters, each a token: chips, labels and the sentence are all pictures."""
+    characters = "".join(chr(0x4E00 + i) for i in range(3000))
+    tokenizer = json.dumps({"normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False},
+                            "pre_tokenizer": {"type": "BertPreTokenizer"},
+                            "model": {"type": "WordPiece", "unk_token": "?", "vocab": {c: i for i, c in enumerate("?" + characters)}}})
+    folder = Path(tempfile.mkdtemp())
+    model = zero_gpt2(folder / "characters", 1, 16, 2, 4096, tokenizer, 3001)
+    with Window(PROGRAM, display, "--model", model, "--text", "丁" * 8) as w:
+        w.settled()
+
+        def frames():
+            """Frame times of the views, each with pointing and scrolling."""
+            before = len(w.report()["frame_times"])
+            for view in ("Lines", "Steps", "Heat map", "All heads"):
+                w.click(f"tab/{view}")
+                w.wait(lambda r: r["view"] == view and not r["busy"], 60)
+                w.tool("mousemove", "800", "500")
+                w.tool("click", "--repeat", "5", "--delay", "60", "5")
+                w.wait(lambda r: not r["busy"], 60)
+            return sorted(w.report()["frame_times"][before:])
+
+        plain = frames()
+        w.close()
+    with Window(PROGRAM, display, "--model", model, "--text", characters) as w:
+        r = w.wait(lambda r: not r["busy"] and len(r.get("tokens", [])) == 3000, 60)
+        long = frames()
+        w.key("End")
+        w.type("a")
+        w.wait(lambda r: len(r["text"]) == 3001 and r.get("shown_text") == r["text"], 60)
+        status, error = w.close()
+        assert status == 0 and not error, error
+    print(f"     plain {plain[len(plain) // 2] * 1e3:.1f} ms, {plain[-1] * 1e3:.1f} at most; 3,000 characters {long[len(long) // 2] * 1e3:.1f} ms, {long[-1] * 1e3:.1f} at most")
+    assert long[-1] < 12 * plain[-1] + 0.1, (plain[-5:], long[-5:])
+    shutil.rmtree(folder)
+
+
+def opening_a_model_with_a_shorter_context_keeps_the_text(display):
+    text = "The cat sat on the mat. " * 24
+    with Window(PROGRAM, display, "--text", text) as w:
+        w.settled()
+        w.key("ctrl+o")
+        w.wait(lambda r: "model path" in r["widgets"])
+        w.fill("model path", str(GPT2), lambda r: r["typing"])
+        w.key("Return")
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"] and r.get("shown_text") == r["text"], 30)
+        assert r["text"] == text and "Only the first 48 of" in r["notice"], r["notice"]
+
+
+def weights_that_are_not_numbers_are_said_and_the_window_goes_on(display):
+    folder = Path(tempfile.mkdtemp()) / "with NaN"
+    shutil.copytree(GPT2, folder)
+    data = bytearray((folder / "model.safetensors").read_bytes())
+    size, = struct.unpack("<Q", data[:8])
+    begin = json.loads(data[8:8 + size])["transformer.h.1.attn.c_attn.weight"]["data_offsets"][0]
+    data[8 + size + begin:12 + size + begin] = struct.pack("<f", float("nan"))
+    (folder / "model.safetensors").write_bytes(data)
+    with Window(PROGRAM, display, "--model", GPT2, "--text", "The cat sat") as w:
+        w.settled()
+        w.drop(folder)
+        r = w.wait(lambda r: r.get("model") == "with NaN" and not r["busy"])
+        assert "layer 1's queries are not finite" in r["failure"] and "not finite" in r["notice"], r["failure"]
+        w.drop(GPT2)
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"] and r.get("tokens"))
+        assert r["failure"] == "", r["failure"]
+        status, error = w.close()
+        assert status == 0 and not error, error
+    shutil.rmtree(folder.parent)

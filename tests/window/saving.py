@@ -1,0 +1,206 @@
+"""What is saved: pictures, figures and their presets, workspaces, screenshots."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from drive import Window
+from places import LILY, PROGRAM, SENTENCE
+
+
+def saving_replaces_nothing_without_a_word(display):
+    home = Path(tempfile.mkdtemp())
+    pictures = home / "my pictures"
+    pictures.mkdir()
+    (home / "user-dirs.dirs").write_text(f'XDG_PICTURES_DIR="{pictures}"\nXDG_DOCUMENTS_DIR="{home}"\n')
+    with Window(PROGRAM, display, "--text", LILY, home=home) as w:
+        w.settled()
+        saved = []
+        for _ in range(2):
+            w.key("ctrl+s")
+            proposed = w.wait(lambda r: "save path" in r["widgets"])["save_path"]
+            assert Path(proposed).parent == pictures and not Path(proposed).exists() and proposed not in saved, proposed
+            w.click("save path/save")
+            w.wait(lambda r: r["save_result"] == f"Saved {proposed}")
+            assert Path(proposed).stat().st_size > 1000
+            saved.append(proposed)
+            w.key("Escape")
+            w.wait(lambda r: "save path" not in r["widgets"])
+        there = pictures / "there.csv"
+        there.write_text("mine")
+        w.key("ctrl+s")
+        w.wait(lambda r: "save path" in r["widgets"])
+        w.fill("save path", "there.csv", lambda r: r["save_path"] == "there.csv")
+        w.click("save path/save")
+        r = w.wait(lambda r: "is there already" in r["save_result"])
+        assert str(there) in r["save_result"] and "there-2.csv" in r["save_result"] and there.read_text() == "mine", r["save_result"]
+        w.click("save path/save")
+        w.wait(lambda r: r["save_result"] == f"Saved {there}")
+        assert there.read_text() != "mine"
+        w.key("Escape", "ctrl+shift+s")
+        r = w.wait(lambda r: "workspace path" in r["widgets"] and "save path" not in r["widgets"])
+        assert r["save_path"] == str(home / "headlight.headlight.json"), r["save_path"]
+        w.click("save path/save")
+        w.wait(lambda r: r["save_result"].startswith("Saved"))
+    shutil.rmtree(home)
+
+
+def the_desktops_dialog_is_asked_and_closed(display):
+    """A program in zenity's place: what it writes is the path; one that never answers does not hold the window up."""
+    folder = Path(tempfile.mkdtemp())
+    chosen = folder / "a b;$(touch x).png"
+    zenity = folder / "zenity"
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    zenity.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{folder}/arguments'\nprintf '%s\\n' '{chosen}'\n")
+    zenity.chmod(0o755)
+    with Window(PROGRAM, display, "--text", LILY, environment=environment) as w:
+        w.settled()
+        w.key("ctrl+s")
+        w.wait(lambda r: "save path/browse" in r["widgets"])
+        w.click("save path/browse")
+        w.wait(lambda r: r["save_result"] == f"Saved {chosen}")
+        assert chosen.exists() and "--save" in (folder / "arguments").read_text().splitlines()
+        zenity.write_text(f"#!/bin/sh\necho $$ > '{folder}/pid'\nexec sleep 1000\n")
+        w.click("save path/browse")
+        while not (folder / "pid").exists() or not (folder / "pid").read_text().strip():
+            time.sleep(0.05)
+        begin = time.time()
+        assert w.close()[0] == 0 and time.time() - begin < 5
+        assert not Path(f"/proc/{(folder / 'pid').read_text().strip()}").exists(), "the dialog is closed with the window"
+    shutil.rmtree(folder)
+
+
+def every_view_is_saved(display):
+    folder = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", SENTENCE) as w:
+        w.settled()
+        for digit in "12345679" + "0":
+            w.key(f"ctrl+{digit}")
+            time.sleep(0.3)
+            w.settled()
+            w.key("ctrl+s")
+            w.wait(lambda r: "save path" in r["widgets"] and r["typing"])
+            time.sleep(0.1)
+            path = folder / f"view{digit}.svg"
+            w.type(str(path))  # what was there is selected, so that typing replaces it
+            w.wait(lambda r: r["save_path"] == str(path))
+            w.key("Return")
+            w.wait(lambda r: r["save_result"] == f"Saved {path}")
+            assert path.read_text().count("<path") + path.read_text().count("<use") > 20, f"{path.name} holds vectors"
+            w.key("Escape")
+            w.wait(lambda r: "save path" not in r["widgets"])
+    shutil.rmtree(folder)
+
+
+def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
+    """What the window saves, the command line saves too, byte for byte."""
+    folder = Path(tempfile.mkdtemp(prefix="headlight-figure-"))
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
+        w.settled()
+        w.key("Escape", "Escape")
+        w.key("ctrl+s")
+        w.wait(lambda r: "figure/values" in r["widgets"] and "figure/preview" in r["widgets"] and r["typing"])
+        w.click("figure/preset")
+        w.click("figure/preset/column")
+        w.wait(lambda r: r["figure"]["width-mm"] == "85" and r["figure"]["dpi"] == "300")
+        for toggle, name in (("figure/values", "values"), ("figure/grid", "grid-lines"), ("figure/words", "join-words")):
+            w.click(toggle)
+            w.wait(lambda r: r["figure"][name] == "true")
+        w.fill("figure/title", "Who looks where", lambda r: r["figure"]["title"] == "Who looks where")
+        w.fill("figure/name", "my paper", lambda r: r["preset_typed"] == "my paper")
+        w.click("figure/keep")
+        w.wait(lambda r: "my paper" in r["save_result"])
+        for end in ("svg", "png", "pdf", "csv"):
+            path = folder / f"f.{end}"
+            w.fill("save path", str(path), lambda r: r["save_path"] == str(path))
+            w.key("Return")
+            w.wait(lambda r: r["save_result"] == f"Saved {path}")
+            again = folder / f"again.{end}"
+            title = () if end == "csv" else ("--title", "Who looks where")
+            subprocess.run([PROGRAM, "render", "--text", LILY, "--view", "head", "--layer", "1", "--head", "2", "--preset", "my paper", *title, "-o", again], env=w.environment, check=True)
+            assert path.read_bytes() == again.read_bytes(), f"{end} differs from the command line's"
+        w.key("Escape")
+        w.wait(lambda r: "figure/values" not in r["widgets"])
+    shutil.rmtree(folder)
+
+
+def a_workspace_is_saved_opened_dropped_and_restored(display):
+    folder = Path(tempfile.mkdtemp(prefix="headlight "))
+    path, home = folder / "my work.headlight.json", folder / "home"
+    with Window(PROGRAM, display, "--head", "2.1", "--lock", "16,3", "--text", LILY, home=home) as w:
+        w.settled()
+        w.key("Escape")
+        w.click("change/ablate")
+        w.click("tab/Steps")
+        w.wait(lambda r: r["changes"] == 1 and r["view"] == "Steps")
+        w.key("ctrl+shift+s")
+        w.wait(lambda r: "workspace path" in r["widgets"] and r["typing"])
+        time.sleep(0.1)
+        w.type(str(path))
+        w.wait(lambda r: r["save_path"] == str(path))
+        w.key("Return")
+        w.wait(lambda r: r["save_result"] == f"Saved {path}")
+        w.key("Escape")
+        w.wait(lambda r: "workspace path" not in r["widgets"])
+        assert w.close()[0] == 0
+    typed, folder = folder, Path(tempfile.mkdtemp(prefix="headlight äöü "))
+    path, home = shutil.copy(path, folder / "my work é.headlight.json"), shutil.copytree(home, folder / "home")
+    shutil.rmtree(typed)
+    same = lambda r: r["text"] == LILY and r.get("change_list") == ["ablate:2.1:zero"] and r["view"] == "Steps" and r["locked"] == [16, 3] and r["shown_head"] == [2, 1] and "effect" in r
+    with Window(PROGRAM, display, home=home) as w:  # the last one is restored
+        w.wait(same)
+        w.close()
+    with Window(PROGRAM, display, path) as w:
+        w.wait(same)
+        w.key("Escape")
+        w.click("change/all")
+        w.wait(lambda r: r["changes"] == 0)
+        w.drop(path)
+        w.wait(same)
+        (folder / "broken.headlight.json").write_text("{")
+        w.drop(folder / "broken.headlight.json")
+        w.wait(lambda r: "broken.headlight.json" in r["notice"] and same(r))
+    gone = json.loads(path.read_text())
+    gone["model"] = str(folder / "no model")
+    (folder / "gone.headlight.json").write_text(json.dumps(gone))
+    with Window(PROGRAM, display, folder / "gone.headlight.json") as w:
+        w.wait(lambda r: "no model" in r["model_error"] and r["model"] == "stories")
+    shutil.rmtree(folder)
+
+
+def saving_a_picture(display):
+    folder = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.key("ctrl+s")
+        w.wait(lambda r: "save path" in r["widgets"])
+        time.sleep(0.3)
+        w.key("ctrl+a")
+        w.type(str(folder / "head.pdf"))
+        w.key("Return")
+        w.wait(lambda r: r["save_result"].startswith("Saved"))
+        assert (folder / "head.pdf").read_bytes().startswith(b"%PDF")
+        w.key("ctrl+a")
+        w.type("/nowhere/head.png")
+        w.click("save path/save")
+        w.wait(lambda r: "cannot be written" in r["save_result"])
+        assert w.report()["text"] == "Lily had a red ball", "the path did not land in the sentence"
+    shutil.rmtree(folder)
+
+
+def screenshots(display):
+    folder = Path(tempfile.mkdtemp())
+    environment = dict(os.environ, DISPLAY=display.name)
+    for options in (["--size", "1600x1000"], ["--size", "1280x720", "--theme", "light"], ["--size", "2400x1500", "--scale", "2"], ["--text", ""], ["--open-menu", "models"]):
+        file = folder / "shot.png"
+        r = subprocess.run([PROGRAM, "--screenshot", file, *options], env=environment, capture_output=True, timeout=60)
+        assert r.returncode == 0 and file.stat().st_size > 5000, r.stderr
+    first = subprocess.run([PROGRAM, "--screenshot", folder / "a.png", "--head", "1.0"], env=environment, timeout=60)
+    again = subprocess.run([PROGRAM, "--screenshot", folder / "b.png", "--head", "1.0"], env=environment, timeout=60)
+    assert first.returncode == again.returncode == 0
+    r = subprocess.run([PROGRAM, "--screenshot", "/nowhere/a.png"], env=environment, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 1 and r.stderr.startswith("headlight: /nowhere/a.png"), r.stderr
+    shutil.rmtree(folder)

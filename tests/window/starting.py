@@ -1,0 +1,176 @@
+"""How the window starts and ends: first start, theme, size, settings, recovery, idle."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from drive import Window
+from places import GPT2, PROGRAM
+
+
+def first_start(display):
+    with Window(PROGRAM, display) as w:
+        r = w.settled()
+        assert r["model"] == "stories" and r["text"].startswith("Lily had"), r["text"]
+        assert r["field_focused"] and r["hints"], "the sentence has the focus, the hints are shown"
+        w.click("hint/done")
+        r = w.wait(lambda r: not r["hints"])
+        assert r["locked"] is None and r["field_focused"], "the click on the card stays on the card"
+        status, error = w.close()
+        assert status == 0 and not error, error
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, home=home) as w:
+        w.type("x")
+        w.wait(lambda r: not r["hints"])
+        w.close()
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert not r["hints"], "hints never come back"
+        assert r["text"].endswith("redx"), r["text"]
+    shutil.rmtree(home)
+
+
+def theme_colours_scale_and_direction(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        pictures = {w.picture()}
+        for widget, choice in (("scale", "log"), ("colors", "magma"), ("queries", "columns"), ("scale", "row")):
+            w.click(widget)
+            w.click(f"{widget}/{choice}")
+            time.sleep(0.3)
+            pictures.add(w.picture())
+        assert len(pictures) == 5, "each choice changes the picture"
+        w.click("settings")
+        w.click("theme/Light")
+        w.wait(lambda r: not r["dark"])
+
+
+def resizing(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        for size in ((1024, 640), (640, 480), (1700, 1150), (1280, 720)):
+            w.resize(*size)
+            w.wait(lambda r: abs(r["widgets"]["settings"][0] + r["widgets"]["settings"][2] - size[0]) < 20)
+
+
+def a_narrow_window_keeps_its_inspector(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball", size="1024x640") as w:
+        r = w.settled()
+        assert "inspector/title" not in r["widgets"]
+        w.key("ctrl+i")
+        w.wait(lambda r: "inspector/title" in r["widgets"])
+        w.click("inspector")
+        w.wait(lambda r: "inspector/title" not in r["widgets"])
+
+
+def dropping(display):
+    folder = Path(tempfile.mkdtemp()) / "bad ümläut folder"
+    folder.mkdir()
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.drop(folder)
+        r = w.wait(lambda r: r.get("model_error"))
+        assert "config.json" in r["model_error"] and r["model"] == "stories" and r["model_menu"], r["model_error"]
+        w.wait(lambda r: "error" in r["widgets"])
+        w.drop(GPT2)
+        r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"])
+        assert not r["model_error"] and r["text"] == "Lily had a red ball" and not r["model_menu"]
+        w.key("ctrl+o")
+        w.wait(lambda r: "models/stories" in r["widgets"])
+        w.click("models/stories")
+        w.wait(lambda r: r.get("model") == "stories")
+    shutil.rmtree(folder.parent)
+
+
+def broken_settings_are_set_aside(display):
+    home = Path(tempfile.mkdtemp())
+    (home / "headlight").mkdir()
+    (home / "headlight/settings.json").write_text("{broken")
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert "set aside" in r["notice"]
+        assert (home / "headlight/settings.json.broken").exists()
+        w.close()
+    assert json.loads((home / "headlight/settings.json").read_text())["model"] == "stories"
+    shutil.rmtree(home)
+
+
+def what_a_killed_window_left_is_offered(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "The cat sat", home=home) as w:
+        w.settled()
+        w.type(" on the mat")
+        w.wait(lambda r: r["text"].endswith("mat"))
+        time.sleep(3.5)
+        w.process.kill()
+        w.process.wait()
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert r["text"] == "The cat sat on the mat" and not r["left"], "it was opened anyway"
+        time.sleep(3)
+        w.process.kill()
+        w.process.wait()
+    with Window(PROGRAM, display, "--text", "Another", home=home) as w:
+        assert w.settled()["left"]
+        w.click("left/open")
+        w.wait(lambda r: r["text"] == "The cat sat on the mat" and not r["left"])
+        assert w.close() == (0, "")
+    with Window(PROGRAM, display, "--text", "Another", home=home) as w:
+        assert not w.settled()["left"]
+        w.process.terminate()
+        assert w.process.wait(20) == 0, "SIGTERM is a wish to end"
+    assert not list((home / "headlight/recovery").glob("window-*"))
+    assert json.loads((home / "headlight/settings.json").read_text())["text"] == "Another"
+    shutil.rmtree(home)
+
+
+def what_ended_the_program_before_it_was_seen_is_offered_not_opened(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", "What ends it", "--theme", "light", home=home) as w:
+        w.settled()
+        w.key("Escape")
+        w.close()
+    (home / "headlight/recovery/window-1-0.lock").touch()  # of a window that never showed its picture
+    shutil.copy(home / "headlight/settings.json", home / "headlight/recovery/window-1-0.headlight.json")
+    left = json.loads((home / "headlight/recovery/window-1-0.headlight.json").read_text())
+    (home / "headlight/recovery/window-1-0.headlight.json").write_text(json.dumps(dict(left, format="headlight-workspace")))
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.settled()
+        assert r["left"] and r["text"] == "" and not r["dark"], "preferences are kept, what was open waits"
+        w.click("left/open")
+        w.wait(lambda r: r["text"] == "What ends it" and not r["left"])
+        w.close()
+    shutil.rmtree(home)
+
+
+def a_settings_file_that_was_named_stays(display):
+    folder = Path(tempfile.mkdtemp())
+    (folder / "mine.json").write_text("{broken")
+    with Window(PROGRAM, display, "--settings", folder / "mine.json") as w:
+        assert "mine.json" in w.settled()["notice"]
+        w.close()
+    assert (folder / "mine.json").read_text() == "{broken" and len(list(folder.iterdir())) == 1
+    shutil.rmtree(folder)
+
+
+def idle_costs_nothing(display):
+    with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
+        w.settled()
+        w.point("inspector/title")
+        time.sleep(1)
+        ticks = lambda: sum(map(int, Path(f"/proc/{w.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+        frame, begin = w.report()["frame"], ticks()
+        time.sleep(4)
+        share = (ticks() - begin) / os.sysconf("SC_CLK_TCK") / 4
+        print(f"     idle: {share:.2%} of one core, {w.report()['frame'] - frame} frames in 4 s")
+        assert share < 0.01 and w.report()["frame"] == frame
+
+
+def no_display_and_old_opengl(display):
+    r = subprocess.run([PROGRAM], env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, capture_output=True, text=True, timeout=30)
+    assert r.returncode == 1 and len(r.stderr.splitlines()) == 1 and "render" in r.stderr and "xvfb-run" in r.stderr, r.stderr
+    r = subprocess.run([PROGRAM], env=dict(os.environ, DISPLAY=display.name, MESA_GL_VERSION_OVERRIDE="2.1", LIBGL_ALWAYS_SOFTWARE="1"), capture_output=True, text=True, timeout=30)
+    assert r.returncode == 1 and len(r.stderr.splitlines()) == 1 and "OpenGL 3.3" in r.stderr, r.stderr
