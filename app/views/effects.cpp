@@ -143,14 +143,14 @@ bool draw_sweep_state(Scene& s, Rect area) {
     if (!s.session.document.sweeping) {
         if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, 220.0f), size::button},
                       "Ablate each head in turn"))
-            s.session.document.sweeping = true;
+            s.send("sweep", "on");
         return false;
     }
     const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
     ui.text.draw(area.x, y, kCaption, ui.colors->t2,
                  "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
     const float right = area.x + std::min(area.w, 320.0f);
-    if (ui.link("sweep/cancel", right, y, "Cancel")) s.session.document.sweeping = false;
+    if (ui.link("sweep/cancel", right, y, "Cancel")) s.send("sweep", "off");
     ui.bar({area.x, y + 16, right - area.x, 6}, static_cast<float>(done) / static_cast<float>(heads),
            ui.colors->accent);
     return false;
