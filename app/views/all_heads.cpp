@@ -162,83 +162,76 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
         ui.text.draw(c.at.x, c.y, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, c.at.w));
         c.skip(row);
     }
-    for (int i = 0; i < kStatistics; ++i, at += row) {
+    for (int i = 0; i < kStatistics; ++i) {
         const HeadStatistic& st = head_statistics()[i];
         const bool sorting = s.of<AllHeadsState>().sort == i;
-        ui.text.draw(left, at, kBody, sorting ? ui.colors->accent_text : ui.colors->t2, st.label);
-        const std::string value = number(stats[i], *st.unit ? 2 : 3) +
-                                  (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : "");
-        for (size_t i = 0; i < kStatistics; ++i) {
-            const HeadStatistic& st = head_statistics()[i];
-            const bool sorting = s.of<AllHeadsState>().sort == static_cast<int>(i);
-            if (!*st.unit && !std::isnan(stats[i]))
-                ui.bar({c.at.x + 132, c.y - 4, 90, 8}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
-            c.pair(st.label,
-                   number(stats[i], *st.unit ? 2 : 3) +
-                       (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : ""),
-                   sorting);
-        }
-        ui.text.draw(c.at.x, c.y + 6, kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
-        ui.use_list(below);
+        if (!*st.unit && !std::isnan(stats[i]))
+            ui.bar({c.at.x + 132, c.y - 4, 90, 8}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
+        c.pair(st.label,
+               number(stats[i], *st.unit ? 2 : 3) +
+                   (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : ""),
+               sorting);
     }
+    ui.text.draw(c.at.x, c.y + 6, kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
+    ui.use_list(below);
+}
 
-    namespace {
+namespace {
 
-    /// The layer × head grid of the chosen column; of a sweep, also whose token it watches.
-    void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
-        Ui& ui = s.ui;
-        const HeadColumn& column = choice.column();
-        const Rect inside{area.x + 24, area.y + 16, area.w - 48, area.h - 32};
-        ui.text.draw(inside.x, inside.y + 10, kBody, ui.colors->t1, column.label);
-        ui.text.draw_wrapped(inside.x, inside.y + 26, inside.w, kCaption, ui.colors->t3, column.definition);
-        const Rect grid{inside.x, inside.y + 64, inside.w, inside.h - 64};
-        if (const auto pressed =
-                draw_head_values(s, grid, s.model()->config, choice.values, column.by_sweep, "values/"))
-            open_head(s, pressed->first, pressed->second);
+/// The layer × head grid of the chosen column; of a sweep, also whose token it watches.
+void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
+    Ui& ui = s.ui;
+    const HeadColumn& column = choice.column();
+    const Rect inside{area.x + 24, area.y + 16, area.w - 48, area.h - 32};
+    ui.text.draw(inside.x, inside.y + 10, kBody, ui.colors->t1, column.label);
+    ui.text.draw_wrapped(inside.x, inside.y + 26, inside.w, kCaption, ui.colors->t3, column.definition);
+    const Rect grid{inside.x, inside.y + 64, inside.w, inside.h - 64};
+    if (const auto pressed =
+            draw_head_values(s, grid, s.model()->config, choice.values, column.by_sweep, "values/"))
+        open_head(s, pressed->first, pressed->second);
+}
+
+/// While a sweep goes on, its progress and a way to end it; and the token that it watches.
+float draw_sweep_bar(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto& predicted = s.sentence()->predictions;
+    if (ui.on_page() || predicted.empty()) return 0;
+    const float y = area.y + 24;
+    float x = area.x + 24;
+    std::vector<std::string> tokens;
+    int current = 0;
+    for (int i = 0; i < isize(predicted[0].tokens); ++i) {
+        tokens.push_back(predicted[0].tokens[i].label);
+        if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = i;
     }
+    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current); c >= 0)
+        s.send("sweep token", std::to_string(predicted[0].tokens[c].id));
+    draw_sweep_state(s, {x + 16, area.y + 8, area.right() - x - 40, 40});
+    return 48;
+}
 
-    /// While a sweep goes on, its progress and a way to end it; and the token that it watches.
-    float draw_sweep_bar(Scene& s, Rect area) {
-        Ui& ui = s.ui;
-        const auto& predicted = s.sentence()->predictions;
-        if (ui.on_page() || predicted.empty()) return 0;
-        const float y = area.y + 24;
-        float x = area.x + 24;
-        std::vector<std::string> tokens;
-        int current = 0;
-        for (int i = 0; i < isize(predicted[0].tokens); ++i) {
-            tokens.push_back(predicted[0].tokens[i].label);
-            if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = i;
-        }
-        if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current);
-            c >= 0)
-            s.send("sweep token", std::to_string(predicted[0].tokens[c].id));
-        draw_sweep_state(s, {x + 16, area.y + 8, area.right() - x - 40, 40});
-        return 48;
+}  // namespace
+
+void draw_all_heads(Scene& s, Rect area) {
+    if (!s.sentence()) return;
+    const HeadChoice choice = choose_heads(s);
+    if (!s.ui.on_page()) draw_all_heads_toolbar(s, area, choice);
+    const float top =
+        53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);
+    const Rect rest{area.x, area.y + top, area.w, area.h - top};
+    switch (s.of<AllHeadsState>().layout) {
+        case HeadsLayout::table:
+            draw_head_table(s, rest, choice);
+            break;
+        case HeadsLayout::map:
+            draw_head_map(s, rest, choice);
+            break;
+        case HeadsLayout::values:
+            draw_values(s, rest, choice);
+            break;
+        default:
+            draw_head_grid(s, rest, choice);
     }
-
-    }  // namespace
-
-    void draw_all_heads(Scene & s, Rect area) {
-        if (!s.sentence()) return;
-        const HeadChoice choice = choose_heads(s);
-        if (!s.ui.on_page()) draw_all_heads_toolbar(s, area, choice);
-        const float top =
-            53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);
-        const Rect rest{area.x, area.y + top, area.w, area.h - top};
-        switch (s.of<AllHeadsState>().layout) {
-            case HeadsLayout::table:
-                draw_head_table(s, rest, choice);
-                break;
-            case HeadsLayout::map:
-                draw_head_map(s, rest, choice);
-                break;
-            case HeadsLayout::values:
-                draw_values(s, rest, choice);
-                break;
-            default:
-                draw_head_grid(s, rest, choice);
-        }
-    }
+}
 
 }  // namespace headlight

@@ -34,9 +34,9 @@ namespace {
 /// What the model would predict after each layer.
 void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer) {
     c.heading("Next token after each layer", "p");
-    const size_t first =
-        split.after_layer.size() > 9 ? std::min(split.after_layer.size() - 8, std::max(0, layer - 2) + 1) : 1;
-    for (size_t i = first; i < std::min(split.after_layer.size(), first + 8); ++i)
+    const int count = isize(split.after_layer),
+              first = count > 9 ? std::min(count - 8, std::max(0, layer - 2) + 1) : 1;
+    for (int i = first; i < std::min(count, first + 8); ++i)
         c.bar({std::to_string(i - 1), prediction_label(*s.model(), split.after_layer[i].id),
                split.after_layer[i].probability, number(split.after_layer[i].probability, 3),
                int(i) == layer + 1});

@@ -55,7 +55,7 @@ void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<
     c.skip(34);
 }
 
-void draw_delta(Scene& s, CellColumn& c, const CellReport& r) {
+void draw_delta(Scene& s, Column& c, const CellReport& r) {
     Ui& ui = s.ui;
     c.heading("Head output (ΔE)");
     c.pair("‖ΔE‖", number(r.delta_norm, 2));
@@ -71,7 +71,7 @@ void draw_delta(Scene& s, CellColumn& c, const CellReport& r) {
 }
 
 /// From q·k to what enters mask and softmax, in the steps that the model takes.
-void draw_score(Scene& s, CellColumn& c, const CellReport& r) {
+void draw_score(Scene& s, Column& c, const CellReport& r) {
     const ModelConfig& m = s.model()->config;
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.block);
     const bool root = m.scale == 0 && !m.scale_by_layer;
