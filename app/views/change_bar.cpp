@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/changes.h"
 #include "views/views.h"
 
@@ -55,8 +56,8 @@ void choose_mask(Scene& s, Flow& flow) {
         current = names.insert(names.end(), s.session.document.intervention.mask.name());
     std::vector<std::string> labels;
     for (const std::string& name : names) labels.push_back(label_of_mask(s, name));
-    const int chosen = flow.choose("Mask", "mask", labels, static_cast<int>(current - names.begin()));
-    if (chosen >= 0) s.send("mask", names[static_cast<size_t>(chosen)]);
+    const int chosen = flow.choose("Mask", "mask", labels, narrow<int>(current - names.begin()));
+    if (chosen >= 0) s.send("mask", names[chosen]);
 }
 
 /// The change of some kinds with exactly this place, or null.
@@ -77,11 +78,11 @@ void choose_temperature(Scene& s, Flow& flow) {
     std::vector<std::string> items;
     int current = -1;
     for (const auto& [value, name] : kTemperatures) {
-        if (value == now) current = static_cast<int>(items.size());
+        if (value == now) current = isize(items);
         items.push_back(name);
     }
     if (current < 0) {
-        current = static_cast<int>(items.size());
+        current = isize(items);
         items.push_back(decimals(now, 2));
     }
     const int chosen = flow.choose("Temperature", "temperature", items, current);
@@ -103,11 +104,11 @@ void choose_ablation(Scene& s, Flow& flow) {
     std::vector<std::string> items{"unchanged"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
-        if (set && set->kind == row.kind) current = static_cast<int>(items.size());
+        if (set && set->kind == row.kind) current = isize(items);
         items.push_back(row.kind == ChangeKind::keep ? "keep only this head" : row.name);
     }
     if (set && set->kind == ChangeKind::freeze) {
-        current = static_cast<int>(items.size());
+        current = isize(items);
         items.push_back("frozen");
     }
     const std::string label = "Head " + head_name(s.model()->config, block, head);
@@ -116,7 +117,7 @@ void choose_ablation(Scene& s, Flow& flow) {
     if (chosen == 0) return s.change(*set);  // which takes it away
     if (chosen > std::ssize(ablations())) return;
     Change change;
-    change.kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
+    change.kind = ablations()[chosen - 1].kind;
     std::tie(change.block, change.head) = std::tie(block, head);
     s.change(change);
 }
