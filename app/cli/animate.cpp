@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/generate.h"
+#include "base/cast.h"
 #include "cli/progress.h"
 #include "cli/render.h"
 #include "io/apng.h"
@@ -46,9 +47,9 @@ Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace,
         out.push_back([o, trace, count](ThreadPool& own) -> Result<Drawing> {
             ForwardRequest shorter = trace->request;
             Sequence& s = shorter.inputs.back();
-            s.ids.resize(static_cast<size_t>(count));
-            s.tokens.resize(static_cast<size_t>(count));
-            if (!s.types.empty()) s.types.resize(static_cast<size_t>(count));
+            s.ids.resize(count);
+            s.tokens.resize(count);
+            if (!s.types.empty()) s.types.resize(count);
             TRY(const auto part, run_trace(trace->model, std::move(shorter), own, nullptr, trace.get()));
             return drawing_of(o, part, own);
         });
@@ -85,18 +86,17 @@ Status render_animation(RenderOptions o) {
         page.width = std::max(page.width, first.page.width);
         page.height = std::max(page.height, first.page.height);
     }
-    Progress progress(static_cast<int>(frames.size()), o.input.quiet);
+    Progress progress(isize(frames), o.input.quiet);
     const auto draw = [&](size_t i) -> Result<Drawing> {
         TRY(const Drawing drawing, frames[i](pool));
         progress.step();
         return on_page(drawing, page, o.figure.transparent);
     };
     if (!o.numbered)
-        return write_apng(o.output, static_cast<int>(frames.size()), o.delay,
-                          [&](int i) -> Result<PngPixels> {
-                              TRY(const Drawing drawing, draw(static_cast<size_t>(i)));
-                              return draw_pixels(drawing, o.figure.transparent);
-                          });
+        return write_apng(o.output, isize(frames), o.delay, [&](int i) -> Result<PngPixels> {
+            TRY(const Drawing drawing, draw(i));
+            return draw_pixels(drawing, o.figure.transparent);
+        });
     for (size_t i = 0; i < frames.size(); ++i) {
         TRY(const Drawing drawing, draw(i));
         TRY_STATUS(write_page(with_suffix(o.output, padded(i + 1, frames.size())), drawing));

@@ -65,9 +65,9 @@ Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
 std::string as_csv(const ComparedRuns& c) {
     const ModelConfig& config = c.a->config();
     std::string out = "layer,head,distance";
-    for (const size_t i : order_by(c.distances, false)) {
+    for (const int i : order_by(c.distances, false)) {
         char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(c.distances[i]));
+        std::snprintf(text, sizeof text, ",%.6g", double(c.distances[i]));
         const auto [block, head] = config.head_at(i);
         out += "\n" + block_path(config, block) + "," + std::to_string(head) + text;
     }
@@ -78,7 +78,7 @@ std::string as_json(const ComparedRuns& c) {
     const ModelConfig& config = c.a->config();
     nlohmann::ordered_json root{{"heads", nlohmann::ordered_json::array()},
                                 {"next", nlohmann::ordered_json::array()}};
-    for (const size_t i : order_by(c.distances, false)) {
+    for (const int i : order_by(c.distances, false)) {
         const auto [block, head] = config.head_at(i);
         root["heads"].push_back(
             {{"layer", block_path(config, block)}, {"head", head}, {"distance", c.distances[i]}});

@@ -23,40 +23,40 @@ struct HeadsOptions {
 };
 
 /// Heads in the order asked for; undefined values come last.
-std::vector<size_t> ordered(const std::vector<HeadSummary>& heads, const std::string& key) {
+std::vector<int> ordered(const std::vector<HeadSummary>& heads, const std::string& key) {
     const HeadStatistic* by = find_statistic(key);
     std::vector<float> values(heads.size(), 0.0f);
     if (!by) return order_by(values, true);  // as they stand
-    const auto column = static_cast<size_t>(by - head_statistics().data());
+    const size_t column = by - head_statistics().data();
     for (size_t i = 0; i < heads.size(); ++i) values[i] = heads[i].statistics[column];
     return order_by(values, by->ascending);
 }
 
-std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads,
-                   const std::vector<size_t>& order, const std::vector<float>& effects) {
+std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<int>& order,
+                   const std::vector<float>& effects) {
     std::string out = "layer,head";
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
     if (!effects.empty()) out += ",effect";
-    for (const size_t i : order) {
+    for (const int i : order) {
         const auto [block, head] = c.head_at(i);
         out += "\n" + block_path(c, block) + "," + std::to_string(head);
         for (const float value : heads[i].statistics) {
             char text[32];
-            std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(value));
+            std::snprintf(text, sizeof text, ",%.6g", double(value));
             out += std::isnan(value) ? "," : text;
         }
         if (effects.empty()) continue;
         char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", static_cast<double>(effects[i]));
+        std::snprintf(text, sizeof text, ",%.6g", double(effects[i]));
         out += text;
     }
     return out + "\n";
 }
 
 std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
-                    const std::vector<size_t>& order, const std::vector<float>& effects) {
+                    const std::vector<int>& order, const std::vector<float>& effects) {
     auto list = nlohmann::ordered_json::array();
-    for (const size_t i : order) {
+    for (const int i : order) {
         const AttentionHead head = c.head_at(i);
         const AttentionBlock block = c.block(head.block);
         nlohmann::ordered_json row{{"layer", block.layer}, {"head", head.head}};
@@ -64,7 +64,7 @@ std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
             row["attention"] = block.kind == AttentionKind::encoder   ? "encoder"
                                : block.kind == AttentionKind::decoder ? "decoder"
                                                                       : "cross";
-        for (size_t s = 0; s < kStatistics; ++s)
+        for (int s = 0; s < kStatistics; ++s)
             row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
         if (!effects.empty()) row["effect"] = effects[i];
         list.push_back(std::move(row));
@@ -85,7 +85,7 @@ Result<PerHead<float>> measure_effects(const HeadsOptions& o, const Trace& trace
     return head_effects(trace, positions[0], token, pool);
 }
 
-std::vector<size_t> by_effect(const std::vector<float>& effects) {
+std::vector<int> by_effect(const std::vector<float>& effects) {
     std::vector<float> strength;
     for (const float e : effects) strength.push_back(std::abs(e));
     return order_by(strength, false);

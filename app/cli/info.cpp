@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "base/cast.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
@@ -14,7 +15,7 @@ namespace {
 
 std::string grouped(int64_t value) {
     std::string out = std::to_string(value);
-    for (int at = static_cast<int>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<size_t>(at), ",");
+    for (int at = isize(out) - 3; at > 0; at -= 3) out.insert(at, ",");
     return out;
 }
 
@@ -103,9 +104,9 @@ std::string as_text(const ModelConfig& c, const std::string& path) {
                   "total");
     out += line;
     for (const auto& row : parameter_table(c)) {
-        const int wide = 26 + static_cast<int>(row.shape.size()) -
-                         static_cast<int>(std::count_if(row.shape.begin(), row.shape.end(),
-                                                        [](char b) { return (b & 0xC0) != 0x80; }));
+        const int wide = 26 + isize(row.shape) -
+                         narrow<int>(std::count_if(row.shape.begin(), row.shape.end(),
+                                                   [](char b) { return (b & 0xC0) != 0x80; }));
         std::snprintf(line, sizeof line, "%-26s %-*s %14s %6d %16s\n", row.block.c_str(), wide,
                       row.shape.c_str(), grouped(row.each).c_str(), row.count,
                       grouped(row.each * row.count).c_str());

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "analysis/patch.h"
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/validators.h"
@@ -118,8 +119,8 @@ void clear_changes(InputOptions& o) {
 
 Result<std::pair<int, int>> parse_size(const std::string& text) {
     int width = 0, height = 0, used = 0;
-    if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 ||
-        used != static_cast<int>(text.size()) || width < 16 || height < 16 || width > 30000 || height > 30000)
+    if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != isize(text) ||
+        width < 16 || height < 16 || width > 30000 || height > 30000)
         return Error{"The size " + in_quotes(text) +
                      " is not usable; write WIDTHxHEIGHT in pixels, 1600x1000 for example."};
     return std::pair{width, height};
@@ -271,7 +272,7 @@ Status print_json(const std::string& json) {
     std::string out;
     for (size_t at = 0; at < json.size();) {
         const CodePoint c = decode_utf8(json, at);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
         char escape[8];
         std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
         if (c.value != '\n' && control_picture(c.value) != c.value)

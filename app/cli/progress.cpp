@@ -32,7 +32,7 @@ void Progress::step() {
 
 void Progress::draw(int done) {
     const int filled = kWidth * done / total_;
-    std::string bar(static_cast<size_t>(filled), '#');
+    std::string bar(filled, '#');
     bar.resize(kWidth, '.');
     std::fprintf(stderr, "\r[%s] %d of %d", bar.c_str(), done, total_);
     std::fflush(stderr);

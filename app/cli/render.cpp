@@ -5,6 +5,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "base/cast.h"
 #include "cli/progress.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
@@ -47,7 +48,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 Status render_lines(const RenderOptions& o, const std::vector<std::string>& lines) {
     TRY(const auto model, open_model(o.input));
     ThreadPool pool(o.input.threads);
-    Progress progress(static_cast<int>(lines.size()), o.input.quiet);
+    Progress progress(isize(lines), o.input.quiet);
     std::mutex mutex;
     Status failed = success();
     const auto draw = [&](size_t i) -> Status {
@@ -59,12 +60,12 @@ Status render_lines(const RenderOptions& o, const std::vector<std::string>& line
         TRY(const auto trace, run_trace(model, std::move(request), alone));
         return render_trace(one, trace, with_suffix(o.output, padded(i + 1, lines.size())), alone);
     };
-    pool.run(static_cast<int>(lines.size()), [&](int i) {
+    pool.run(isize(lines), [&](int i) {
         {
             std::lock_guard lock(mutex);
             if (!failed) return;
         }
-        const Status done = draw(static_cast<size_t>(i));
+        const Status done = draw(i);
         progress.step();
         std::lock_guard lock(mutex);
         if (!done && failed)

@@ -108,7 +108,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     if (const char* missing = view->missing(*trace->model))
         return Error{"The view " + o.view + " has nothing to show: " + missing};
     ViewPage page;
-    page.view = static_cast<size_t>(view - views().data());
+    page.view = view - views().data();
     page.style = o.figure;
     size_page(page, view->fills_window ? 1280 : 944, 720);
     Session& s = page.session;

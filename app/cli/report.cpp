@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/compare.h"
+#include "base/cast.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
@@ -95,16 +96,16 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
     for (const char* key : {"induction", "previous", "entropy", "duplicate", "first", "distance"}) {
         const HeadStatistic* statistic = find_statistic(key);
         if (!statistic) continue;
-        const auto column = static_cast<size_t>(statistic - head_statistics().data());
+        const size_t column = statistic - head_statistics().data();
         std::vector<float> values;
         for (const HeadSummary& h : heads) values.push_back(h.statistics[column]);
-        for (const size_t i : order_by(values, statistic->ascending)) {
+        for (const int i : order_by(values, statistic->ascending)) {
             const AttentionHead head = c.head_at(i);
             if (std::isnan(values[i]) || std::find(out.begin(), out.end(), head) != out.end()) continue;
             out.push_back(head);
             break;
         }
-        if (static_cast<int>(out.size()) == kChosen) break;
+        if (isize(out) == kChosen) break;
     }
     return out;
 }
@@ -137,17 +138,15 @@ std::string number_cell(float value, int digits) {
 
 std::string bar(float share, bool before) {
     return "<span class=\"bar" + std::string(before ? " was" : "") +
-           "\" style=\"width:" + decimals(160 * static_cast<double>(share), 1) + "px\"></span>";
+           "\" style=\"width:" + decimals(160 * double(share), 1) + "px\"></span>";
 }
 
 std::string percent_text(float p) {
-    return p > 0 && p < 0.001f ? "&lt; 0.1 %" : decimals(100 * static_cast<double>(p), 1) + " %";
+    return p > 0 && p < 0.001f ? "&lt; 0.1 %" : decimals(100 * double(p), 1) + " %";
 }
 
 std::string points(float change) {
-    return std::abs(change) < 0.0005f
-               ? "0.0"
-               : (change > 0 ? "+" : "") + decimals(100 * static_cast<double>(change), 1);
+    return std::abs(change) < 0.0005f ? "0.0" : (change > 0 ? "+" : "") + decimals(100 * double(change), 1);
 }
 
 std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& pool) {
@@ -180,7 +179,7 @@ std::string statistics_table(const ModelConfig& c, const std::vector<HeadSummary
     for (const HeadStatistic& s : head_statistics())
         out += "<th data-sorts title=\"" + escaped(s.definition) + "\">" + escaped(s.label) + "</th>";
     out += "</tr></thead><tbody>\n";
-    for (size_t i = 0; i < heads.size(); ++i) {
+    for (int i = 0; i < isize(heads); ++i) {
         out += "<tr><td>" + head_name(c, c.head_at(i)) + "</td>";
         for (const float v : heads[i].statistics) out += number_cell(v, 3);
         out += "</tr>\n";
@@ -209,8 +208,7 @@ std::string heading(const ReportOptions& o, const Trace& trace) {
     out += "<p class=\"note\">" + escaped(trace.model->name) + " · " + c.family_name + " · " +
            std::to_string(c.layers()) + " layers · " + per_stack(c, &StackConfig::heads) +
            " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
-    for (int stack = 0; stack < static_cast<int>(trace.request.inputs.size()); ++stack)
-        out += token_list(trace, stack);
+    for (int stack = 0; stack < isize(trace.request.inputs); ++stack) out += token_list(trace, stack);
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cast.h"
 #include "base/embedded.h"
 #include "io/mapped_file.h"
 
@@ -64,7 +65,7 @@ Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
 }
 
 const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Scale scale, bool minify, bool dots) const {
-    Program& program = heatmaps_[{static_cast<int>(scale), minify, dots}];
+    Program& program = heatmaps_[{scale, minify, dots}];
     if (!program.id) {
         const auto compiled = compile(shader_dir_, "heatmap.frag",
                                       "#define SCALE " + std::to_string(static_cast<int>(scale)) +
@@ -82,7 +83,7 @@ Status HeatmapRenderer::reload() {
     if (grid_.id) glDeleteProgram(grid_.id);
     for (const auto& [key, program] : heatmaps_) glDeleteProgram(program.id);
     grid_ = grid;
-    heatmaps_ = {{{0, false, false}, heatmap}};
+    heatmaps_ = {{{Scale{}, false, false}, heatmap}};
     return success();
 }
 
@@ -104,7 +105,7 @@ std::string name_of(const void* data, size_t bytes, Index rows) {
 }  // namespace
 
 GLuint HeatmapRenderer::texture_of(const Matrix& values) {
-    const size_t bytes = static_cast<size_t>(values.size()) * sizeof(float);
+    const size_t bytes = values.size() * sizeof(float);
     std::string name = name_of(values.data(), bytes, values.rows());
     if (const Texture* known = textures_.find(name)) return known->id();
     return textures_.add(std::move(name), Texture::of_values({&values, 1}), bytes).id();
@@ -129,8 +130,7 @@ void HeatmapRenderer::run(const ImDrawList*, const ImDrawCmd* cmd) {
     const auto& command = *static_cast<const Command*>(cmd->UserCallbackData);
     const HeatmapRenderer& r = *command.renderer;
     const ImVec4 clip = cmd->ClipRect;
-    glScissor(static_cast<GLint>(clip.x), static_cast<GLint>(r.viewport_.y - clip.w),
-              static_cast<GLsizei>(clip.z - clip.x), static_cast<GLsizei>(clip.w - clip.y));
+    glScissor(int(clip.x), int(r.viewport_.y - clip.w), int(clip.z - clip.x), int(clip.w - clip.y));
     glDisable(GL_BLEND);
     glBindVertexArray(r.vertex_array_);
     if (command.heatmap) r.draw_now(*command.heatmap);
@@ -152,7 +152,7 @@ void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const I
 }
 
 void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
-    const Program& heatmap = heatmap_program(d.scale, d.rect.z < static_cast<float>(d.across), d.dots);
+    const Program& heatmap = heatmap_program(d.scale, d.rect.z < float(d.across), d.dots);
     set_style(heatmap, d.style, d.rect);
     glUniform1i(heatmap.uniform("values"), 0);
     glUniform1i(heatmap.uniform("row_largest"), 2);
@@ -171,15 +171,14 @@ void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
 void HeatmapRenderer::draw_now(const GridDraw& d) const {
     set_style(grid_, d.style, d.rect);
     glUniform1i(grid_.uniform("atlas"), 0);
-    Matrix slots(3, static_cast<Index>(d.slots.size()));
-    for (size_t i = 0; i < d.slots.size(); ++i)
-        slots.col(static_cast<Index>(i)) << static_cast<float>(d.slots[i].index), d.slots[i].fade,
-            d.slots[i].largest;
+    Matrix slots(3, d.slots.size());
+    for (int i = 0; i < isize(d.slots); ++i)
+        slots.col(i) << float(d.slots[i].index), d.slots[i].fade, d.slots[i].largest;
     slots_ = Texture::of_values({&slots, 1});
     glUniform1i(grid_.uniform("slots"), 2);
     glUniform1i(grid_.uniform("t"), d.t);
     glUniform1i(grid_.uniform("heads"), d.heads);
-    glUniform2i(grid_.uniform("layout_"), d.across, static_cast<GLint>(d.slots.size()));
+    glUniform2i(grid_.uniform("layout_"), d.across, isize(d.slots));
     glUniform2f(grid_.uniform("pitch"), d.pitch.x, d.pitch.y);
     glUniform1f(grid_.uniform("side"), d.side);
     glUniform1i(grid_.uniform("linear"), d.linear);

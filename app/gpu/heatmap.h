@@ -95,7 +95,7 @@ private:
 
     std::string shader_dir_;
     Program grid_;
-    mutable std::map<std::tuple<int, bool, bool>, Program>
+    mutable std::map<std::tuple<Scale, bool, bool>, Program>
         heatmaps_;  // by scale, minification and marks, compiled when first drawn
     GLuint vertex_array_ = 0;
     mutable Texture slots_;

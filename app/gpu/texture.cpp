@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -33,12 +34,12 @@ Texture Texture::of_values(std::span<const Matrix> levels) {
     Texture t = make();
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, static_cast<GLint>(levels.size()) - 1);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, isize(levels) - 1);
     HEADLIGHT_CHECK(!levels.empty() && std::max(levels[0].rows(), levels[0].cols()) <= most_side());
-    const auto size = static_cast<GLint>(levels.size() - 1);  // levels halve exactly only from a power of two
-    for (GLint i = 0; i <= size; ++i) {
-        const Matrix& m = levels[static_cast<size_t>(i)];
-        const auto width = static_cast<GLsizei>(m.cols()), height = static_cast<GLsizei>(m.rows());
+    const int size = isize(levels) - 1;  // levels halve exactly only from a power of two
+    for (int i = 0; i <= size; ++i) {
+        const Matrix& m = levels[i];
+        const int width = narrow<int>(m.cols()), height = narrow<int>(m.rows());
         glTexImage2D(GL_TEXTURE_2D, i, GL_R32F, size ? 1 << (size - i) : width,
                      size ? 1 << (size - i) : height, 0, GL_RED, GL_FLOAT, nullptr);
         glTexSubImage2D(GL_TEXTURE_2D, i, 0, 0, width, height, GL_RED, GL_FLOAT, m.data());
@@ -69,17 +70,15 @@ Texture Texture::of_rgb(int width, int height, const unsigned char* pixels) {
 Texture Texture::of_argb(int width, int height, int stride, const unsigned char* pixels) {
     width = std::min(width, most_side());
     height = std::min(height, most_side());
-    std::vector<unsigned char> straight(static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
+    std::vector<unsigned char> straight(size_t{4} * width * height);
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             const unsigned char* in = pixels + y * stride + x * 4;
-            unsigned char* out =
-                straight.data() +
-                (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) * 4;
-            const int alpha = in[3];
+            unsigned char* out = straight.data() + (size_t{1} * y * width + x) * 4;
+            const uint8_t alpha = in[3];
             for (int c = 0; c < 3; ++c)
-                out[c] = static_cast<unsigned char>(alpha ? std::min(255, in[2 - c] * 255 / alpha) : 255);
-            out[3] = static_cast<unsigned char>(alpha);
+                out[c] = static_cast<uint8_t>(alpha ? std::min(255, in[2 - c] * 255 / alpha) : 255);
+            out[3] = alpha;
         }
     Texture t = make();
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);

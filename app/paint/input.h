@@ -23,7 +23,7 @@ struct Input {
     bool take(int key, bool control = false, bool shift = false) {
         for (size_t i = 0; i < keys.size(); ++i)
             if (keys[i].key == key && keys[i].control == control && keys[i].shift == shift && !keys[i].alt) {
-                keys.erase(keys.begin() + static_cast<std::ptrdiff_t>(i));
+                keys.erase(keys.begin() + i);
                 return true;
             }
         return false;

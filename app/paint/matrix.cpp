@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -25,13 +27,12 @@ Matrix reduced(const Matrix& m, Index down, Index across, bool diverges) {
 }
 
 void draw_on_page(Ui& ui, Rect r, const MatrixCells& cells) {
-    const float w = r.w / static_cast<float>(cells.places.cols()),
-                h = r.h / static_cast<float>(cells.places.rows()), gap = cell_gap(ui, w, h);
+    const float w = r.w / float(cells.places.cols()), h = r.h / float(cells.places.rows()),
+                gap = cell_gap(ui, w, h);
     for (Index i = 0; i < cells.places.rows(); ++i)
         for (Index j = 0; j < cells.places.cols(); ++j) {
             const float place = cells.places(i, j), overlap = gap > 0 ? 0 : 0.5f;
-            const Rect cell{r.x + w * static_cast<float>(j), r.y + h * static_cast<float>(i),
-                            w - gap + overlap, h - gap + overlap};
+            const Rect cell{r.x + w * float(j), r.y + h * float(i), w - gap + overlap, h - gap + overlap};
             if (place >= 0) {
                 const Rgb c = color_of(cells.colors, place);
                 ui.fill(cell, IM_COL32(c.r, c.g, c.b, 255));
@@ -42,13 +43,12 @@ void draw_on_page(Ui& ui, Rect r, const MatrixCells& cells) {
 }
 
 void draw_on_screen(Ui& ui, Rect r, const MatrixCells& cells) {
-    const auto rows = static_cast<float>(cells.places.rows()),
-               columns = static_cast<float>(cells.places.cols());
+    const auto rows = float(cells.places.rows()), columns = float(cells.places.cols());
     const Rect place = ui.pixels(r);
     const auto covered = [](float entries, float pixels) {
-        return std::max<Index>(1, static_cast<Index>(std::ceil(entries / std::max(pixels, 1.0f) - 1e-3f)));
+        return std::max(1, int(std::ceil(entries / std::max(pixels, 1.0f) - 1e-3f)));
     };
-    const Index down = covered(rows, place.h), across = covered(columns, place.w);
+    const int down = covered(rows, place.h), across = covered(columns, place.w);
     HeatmapDraw d;
     d.style = {ui.heat->texture_of(cells.colors), 1,           Axis::rows, as_vec4(ui.colors->bg1),
                as_vec4(ui.colors->hatch),         6 * ui.scale};
@@ -56,8 +56,8 @@ void draw_on_screen(Ui& ui, Rect r, const MatrixCells& cells) {
     if (down > 1 || across > 1) finer = reduced(cells.places, down, across, cells.diverges);
     const Matrix& shown = finer.size() ? finer : cells.places;
     d.values = ui.heat->texture_of(shown);
-    d.across = static_cast<int>(shown.cols());
-    d.down = static_cast<int>(shown.rows());
+    d.across = narrow<int>(shown.cols());
+    d.down = narrow<int>(shown.rows());
     d.gap = cell_gap(ui, r.w / columns, r.h / rows) * ui.scale;
     d.rect = {place.x, place.y, place.w, place.h};
     ui.heat->draw(*ui.list, d);

@@ -27,7 +27,7 @@ void stroke_path(cairo_t* cairo, ImU32 color, float width) {
 
 void add_rectangle(cairo_t* cairo, float x, float y, float w, float h, float corner) {
     if (corner <= 0) return cairo_rectangle(cairo, x, y, w, h);
-    const double r = std::min({static_cast<double>(corner), w / 2.0, h / 2.0});
+    const double r = std::min({double(corner), w / 2.0, h / 2.0});
     cairo_new_sub_path(cairo);
     cairo_arc(cairo, x + w - r, y + r, r, -M_PI_2, 0);
     cairo_arc(cairo, x + w - r, y + h - r, r, 0, M_PI_2);
@@ -133,8 +133,8 @@ void Ui::hatch(Rect r, ImU32 color) {
 void Ui::gradient(Rect r, const Colormap& map) {
     constexpr int kSteps = 128;
     for (int i = 0; i < kSteps; ++i) {
-        const Rgb c = map[static_cast<size_t>(i * 255 / (kSteps - 1))];
-        const float from = static_cast<float>(i) / kSteps, step = 1.0f / kSteps;
+        const Rgb c = map[i * 255 / (kSteps - 1)];
+        const float from = float(i) / kSteps, step = 1.0f / kSteps;
         const Rect part = r.h > r.w ? Rect{r.x, r.bottom() - (from + step) * r.h, r.w, step * r.h + 0.5f}
                                     : Rect{r.x + from * r.w, r.y, step * r.w + 0.5f, r.h};
         fill(part, IM_COL32(c.r, c.g, c.b, 255));
@@ -155,7 +155,7 @@ void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned c
     cairo_surface_mark_dirty(image);
     cairo_save(page_->cairo());
     cairo_translate(page_->cairo(), r.x, r.y);
-    cairo_scale(page_->cairo(), r.w / width, r.h / height);
+    cairo_scale(page_->cairo(), double(r.w) / width, double(r.h) / height);
     cairo_set_source_surface(page_->cairo(), image, 0, 0);
     cairo_paint(page_->cairo());
     cairo_restore(page_->cairo());
@@ -164,7 +164,7 @@ void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned c
 
 void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string& name, Scale scale,
                       Axis queries, bool dots) {
-    const double cell = r.w / static_cast<double>(queries == Axis::rows ? w.cols() : w.rows());
+    const double cell = r.w / double(queries == Axis::rows ? w.cols() : w.rows());
     FigureOptions o;
     o.colormap = name;
     o.scale = scale;

@@ -32,7 +32,7 @@ float line_to_em(const std::string& file) {
     float ratio = 1.2f;
     if (FT_Init_FreeType(&library) == 0 && FT_New_Face(library, file.c_str(), 0, &face) == 0 &&
         face->units_per_EM > 0)
-        ratio = static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
+        ratio = float(face->ascender - face->descender) / float(face->units_per_EM);
     if (face) FT_Done_Face(face);
     if (library) FT_Done_FreeType(library);
     return ratio;
@@ -59,7 +59,7 @@ std::string font_file(Face face) {
 bool in_atlas(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
         const CodePoint c = decode_utf8(text, at);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
         bool found = false;
         for (const ImWchar* r = kRanges; *r && !found; r += 2) found = c.value >= r[0] && c.value <= r[1];
         if (!found) return false;
@@ -127,8 +127,7 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
     std::string name = cache_name(font, text);
     if (const Picture* known = pictures_.find(name)) return *known;
     const double size = font.points * scale_;
-    const int width = static_cast<int>(pixels_wide(font, text)),
-              height = static_cast<int>(std::ceil(size * 1.6));
+    const int width = int(pixels_wide(font, text)), height = int(std::ceil(size * 1.6));
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(
         cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height), cairo_surface_destroy);
     {
@@ -139,24 +138,23 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
     cairo_surface_flush(surface.get());
     const unsigned char* pixels = cairo_image_surface_get_data(surface.get());
     const int stride = cairo_image_surface_get_stride(surface.get());
-    Picture made{Texture::of_argb(width, height, stride, pixels), static_cast<float>(width),
-                 static_cast<float>(height), is_colored(pixels, width, height, stride)};
-    return pictures_.add(std::move(name), std::move(made),
-                         static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
+    Picture made{Texture::of_argb(width, height, stride, pixels), float(width), float(height),
+                 is_colored(pixels, width, height, stride)};
+    return pictures_.add(std::move(name), std::move(made), size_t{4} * width * height);
 }
 
 float TextPainter::width(Font font, std::string_view text) { return pixels_wide(font, text) / scale_; }
 
 /// Measures without drawing: what is not drawn in the end costs no picture.
 float TextPainter::pixels_wide(Font font, std::string_view text) {
-    if (page_) return static_cast<float>(text_width(std::string(text), font.points, font.face));
+    if (page_) return float(text_width(std::string(text), font.points, font.face));
     if (!in_atlas(text)) {
         std::string name = cache_name(font, text);
         if (const float* known = widths_.find(name)) return *known;
         const double pixels =
             std::ceil(text_width(shorten_middle(text, kMaxDrawn), font.points * scale_, font.face)) + 2;
         const size_t cost = name.size() + 64;
-        return widths_.add(std::move(name), static_cast<float>(std::min(pixels, 8192.0)), cost);
+        return widths_.add(std::move(name), float(std::min(pixels, 8192.0)), cost);
     }
     const Loaded& f = loaded(font);
     return f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
@@ -170,7 +168,7 @@ std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) c
     std::vector<TextPiece> out;
     for (size_t at = 0; at < text.size(); at = out.back().end) {
         const CodePoint c = decode_utf8(text, at);
-        out.push_back({at, at + static_cast<size_t>(c.length),
+        out.push_back({at, at + c.length,
                        f.font->GetCharAdvance(static_cast<ImWchar>(c.value)) * f.pixels / f.font->FontSize});
     }
     return out;
@@ -179,7 +177,7 @@ std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) c
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle) {
     if (page_) {
         const auto channel = [&](int shift) { return static_cast<uint8_t>((color >> shift) & 255); };
-        return static_cast<float>(
+        return float(
             page_->text(x, y, std::string(text), font.points, font.face,
                         {channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT)},
                         Align::left, angle));
@@ -237,7 +235,7 @@ std::string TextPainter::fitted(Font font, const std::string& text, float room) 
               (page_ || in_atlas(text) ? 0 : 3);  // a picture is up to three pixels wider than its pieces
     size_t end = 0;
     for (const TextPiece& piece : pieces(font, begin)) {
-        x += static_cast<float>(piece.width);
+        x += float(piece.width);
         if (x > room * scale_) break;
         end = piece.end;
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "figure/canvas.h"
 
@@ -19,7 +20,7 @@ bool is_space_at(const std::string& text, size_t at) { return is_white_space(dec
 std::string cleaned(std::string_view what) {
     std::string out = valid_utf8(what);
     for (char& c : out)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+        if (as_byte(c) < 0x20 || c == 0x7F) c = ' ';
     return out;
 }
 
@@ -89,15 +90,14 @@ std::vector<size_t> TextField::boundaries(size_t near) const {
     size_t at = near;
     for (int i = 0; i < 64 && at > 0; ++i) do
             --at;
-        while (at > 0 && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80);
+        while (at > 0 && (as_byte(text_[at]) & 0xC0) == 0x80);
     std::vector<size_t> out{at};
     utf8proc_int32_t state = 0;
     while (at < text_.size() && (out.back() <= near || out.size() < 2)) {
         const CodePoint c = decode_utf8(text_, at);
-        at += static_cast<size_t>(c.length);
+        at += c.length;
         if (at >= text_.size() ||
-            utf8proc_grapheme_break_stateful(static_cast<int>(c.value),
-                                             static_cast<int>(decode_utf8(text_, at).value), &state))
+            utf8proc_grapheme_break_stateful(c.value, decode_utf8(text_, at).value, &state))
             out.push_back(at);
     }
     return out;

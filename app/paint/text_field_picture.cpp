@@ -3,6 +3,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "figure/canvas.h"
 #include "paint/text_field.h"
@@ -23,7 +24,7 @@ struct Unref {
 };
 
 bool is_inside_character(const std::string& text, size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+    return at < text.size() && (as_byte(text[at]) & 0xC0) == 0x80;
 }
 
 }  // namespace
@@ -62,8 +63,7 @@ void TextField::layout() {
     pango_layout_set_font_description(layout_.get(), font);
     pango_font_description_free(font);
     pango_layout_set_single_paragraph_mode(layout_.get(), true);
-    pango_layout_set_text(layout_.get(), text_.data() + shaped_from_,
-                          static_cast<int>(shaped_to_ - shaped_from_));
+    pango_layout_set_text(layout_.get(), text_.data() + shaped_from_, narrow<int>(shaped_to_ - shaped_from_));
     if (moved) scroll_ = std::max(0.0f, x_of(caret_) - caret_place_);
     drawn_.clear();
 }
@@ -72,19 +72,17 @@ float TextField::x_of(size_t index) {
     layout();
     PangoRectangle strong;
     pango_layout_get_cursor_pos(layout_.get(),
-                                static_cast<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_),
+                                narrow<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_),
                                 &strong, nullptr);
-    return static_cast<float>(strong.x) / PANGO_SCALE;
+    return float(strong.x) / PANGO_SCALE;
 }
 
 size_t TextField::index_at(float x) {
     layout();
     int index = 0, trailing = 0;
-    pango_layout_xy_to_index(layout_.get(), static_cast<int>((x + scroll_) * PANGO_SCALE), 0, &index,
-                             &trailing);
-    auto at = shaped_from_ + static_cast<size_t>(index);
-    for (; trailing > 0 && at < shaped_to_; --trailing)
-        at += static_cast<size_t>(decode_utf8(text_, at).length);
+    pango_layout_xy_to_index(layout_.get(), int((x + scroll_) * PANGO_SCALE), 0, &index, &trailing);
+    auto at = shaped_from_ + index;
+    for (; trailing > 0 && at < shaped_to_; --trailing) at += decode_utf8(text_, at).length;
     return std::min(at, text_.size());
 }
 
@@ -118,7 +116,7 @@ void TextField::dim_unread(size_t read, const Theme& theme) {
 
 /// Draws what is in sight of the text into the texture, where it shows something else.
 void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read) {
-    const int width = static_cast<int>(size.x), height = static_cast<int>(size.y);
+    const int width = int(size.x), height = int(size.y);
     const bool empty = text_.empty();
     const std::string key = std::to_string(width) + ":" + std::to_string(scroll_) + ":" +
                             std::to_string(theme.dark) + ":" + std::to_string(shaped_from_) + ":" +

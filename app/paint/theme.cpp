@@ -20,9 +20,8 @@ constexpr Theme kLight{hex(0xE9EBEE), hex(0xF6F7F8), hex(0xFFFFFF), hex(0xE4E7EB
 const Theme& theme(bool dark) { return dark ? kDark : kLight; }
 
 ImVec4 as_vec4(ImU32 c) {
-    return {static_cast<float>((c >> IM_COL32_R_SHIFT) & 255) / 255,
-            static_cast<float>((c >> IM_COL32_G_SHIFT) & 255) / 255,
-            static_cast<float>((c >> IM_COL32_B_SHIFT) & 255) / 255, 1};
+    return {float((c >> IM_COL32_R_SHIFT) & 255) / 255, float((c >> IM_COL32_G_SHIFT) & 255) / 255,
+            float((c >> IM_COL32_B_SHIFT) & 255) / 255, 1};
 }
 
 }  // namespace headlight

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -69,9 +71,9 @@ int Ui::take_step(const std::string& path) { return focus_ == path ? std::exchan
 bool Ui::move_focus(int by) {
     const auto& stops = stops_.empty() ? last_stops_ : stops_;
     const auto here = std::find(stops.begin(), stops.end(), focus_);
-    const auto count = static_cast<std::ptrdiff_t>(stops.size());
+    const auto count = std::ssize(stops);
     const std::ptrdiff_t next = here == stops.end() ? (by > 0 ? 0 : count - 1) : here - stops.begin() + by;
-    focus_ = next >= 0 && next < count ? stops[static_cast<size_t>(next)] : "";
+    focus_ = next >= 0 && next < count ? stops[next] : "";
     return !focus_.empty();
 }
 
@@ -139,33 +141,32 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     const bool open = ImGui::IsPopupOpen(popup.c_str());
     fill(r, h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
     frame(r, open ? colors->accent : colors->l2, 1, size::corner);
-    if (current >= 0 && current < static_cast<int>(items.size()))
+    if (current >= 0 && current < isize(items))
         text.draw(r.x + 10, r.middle_y(), kCaption, colors->t1,
-                  text.fitted(kCaption, items[static_cast<size_t>(current)], width - 36));
+                  text.fitted(kCaption, items[current], width - 36));
     const float cx = r.right() - 14, cy = r.middle_y();
     const ImVec2 chevron[] = {{cx - 3.5f, cy - 2}, {cx, cy + 2}, {cx + 3.5f, cy - 2}};
     polyline(chevron, colors->t3, 1.3f);
     if (h.clicked) ImGui::OpenPopup(popup.c_str());
     int chosen = -1;
-    if (const int step = take_step(path); step != 0)
-        chosen = std::clamp(current + step, 0, static_cast<int>(items.size()) - 1);
-    const float high = size::row * static_cast<float>(items.size()) + 8, below_it = r.bottom() + 4;
+    if (const int step = take_step(path); step != 0) chosen = std::clamp(current + step, 0, isize(items) - 1);
+    const float high = size::row * float(items.size()) + 8, below_it = r.bottom() + 4;
     const bool fits = below_it + high <= points(ImGui::GetIO().DisplaySize).y;
     ImGui::SetNextWindowPos(pixels(ImVec2{r.x, fits ? below_it : std::max(4.0f, r.y - 4 - high)}));
     if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
         ImDrawList* below = list;
         use_list(ImGui::GetWindowDrawList());
         const ImVec2 at = points(ImGui::GetCursorScreenPos());
-        for (size_t i = 0; i < items.size(); ++i) {
-            const Rect row{at.x, at.y + size::row * static_cast<float>(i), width - 8, size::row};
+        for (int i = 0; i < isize(items); ++i) {
+            const Rect row{at.x, at.y + size::row * float(i), width - 8, size::row};
             const Hit on_row = hit(path + "/" + items[i], row);
-            const bool is_current = static_cast<int>(i) == current;
+            const bool is_current = i == current;
             if (is_current || on_row.hovered)
                 fill(row, is_current ? colors->accent_fill : colors->bg3, size::corner);
             text.draw(row.x + 6, row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1,
                       text.fitted(kCaption, items[i], row.w - 8));
             if (on_row.clicked) {
-                chosen = static_cast<int>(i);
+                chosen = i;
                 ImGui::CloseCurrentPopup();
             }
         }
@@ -194,14 +195,14 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
 int Ui::segments(const std::string& path, float x, float y, const std::vector<std::string>& labels,
                  int current) {
     int pressed = -1;
-    for (size_t i = 0; i < labels.size(); ++i) {
+    for (int i = 0; i < isize(labels); ++i) {
         const Rect r{x, y - 14, text.width(kCaption, labels[i]) + 24, 28};
         const Hit h = hit(path + "/" + labels[i], r);
-        const bool on = static_cast<int>(i) == current;
+        const bool on = i == current;
         fill(r, on ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2);
         frame(r, colors->l2);
         text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? colors->t1 : colors->t2, labels[i]);
-        if (h.clicked) pressed = static_cast<int>(i);
+        if (h.clicked) pressed = i;
         x = r.right() - line();
     }
     return pressed;
@@ -255,7 +256,7 @@ void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what)
         pointed_ = path;
         pointed_since_ = now;
     }
-    const auto waited = static_cast<float>(now - pointed_since_);
+    const auto waited = float(now - pointed_since_);
     if (waited < kTooltipDelay) {
         wake_after = kTooltipDelay - waited + 0.01f;
         return;

@@ -1,5 +1,7 @@
 #include "session/choices.h"
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -29,9 +31,8 @@ public:
     void choice(const Choice& choice, int& place) override {
         if (choice.command != command_) return;
         const auto word = std::find(choice.words.begin(), choice.words.end(), word_);
-        const auto count = static_cast<int>(choice.words.size());
-        place =
-            word == choice.words.end() ? (place + 1) % count : static_cast<int>(word - choice.words.begin());
+        const auto count = isize(choice.words);
+        place = word == choice.words.end() ? (place + 1) % count : narrow<int>(word - choice.words.begin());
     }
 
 private:

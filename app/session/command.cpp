@@ -135,8 +135,7 @@ Status carry_out(const CommandLine& line, CommandContext& context) {
     const auto choices = line.command->choices();
     const bool closed =
         !choices.empty() &&
-        static_cast<size_t>(std::count(line.command->words.begin(), line.command->words.end(), '|')) + 1 ==
-            choices.size();
+        std::count(line.command->words.begin(), line.command->words.end(), '|') + 1 == std::ssize(choices);
     const bool known = std::find(choices.begin(), choices.end(), lower_case(line.words)) != choices.end();
     if (closed && !line.words.empty() && !known)
         return Error{in_quotes(line.command->name) + " takes " + bare(line.command->words) + ", not " +

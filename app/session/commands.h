@@ -73,7 +73,7 @@ Command number_row(Command row, T low, T high, T& (*value)(Session&)) {
     row.words = "NUMBER";
     row.run = [name = row.name, low, high, value](CommandContext& c, const std::string& words) -> Status {
         const auto number = decimal_of(words);
-        const auto least = static_cast<double>(low), most = static_cast<double>(high);
+        const auto least = double(low), most = double(high);
         const bool whole = !std::is_integral_v<T> || (number && whole_of(words));
         if (!number || !whole || !(*number >= least && *number <= most))
             return number_refused(name, words, least, most);

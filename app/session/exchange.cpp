@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 bool reads_two_texts(const ModelConfig& config) { return config.can.read_pair || config.can.write_target; }
@@ -17,7 +19,7 @@ GenerationAsked generation_asked(Document& d) {
         g.playing = false;
     }
     GenerationAsked asked{{g.decoding, g.length, g.forced}, g.bar, g.step};
-    asked.wanted.length = std::max(asked.wanted.length, static_cast<int>(g.forced.size()));
+    asked.wanted.length = std::max(asked.wanted.length, isize(g.forced));
     return asked;
 }
 

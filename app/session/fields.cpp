@@ -23,7 +23,7 @@ void FieldReader::flag(const char* key, bool& value) { take(json_boolean(root_, 
 void FieldReader::number(const char* key, float& value, float low, float high) {
     double found = value;
     take(json_number(root_, key, found, name_), found);
-    value = static_cast<float>(std::clamp<double>(found, low, high));
+    value = float(std::clamp<double>(found, low, high));
 }
 
 void FieldReader::whole(const char* key, int64_t& value, int64_t low, int64_t high) {

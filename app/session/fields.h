@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/result.h"
 
 namespace headlight {
@@ -61,9 +62,9 @@ public:
     template <class T>
     void choose_among(T& value, std::span<const T> values, const Choice& of) {
         const auto now = std::find(values.begin(), values.end(), value);
-        int place = now == values.end() ? -1 : static_cast<int>(now - values.begin());
+        int place = now == values.end() ? -1 : narrow<int>(now - values.begin());
         choice(of, place);
-        if (place >= 0) value = values[static_cast<size_t>(place)];
+        if (place >= 0) value = values[place];
     }
 
     /// Any whole number, or an enum by its place.

@@ -44,7 +44,7 @@ std::string read_all(int from, pid_t child) {
         const ssize_t n = read(from, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
-        out.append(buffer, static_cast<size_t>(n));
+        out.append(buffer, n);
     }
     return out;
 }

@@ -1,4 +1,5 @@
 // What the model writes, and which of its steps is shown.
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "session/commands.h"
@@ -44,8 +45,7 @@ Status play(CommandContext& c, const std::string&) {
 Status force(CommandContext& c, const std::string& words) {
     const auto [step, id] = pair_of(words).value_or(std::pair{-1, -1});
     const Generation& generation = c.sentence()->written->generation;
-    if (step < 0 || step > static_cast<int>(generation.tokens.size()) || id < 0 ||
-        id >= c.model()->config.vocab)
+    if (step < 0 || step > isize(generation.tokens) || id < 0 || id >= c.model()->config.vocab)
         return Error{"There is no token " + in_quotes(words) + "; write STEP,ID."};
     c.session.document.generation.force(generation, step, id);
     if (c.sentence()->second.empty()) return success();
@@ -60,7 +60,7 @@ Status insert_generated(CommandContext& c, const std::string&) {
     const std::vector<int> ids = s.trace->request.inputs.back().ids;
     if (!c.model()->config.can.continue_text || s.written->labels.empty()) return success();
     std::string text;
-    for (size_t i = static_cast<size_t>(s.written->given); i < ids.size(); ++i)
+    for (size_t i = s.written->given; i < ids.size(); ++i)
         text += c.model()->target_tokenizer()->bytes(ids[i]);
     if (!is_valid_utf8(text))
         return Error{"The generated text ends inside a character; go one step further or back."};

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <iterator>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -20,7 +22,7 @@ constexpr int kArrows[] = {262, 263, 264, 265};
 int key_named(std::string_view name) {
     for (const auto& row : kNames)
         if (row.name == name) return row.key;
-    return name.size() == 1 ? std::toupper(static_cast<unsigned char>(name[0])) : -1;
+    return name.size() == 1 ? std::toupper(as_byte(name[0])) : -1;
 }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
@@ -56,8 +58,7 @@ std::vector<KeyChord> chords_of(std::string_view keys) {
 
 int meant_key(int place, std::string_view name, std::string_view all) {
     const auto names_key = [](int c) { return c < 128 && std::isalnum(c); };
-    if (name.size() == 1 && names_key(static_cast<unsigned char>(name[0])))
-        return std::toupper(static_cast<unsigned char>(name[0]));
+    if (name.size() == 1 && names_key(as_byte(name[0]))) return std::toupper(as_byte(name[0]));
     if (name.empty() || !names_key(place)) return place;
     return all.find(static_cast<char>(std::tolower(place))) == std::string_view::npos ? place : -1;
 }

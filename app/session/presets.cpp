@@ -31,7 +31,7 @@ std::vector<FigurePreset> known_presets() {
             entry.path().extension() == ".json" ? open_preset(entry.path()) : Result<FigurePreset>(Error{""});
         if (preset) out.push_back(*std::move(preset));
     }
-    std::sort(out.begin() + static_cast<std::ptrdiff_t>(built_in), out.end(),
+    std::sort(out.begin() + built_in, out.end(),
               [](const FigurePreset& a, const FigurePreset& b) { return a.name < b.name; });
     return out;
 }

@@ -27,7 +27,7 @@ fs::path desktop_folder(const std::string& name, const char* usual) {
     std::ifstream file((config && *config ? fs::path(config) : home / ".config") / "user-dirs.dirs");
     std::string text(64 << 10, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<size_t>(file.gcount()));
+    text.resize(file.gcount());
     for (const fs::path& folder : {named_folder(text, name, home), home.empty() ? home : home / usual, home})
         if (is_folder(folder)) return folder;
     std::error_code ignored;

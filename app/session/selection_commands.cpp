@@ -1,6 +1,7 @@
 // What is looked at: heads and cells.
 #include <tuple>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "session/commands.h"
 #include "session/words.h"
@@ -21,8 +22,7 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
     const SentenceResult* s = answer ? answer->sentence.get() : nullptr;
     if (!s || !s->trace || !answer->picture) return std::nullopt;
     const int block = answer->shown().block;
-    const auto queries = static_cast<int>(s->query_labels(block).size()),
-               keys = static_cast<int>(s->key_labels(block).size());
+    const auto queries = isize(s->query_labels(block)), keys = isize(s->key_labels(block));
     const auto cell = session.selection.focused();
     if (cell && cell->first < queries && cell->second < keys) return cell;
     const Capabilities& can = s->model->config.can;
@@ -36,7 +36,7 @@ std::string rank_word(int rank) {
     if (rank == kRankByCell) return "weight";
     if (rank == kRankByMoved) return "moved";
     if (rank == kRankBySweep) return "effect";
-    return head_statistics()[static_cast<size_t>(rank)].key;
+    return head_statistics()[rank].key;
 }
 
 namespace {
@@ -53,8 +53,8 @@ Status choose_head(CommandContext& c, const std::string& words) {
 /// "16,10": a query and a key of the head that is chosen.
 Status lock_cell(CommandContext& c, const std::string& words) {
     const int block = c.session.selection.block;
-    const int queries = static_cast<int>(c.sentence()->query_labels(block).size()),
-              keys = static_cast<int>(c.sentence()->key_labels(block).size());
+    const int queries = isize(c.sentence()->query_labels(block)),
+              keys = isize(c.sentence()->key_labels(block));
     const auto cell = pair_of(words);
     if (!cell || cell->first < 0 || cell->second < 0 || cell->first >= queries || cell->second >= keys)
         return Error{"There is no cell " + in_quotes(words) + "; write QUERY,KEY: queries are 0 … " +

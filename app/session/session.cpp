@@ -4,13 +4,14 @@
 #include <iterator>
 
 #include "analysis/head_stats.h"
+#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight {
 
 void GenerationState::force(const Generation& generation, int at, int id) {
     forced.clear();
-    for (int i = 0; i < at; ++i) forced.push_back(generation.tokens[static_cast<size_t>(i)].id);
+    for (int i = 0; i < at; ++i) forced.push_back(generation.tokens[i].id);
     forced.push_back(id);
     step = -1;
     playing = false;
@@ -105,14 +106,14 @@ constexpr std::pair<int, const char*> kOtherRanks[] = {
 std::string rank_key(int rank) {
     for (const auto& [other, key] : kOtherRanks)
         if (rank == other) return key;
-    return head_statistics()[static_cast<size_t>(rank)].key;
+    return head_statistics()[rank].key;
 }
 
 int rank_of_key(const std::string& key, int otherwise) {
     for (const auto& [other, name] : kOtherRanks)
         if (key == name) return other;
     const HeadStatistic* statistic = find_statistic(key);
-    return statistic ? static_cast<int>(statistic - head_statistics().data()) : otherwise;
+    return statistic ? narrow<int>(statistic - head_statistics().data()) : otherwise;
 }
 
 /// As settings number it; a statistic that is younger than its key has the first one's number.
@@ -120,7 +121,7 @@ int number_of(const std::string& key) {
     for (const auto& [other, name] : kOtherRanks)
         if (key == name) return other;
     const auto known = std::find(std::begin(kNumberedOnce), std::end(kNumberedOnce), key);
-    return known == std::end(kNumberedOnce) ? 0 : static_cast<int>(known - kNumberedOnce);
+    return known == std::end(kNumberedOnce) ? 0 : narrow<int>(known - kNumberedOnce);
 }
 
 /// A statistic is remembered by its key. Older versions know its number alone: it is written for them, and
@@ -128,7 +129,7 @@ int number_of(const std::string& key) {
 void visit_rank(int& rank, FieldVisitor& v) {
     std::string key = rank_key(rank);
     int number = number_of(key);
-    v.integer("rank", number, kRankBySweep, static_cast<int>(std::size(kNumberedOnce)) - 1);
+    v.integer("rank", number, kRankBySweep, isize(kNumberedOnce) - 1);
     if (number != number_of(key)) key = number < 0 ? rank_key(number) : kNumberedOnce[number];
     std::string named = key;
     v.text("rank_by", named);

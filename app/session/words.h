@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 /// ASCII letters in lower case, others as they are.
@@ -20,8 +22,8 @@ inline std::string lower_case(std::string text) {
 /// "16,10" → {16, 10}; none where anything else stands there.
 inline std::optional<std::pair<int, int>> pair_of(const std::string& words) {
     int first = 0, second = 0, used = 0;
-    const bool read = std::sscanf(words.c_str(), "%d,%d%n", &first, &second, &used) == 2 &&
-                      used == static_cast<int>(words.size());
+    const bool read =
+        std::sscanf(words.c_str(), "%d,%d%n", &first, &second, &used) == 2 && used == isize(words);
     return read ? std::optional(std::pair{first, second}) : std::nullopt;
 }
 
@@ -29,16 +31,14 @@ inline std::optional<std::pair<int, int>> pair_of(const std::string& words) {
 inline std::optional<double> decimal_of(const std::string& words) {
     double number = 0;
     int used = 0;
-    const bool read =
-        std::sscanf(words.c_str(), "%lf%n", &number, &used) == 1 && used == static_cast<int>(words.size());
+    const bool read = std::sscanf(words.c_str(), "%lf%n", &number, &used) == 1 && used == isize(words);
     return read ? std::optional(number) : std::nullopt;
 }
 
 /// "262" → 262; none where anything else stands there.
 inline std::optional<int> whole_of(const std::string& words) {
     int number = 0, used = 0;
-    const bool read =
-        std::sscanf(words.c_str(), "%d%n", &number, &used) == 1 && used == static_cast<int>(words.size());
+    const bool read = std::sscanf(words.c_str(), "%d%n", &number, &used) == 1 && used == isize(words);
     return read ? std::optional(number) : std::nullopt;
 }
 

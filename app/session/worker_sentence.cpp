@@ -13,8 +13,7 @@ namespace {
 
 size_t byte_of_code_point(std::string_view text, int index) {
     size_t at = 0;
-    for (int i = 0; i < index && at < text.size(); ++i)
-        at += static_cast<size_t>(decode_utf8(text, at).length);
+    for (int i = 0; i < index && at < text.size(); ++i) at += decode_utf8(text, at).length;
     return at;
 }
 
@@ -144,8 +143,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
             TRY(written, write_on(r, input->sequences));
             step = r.generation.step < 0 ? written->steps() : std::min(r.generation.step, written->steps());
             for (int i = 0; i < step; ++i)
-                append_token(*model_, input->sequences.back(),
-                             written->generation.tokens[static_cast<size_t>(i)].id);
+                append_token(*model_, input->sequences.back(), written->generation.tokens[i].id);
         }
         TRY(auto trace, run(r, std::move(input->sequences), written.get(), unchanged));
         TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel()));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/words.h"
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "paint/matrix.h"
 #include "views/layer_heads.h"
@@ -18,24 +19,23 @@ constexpr float kLabels = 168, kRight = 176, kWidest = 76, kHighest = 64;
 
 AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     AlignLayout l;
-    l.rows = static_cast<int>(a.rows.size());
-    l.columns = static_cast<int>(a.columns.size());
+    l.rows = isize(a.rows);
+    l.columns = isize(a.columns);
     l.coming = coming;
     float widest = 0;
     for (const auto& label : a.columns)
         widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
     const float room = area.w - (kLabels + kRight);
-    l.w = std::min(room / static_cast<float>(l.columns), kWidest);
+    l.w = std::min(room / float(l.columns), kWidest);
     l.turned = widest + 8 > l.w;
     const float above = l.turned ? 64 + slanted_height(widest) : 100, high = area.h - above - 56;
-    l.h = std::min(high / static_cast<float>(l.rows + coming), kHighest);
+    l.h = std::min(high / float(l.rows + coming), kHighest);
     if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);
-    l.map = {area.x + kLabels, area.y + above, l.w * static_cast<float>(l.columns),
-             l.h * static_cast<float>(l.rows)};
+    l.map = {area.x + kLabels, area.y + above, l.w * float(l.columns), l.h * float(l.rows)};
     return l;
 }
 
-void draw_toolbar(Scene& s, Rect area) {
+void draw_align_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -70,8 +70,7 @@ void draw_toolbar(Scene& s, Rect area) {
 
 /// What is drawn of a row: its weights, or its strongest column alone.
 float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) {
-    if (s.of<AlignState>().marks == AlignMarks::hard)
-        return a.strongest[static_cast<size_t>(row)] == column ? 1.0f : 0.0f;
+    if (s.of<AlignState>().marks == AlignMarks::hard) return a.strongest[row] == column ? 1.0f : 0.0f;
     return a.weights(row, column);
 }
 
@@ -103,7 +102,7 @@ void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const float largest = a.weights.maxCoeff();
     for (int r = 0; r < l.rows; ++r) {
-        const int c = a.strongest[static_cast<size_t>(r)];
+        const int c = a.strongest[r];
         const Rect cell = l.cell(r, c);
         const float side = std::min(10.0f, std::min(l.w, l.h) / 2);
         const ImU32 ink = ink_on(color_at(map, scale_position(s.session.preferences.scale, a.weights(r, c),
@@ -122,10 +121,10 @@ void draw_focus(Scene& s, const AlignLayout& l, std::pair<int, int> cell) {
 void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     const Hit h = s.ui.hit("align/map", {l.map.x - 148, l.map.y, l.map.w + 148, l.map.h});
     if (!h.hovered) return;
-    const int row = std::clamp(static_cast<int>((h.mouse.y - l.map.y) / l.h), 0, l.rows - 1);
+    const int row = std::clamp(int((h.mouse.y - l.map.y) / l.h), 0, l.rows - 1);
     const bool in_map = h.mouse.x >= l.map.x;
-    const int column = in_map ? std::clamp(static_cast<int>((h.mouse.x - l.map.x) / l.w), 0, l.columns - 1)
-                              : a.strongest[static_cast<size_t>(row)];
+    const int column =
+        in_map ? std::clamp(int((h.mouse.x - l.map.x) / l.w), 0, l.columns - 1) : a.strongest[row];
     point_at_words(s, a, row, column);
     if (h.clicked) lock_words(s, a, row, column);
 }
@@ -152,11 +151,9 @@ const Found<WordAlignmentWanted>* shown_alignment(const Scene& s) { return s.fou
 std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignmentWanted>& found) {
     const auto& written = s.sentence()->written;
     if (!written || s.model()->config.stacks.size() < 2) return {};
-    const size_t done = static_cast<size_t>(s.sentence()->step) + (found.asked.as_read ? 0 : 1);
+    const size_t done = s.sentence()->step + (found.asked.as_read ? 0 : 1);
     if (done >= written->labels.size()) return {};
-    std::vector<std::string> labels(written->labels.begin() + static_cast<std::ptrdiff_t>(done),
-                                    written->labels.end()),
-        tokens;
+    std::vector<std::string> labels(written->labels.begin() + done, written->labels.end()), tokens;
     if (!found.asked.by_words) return labels;
     for (size_t i = done; i < written->generation.tokens.size(); ++i)
         tokens.push_back(s.model()->target_tokenizer()->spelling(written->generation.tokens[i].id));
@@ -166,12 +163,10 @@ std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignment
 std::pair<int, int> focused_words(const Scene& s, const WordAlignment& a) {
     const auto cell = s.shown_cell();
     if (!cell || (s.ui.on_page() && !s.session.selection.focused())) return {-1, -1};
-    const int row = a.row_of_token[static_cast<size_t>(
-        std::min<int>(cell->first, static_cast<int>(a.row_of_token.size()) - 1))];
+    const int row = a.row_of_token[std::min<int>(cell->first, isize(a.row_of_token) - 1)];
     if (s.session.selection.focused())
-        return {row, a.column_of_token[static_cast<size_t>(
-                         std::min<int>(cell->second, static_cast<int>(a.column_of_token.size()) - 1))]};
-    return {row, a.strongest[static_cast<size_t>(row)]};
+        return {row, a.column_of_token[std::min<int>(cell->second, isize(a.column_of_token) - 1)]};
+    return {row, a.strongest[row]};
 }
 
 void point_at_words(Scene& s, const WordAlignment& a, int row, int column) {
@@ -193,7 +188,7 @@ std::vector<Question> ask_alignment(const Scene& s) {
     w.by_words = s.of<AlignState>().words;
     w.as_read = s.of<AlignState>().by_reading;
     const auto& written = s.sentence()->written;
-    const auto step = static_cast<size_t>(s.sentence()->step);
+    const size_t step = s.sentence()->step;
     if (written && step < written->generation.tokens.size()) w.last = written->generation.tokens[step].id;
     std::vector<Question> out{w};
     if (s.of<AlignState>().of == AlignOf::chosen)
@@ -206,13 +201,13 @@ void draw_alignment(Scene& s, Rect area) {
     if (const int cross = cross_block(s.model()->config, s.session.selection.block);
         cross != s.session.selection.block)
         s.select_block(cross);
-    if (!ui.on_page()) draw_toolbar(s, area);
+    if (!ui.on_page()) draw_align_toolbar(s, area);
     const auto* found = shown_alignment(s);
     if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;
     const WordAlignment& a = found->answer;
     if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
     const auto coming = words_to_come(s, *found);
-    const AlignLayout l = arrange(ui, area, a, static_cast<int>(coming.size()));
+    const AlignLayout l = arrange(ui, area, a, isize(coming));
     answer_map(s, l, a);
     const auto cell = focused_words(s, a);
     draw_cells(s, l, a);

@@ -64,8 +64,8 @@ struct AlignLayout {
     float w = 0, h = 0;
     int rows = 0, columns = 0, coming = 0;
     bool turned = false;
-    float x(int column) const { return map.x + w * static_cast<float>(column); }
-    float y(int row) const { return map.y + h * static_cast<float>(row); }
+    float x(int column) const { return map.x + w * float(column); }
+    float y(int row) const { return map.y + h * float(row); }
     Rect cell(int row, int column) const { return {x(column), y(row), w, h}; }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/align.h"
 #include "views/head_list.h"
 #include "views/layer_heads.h"
@@ -18,7 +19,7 @@ namespace {
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;
-    return step >= 0 && step <= static_cast<int>(written->generation.tokens.size()) ? step : -1;
+    return step >= 0 && step <= isize(written->generation.tokens) ? step : -1;
 }
 
 /// A line that can be pressed.
@@ -39,9 +40,7 @@ void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::str
     const auto& tokens = s.sentence()->written->generation.tokens;
     const bool listed = std::any_of(choices.begin(), choices.end(),
                                     [&](const Prediction& p) { return is_written(s, step, p.id); });
-    if (!listed && step < static_cast<int>(tokens.size()))
-        choices.push_back(
-            {tokens[static_cast<size_t>(step)].id, tokens[static_cast<size_t>(step)].probability});
+    if (!listed && step < isize(tokens)) choices.push_back({tokens[step].id, tokens[step].probability});
     for (size_t i = 0; i < choices.size(); ++i)
         if (draw_choice(s, c, path + std::to_string(i),
                         {"", prediction_label(*s.model(), choices[i].id), choices[i].probability,
@@ -54,19 +53,19 @@ int least_certain(const Generation& generation) {
     const auto it = std::min_element(
         generation.tokens.begin(), generation.tokens.end(),
         [](const GeneratedToken& a, const GeneratedToken& b) { return a.probability < b.probability; });
-    return static_cast<int>(it - generation.tokens.begin());
+    return narrow<int>(it - generation.tokens.begin());
 }
 
 void draw_sources(Column& column, const WordAlignment& a, std::pair<int, int> cell, size_t max) {
-    column.heading(a.rows[static_cast<size_t>(cell.first)] + " attends to", "weight");
+    column.heading(a.rows[cell.first] + " attends to", "weight");
     std::vector<int> order;
-    for (int c = 0; c < static_cast<int>(a.columns.size()); ++c) order.push_back(c);
+    for (int c = 0; c < isize(a.columns); ++c) order.push_back(c);
     std::stable_sort(order.begin(), order.end(),
                      [&](int x, int z) { return a.weights(cell.first, x) > a.weights(cell.first, z); });
     for (size_t i = 0; i < std::min(max, order.size()); ++i) {
         const int c = order[i];
         const float weight = a.weights(cell.first, c);
-        column.bar({std::to_string(c), a.columns[static_cast<size_t>(c)], std::max(0.0f, weight),
+        column.bar({std::to_string(c), a.columns[c], std::max(0.0f, weight),
                     number(std::max(0.0f, weight), 3), i == 0});
     }
 }
@@ -75,18 +74,16 @@ void draw_pairs(Column& c, const WordAlignment& a, std::pair<int, int> cell, flo
     Ui& ui = c.ui;
     const Rect column = c.at;
     const float line = 20;
-    const int room = static_cast<int>((bottom - c.y - 26) / line), rows = static_cast<int>(a.rows.size());
+    const int room = int((bottom - c.y - 26) / line), rows = isize(a.rows);
     if (room < 2) return;
     c.heading("Strongest source of each word");
     const int first = std::clamp(cell.first - room + 1, 0, std::max(0, rows - room));
     for (int r = first; r < std::min(rows, first + room); ++r, c.skip(line)) {
         const bool on = r == cell.first;
         ui.text.draw(column.x, c.y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
-                     ui.text.fitted(kCaptionMono, a.rows[static_cast<size_t>(r)], column.w * 0.42f));
-        ui.text.draw(
-            column.x + column.w * 0.46f, c.y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2,
-            ui.text.fitted(kCaptionMono, a.columns[static_cast<size_t>(a.strongest[static_cast<size_t>(r)])],
-                           column.w * 0.5f));
+                     ui.text.fitted(kCaptionMono, a.rows[r], column.w * 0.42f));
+        ui.text.draw(column.x + column.w * 0.46f, c.y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2,
+                     ui.text.fitted(kCaptionMono, a.columns[a.strongest[r]], column.w * 0.5f));
     }
 }
 
@@ -108,7 +105,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     const float pad = size::inspector_pad, mid = area.y + 26;
     ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
     ui.name("inspector/title", {area.x, area.y, area.w, 48});
-    const std::string& word = a.rows[static_cast<size_t>(cell.first)];
+    const std::string& word = a.rows[cell.first];
     const char* what = found->asked.as_read                      ? "being read"
                        : step >= 0 && step == s.sentence()->step ? "being chosen"
                                                                  : "chosen";
@@ -128,7 +125,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
         if (!low && unsure != step) {
             draw_alternatives(s, panel, unsure, 4,
                               "Least certain: step " + std::to_string(unsure) + ", " +
-                                  s.sentence()->written->labels[static_cast<size_t>(unsure)],
+                                  s.sentence()->written->labels[unsure],
                               "align/unsure/");
             panel.rule();
         }
@@ -143,9 +140,8 @@ std::vector<NumberTable> alignment_numbers(const Scene& s) {
     const auto* found = s.found<WordAlignmentWanted>();
     if (!found) return {};
     const WordAlignment& a = found->answer;
-    Matrix rest(static_cast<Index>(a.rows.size()), 2);
-    for (size_t r = 0; r < a.rows.size(); ++r)
-        rest.row(static_cast<Index>(r)) << static_cast<float>(a.strongest[r]), a.entropy[r];
+    Matrix rest(a.rows.size(), 2);
+    for (int r = 0; r < isize(a.rows); ++r) rest.row(r) << float(a.strongest[r]), a.entropy[r];
     return {{"alignment", "target", "source", a.rows, a.columns, shown_only(a.weights)},
             {"strongest source and entropy in bits",
              "target",

@@ -30,11 +30,9 @@ void draw_row_labels(Scene& s, const AlignLayout& l, const WordAlignment& a,
     const int step = label_step(l.h, 16);
     for (int r = 0; r < l.rows + l.coming; ++r) {
         if (r != highlighted &&
-            (r % step ||
-             (highlighted >= 0 && std::abs(static_cast<float>(r - highlighted)) * l.h < 18 && step > 1)))
+            (r % step || (highlighted >= 0 && std::abs(float(r - highlighted)) * l.h < 18 && step > 1)))
             continue;
-        const std::string& label =
-            r < l.rows ? a.rows[static_cast<size_t>(r)] : coming[static_cast<size_t>(r - l.rows)];
+        const std::string& label = r < l.rows ? a.rows[r] : coming[r - l.rows];
         draw_row_label(s, l, l.y(r) + l.h / 2, r, label, r == highlighted, r >= l.rows);
     }
 }
@@ -45,7 +43,7 @@ void draw_column_labels(Scene& s, const AlignLayout& l, const WordAlignment& a, 
     for (int c = 0; c < l.columns; ++c) {
         if (c % step && c != highlighted) continue;
         const float x = l.x(c) + l.w / 2;
-        const std::string label = shorten_middle(a.columns[static_cast<size_t>(c)], 14);
+        const std::string label = shorten_middle(a.columns[c], 14);
         if (l.turned) {
             draw_slanted(ui, {x + 2, l.map.y - 11}, c == highlighted ? ui.colors->accent_text : ui.colors->t1,
                          label);
@@ -62,7 +60,7 @@ void draw_column_labels(Scene& s, const AlignLayout& l, const WordAlignment& a, 
 
 void draw_coming(Scene& s, const AlignLayout& l) {
     if (!l.coming) return;
-    const Rect r{l.map.x, l.map.bottom(), l.map.w, l.h * static_cast<float>(l.coming)};
+    const Rect r{l.map.x, l.map.bottom(), l.map.w, l.h * float(l.coming)};
     s.ui.frame(r, s.ui.colors->l1);
     if (r.h >= 16)
         s.ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaption, s.ui.colors->t3, "not yet written");
@@ -71,13 +69,11 @@ void draw_coming(Scene& s, const AlignLayout& l) {
 /// How undecided each row is: 0 where one column has all the weight.
 void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int highlighted) {
     Ui& ui = s.ui;
-    const float x = l.map.right() + 16, wide = 28,
-                max = std::log2(std::max(2.0f, static_cast<float>(l.columns)));
+    const float x = l.map.right() + 16, wide = 28, max = std::log2(std::max(2.0f, float(l.columns)));
     const int step = label_step(l.h, 16);
     ui.text.draw(x + (l.turned ? 22 : 0), l.map.y - 14, kCaption, ui.colors->t3, "H, bits");
     for (int r = 0; r < l.rows; ++r) {
-        const float y = l.y(r) + l.h / 2, value = a.entropy[static_cast<size_t>(r)],
-                    high = std::clamp(l.h - 1, 1.0f, 8.0f);
+        const float y = l.y(r) + l.h / 2, value = a.entropy[r], high = std::clamp(l.h - 1, 1.0f, 8.0f);
         ui.bar({x, y - high / 2, wide, high}, value / max,
                r == highlighted ? ui.colors->accent : ui.colors->t3);
         if (r % step == 0 || r == highlighted)
@@ -88,8 +84,7 @@ void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int hi
 
 void draw_bar(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     if (s.of<AlignState>().marks == AlignMarks::hard) return;
-    const Rect bar{l.map.right() + 104, l.map.y, 14,
-                   std::max(l.h * static_cast<float>(l.rows + l.coming), 120.0f)};
+    const Rect bar{l.map.right() + 104, l.map.y, 14, std::max(l.h * float(l.rows + l.coming), 120.0f)};
     draw_weight_bar(s, bar, a.weights.maxCoeff(), std::nullopt);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "views/align.h"
 #include "views/map_parts.h"
@@ -14,7 +15,7 @@ namespace {
 struct Row {
     const std::vector<std::string>& words;
     float left, pitch, y;
-    float x(int i) const { return left + pitch * (static_cast<float>(i) + 0.5f); }
+    float x(int i) const { return left + pitch * (float(i) + 0.5f); }
 };
 
 float natural_width(Ui& ui, const std::vector<std::string>& words) {
@@ -24,13 +25,12 @@ float natural_width(Ui& ui, const std::vector<std::string>& words) {
 }
 
 Row row_of(Ui& ui, Rect area, const std::vector<std::string>& words, float y) {
-    const float pitch = std::min(natural_width(ui, words), area.w / static_cast<float>(words.size()));
-    return {words, area.middle_x() - pitch * static_cast<float>(words.size()) / 2, pitch, y};
+    const float pitch = std::min(natural_width(ui, words), area.w / float(words.size()));
+    return {words, area.middle_x() - pitch * float(words.size()) / 2, pitch, y};
 }
 
 int word_at(const Row& row, float x) {
-    return std::clamp(static_cast<int>((x - row.left) / row.pitch), 0,
-                      static_cast<int>(row.words.size()) - 1);
+    return std::clamp(int((x - row.left) / row.pitch), 0, isize(row.words) - 1);
 }
 
 /// Words level where they fit, leaning where they are close.
@@ -38,9 +38,9 @@ void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 hig
     Ui& ui = s.ui;
     const bool level = natural_width(ui, row.words) <= row.pitch + 1;
     const int step = label_step(row.pitch, level ? 1 : 18);
-    for (int i = 0; i < static_cast<int>(row.words.size()); ++i) {
+    for (int i = 0; i < isize(row.words); ++i) {
         if (i % step && i != highlighted) continue;
-        const std::string label = shorten_middle(row.words[static_cast<size_t>(i)], 16);
+        const std::string label = shorten_middle(row.words[i], 16);
         const ImU32 ink = i == highlighted ? highlight_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
         if (level)
             ui.text.draw_centred(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
@@ -54,8 +54,7 @@ void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 hig
 void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a, int row, int column,
                int focus) {
     Ui& ui = s.ui;
-    const bool hard = s.of<AlignState>().marks == AlignMarks::hard,
-               strongest = a.strongest[static_cast<size_t>(row)] == column;
+    const bool hard = s.of<AlignState>().marks == AlignMarks::hard, strongest = a.strongest[row] == column;
     const float w = hard ? (strongest ? 1.0f : 0.0f) : a.weights(row, column);
     if (w < 0.03f) return;
     const bool highlighted = row == focus;
@@ -74,7 +73,7 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
     Ui& ui = s.ui;
     const WordAlignment& a = found.answer;
     std::vector<std::string> targets = a.rows;
-    const auto known = static_cast<int>(targets.size());
+    const auto known = isize(targets);
     for (const auto& word : words_to_come(s, found)) targets.push_back(word);
     const float pad = 40, middle = area.y + area.h * 0.52f, half = std::clamp(area.h * 0.22f, 60.0f, 150.0f);
     const Rect inner{area.x + pad, area.y, area.w - 2 * pad, area.h};
@@ -83,20 +82,20 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
     const Hit h = ui.hit("align/lines/map", {inner.x, source.y - 40, inner.w, 2 * half + 80});
     if (h.hovered && h.mouse.y > middle) {
         const int row = std::min(word_at(target, h.mouse.x), known - 1);
-        point_at_words(s, a, row, a.strongest[static_cast<size_t>(row)]);
-        if (h.clicked) lock_words(s, a, row, a.strongest[static_cast<size_t>(row)]);
+        point_at_words(s, a, row, a.strongest[row]);
+        if (h.clicked) lock_words(s, a, row, a.strongest[row]);
     } else if (h.hovered) {
         const int column = word_at(source, h.mouse.x);
         Index row = 0;
         a.weights.col(column).maxCoeff(&row);
-        point_at_words(s, a, static_cast<int>(row), column);
+        point_at_words(s, a, narrow<int>(row), column);
     }
     const auto cell = focused_words(s, a);
     for (const bool highlighted : {false, true})
         for (int r = 0; r < known; ++r)
-            for (int c = 0; c < static_cast<int>(a.columns.size()); ++c)
+            for (int c = 0; c < isize(a.columns); ++c)
                 if ((r == cell.first) == highlighted) draw_link(s, source, target, a, r, c, cell.first);
-    draw_words(s, source, true, cell.second, ui.colors->t1, static_cast<int>(a.columns.size()));
+    draw_words(s, source, true, cell.second, ui.colors->t1, isize(a.columns));
     draw_words(s, target, false, cell.first, ui.colors->accent_text, known);
     ui.text.draw(area.x + 24, source.y - 16, kCaption, ui.colors->t3,
                  source.left > area.x + 90 ? "source" : "");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/cast.h"
 #include "paint/layout.h"
 #include "views/changes.h"
 #include "views/save_menu.h"
@@ -33,20 +34,16 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     std::array<int, kBins> bins{};
     for (const float v : choice.values)
         if (!std::isnan(v))
-            ++bins[static_cast<size_t>(std::clamp(
-                static_cast<int>((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0,
-                kBins - 1))];
+            ++bins[std::clamp(int((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0,
+                              kBins - 1)];
     const int max = std::max(1, *std::max_element(bins.begin(), bins.end()));
     const float w = r.w / kBins,
                 edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
     for (int i = 0; i < kBins; ++i) {
-        const float high = bins[static_cast<size_t>(i)]
-                               ? std::max(2.0f, r.h * static_cast<float>(bins[static_cast<size_t>(i)]) /
-                                                    static_cast<float>(max))
-                               : 0;
-        const float middle = (static_cast<float>(i) + 0.5f) / kBins;
+        const float high = bins[i] ? std::max(2.0f, r.h * float(bins[i]) / float(max)) : 0;
+        const float middle = (float(i) + 0.5f) / kBins;
         const bool kept = choice.column().ascending ? middle <= edge : middle >= edge;
-        ui.fill({r.x + w * static_cast<float>(i), r.bottom() - high, w - ui.line(), high},
+        ui.fill({r.x + w * float(i), r.bottom() - high, w - ui.line(), high},
                 kept ? ui.colors->accent : ui.colors->l2);
     }
     ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
@@ -57,8 +54,7 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     const Hit h = ui.control("heads/keep", {r.x - 6, r.y - 4, r.w + 12, r.h + 14});
     if (h.hovered) ui.frame(handle, ui.colors->hover, 1, 2);
     if (const int step = ui.take_step("heads/keep"); step != 0)
-        s.of<AllHeadsState>().kept =
-            std::clamp(s.of<AllHeadsState>().kept + 0.05f * static_cast<float>(step), 0.0f, 1.0f);
+        s.of<AllHeadsState>().kept = std::clamp(s.of<AllHeadsState>().kept + 0.05f * float(step), 0.0f, 1.0f);
     if (h.pressed) {
         const float share = std::clamp((h.mouse.x - r.x) / r.w, 0.0f, 1.0f);
         s.of<AllHeadsState>().kept = choice.column().ascending ? share : 1 - share;
@@ -67,7 +63,7 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
 
 void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& choice) {
     Ui& ui = s.ui;
-    const int heads = static_cast<int>(choice.kept.size());
+    const int heads = isize(choice.kept);
     const std::string count = std::to_string(choice.count) + " of " + std::to_string(heads) + " heads";
     const std::string value =
         number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
@@ -89,7 +85,7 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
     x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + 16;
 }
 
-void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
+void draw_all_heads_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const float y = area.y + 26;
     float x = draw_back(s, area, "heads/back", "All heads") + 10;
@@ -98,7 +94,7 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
     if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.of<AllHeadsState>().sort); c >= 0) {
         s.of<AllHeadsState>().sort = c;
-        if (choice.columns[static_cast<size_t>(c)].by_sweep) s.send("sweep", "on");
+        if (choice.columns[c].by_sweep) s.send("sweep", "on");
         s.of<AllHeadsState>().kept = 1;
         s.of<AllHeadsState>().turned = false;
     }
@@ -118,9 +114,9 @@ void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
         if (const int c = ui.choice(x, y, "", "heads/label", labels,
                                     now == labels.end() || s.of<AllHeadsState>().label.empty()
                                         ? 0
-                                        : static_cast<int>(now - labels.begin()));
+                                        : narrow<int>(now - labels.begin()));
             c >= 0)
-            s.of<AllHeadsState>().label = c ? labels[static_cast<size_t>(c)] : "";
+            s.of<AllHeadsState>().label = c ? labels[c] : "";
     }
     const Rect save{area.right() - (16 + 136), y - 16, 136, size::button};
     const bool save_fits = save.x - x > 260;
@@ -166,9 +162,9 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
         ui.text.draw(c.at.x, c.y, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, c.at.w));
         c.skip(row);
     }
-    for (size_t i = 0; i < kStatistics; ++i) {
+    for (int i = 0; i < kStatistics; ++i) {
         const HeadStatistic& st = head_statistics()[i];
-        const bool sorting = s.of<AllHeadsState>().sort == static_cast<int>(i);
+        const bool sorting = s.of<AllHeadsState>().sort == i;
         if (!*st.unit && !std::isnan(stats[i]))
             ui.bar({c.at.x + 132, c.y - 4, 90, 8}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
         c.pair(st.label,
@@ -204,12 +200,12 @@ float draw_sweep_bar(Scene& s, Rect area) {
     float x = area.x + 24;
     std::vector<std::string> tokens;
     int current = 0;
-    for (size_t i = 0; i < predicted[0].tokens.size(); ++i) {
+    for (int i = 0; i < isize(predicted[0].tokens); ++i) {
         tokens.push_back(predicted[0].tokens[i].label);
-        if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = static_cast<int>(i);
+        if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = i;
     }
     if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current); c >= 0)
-        s.send("sweep token", std::to_string(predicted[0].tokens[static_cast<size_t>(c)].id));
+        s.send("sweep token", std::to_string(predicted[0].tokens[c].id));
     draw_sweep_state(s, {x + 16, area.y + 8, area.right() - x - 40, 40});
     return 48;
 }
@@ -219,7 +215,7 @@ float draw_sweep_bar(Scene& s, Rect area) {
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
-    if (!s.ui.on_page()) draw_toolbar(s, area, choice);
+    if (!s.ui.on_page()) draw_all_heads_toolbar(s, area, choice);
     const float top =
         53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);
     const Rect rest{area.x, area.y + top, area.w, area.h - top};

@@ -62,7 +62,7 @@ struct HeadChoice {
     std::vector<HeadColumn> columns;  // of the table
     size_t sorted_by = 0;             // one of them
     std::vector<float> values;        // of that column; NaN where it is not known yet
-    std::vector<size_t> order;
+    std::vector<int> order;
     std::vector<bool> kept;   // by ModelConfig::head_index
     float low = 0, high = 1;  // the range of the column
     float threshold = 1;      // values up to (or from) here are kept

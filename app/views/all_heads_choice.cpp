@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cast.h"
 #include "views/all_heads.h"
 
 namespace headlight {
@@ -29,7 +30,7 @@ std::vector<std::string> sort_words() {
 
 std::vector<HeadColumn> head_columns(const Scene& s) {
     std::vector<HeadColumn> out;
-    for (size_t i = 0; i < kStatistics; ++i) {
+    for (int i = 0; i < kStatistics; ++i) {
         const HeadStatistic& st = head_statistics()[i];
         out.push_back({st.label, st.definition, st.unit, st.ascending, column_of(s, i)});
     }
@@ -44,7 +45,7 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
             {}};
         if (random)
             for (const auto& head : random->answer.heads)
-                c.values.push_back(head[static_cast<size_t>(&st - head_statistics().data())]);
+                c.values.push_back(head[&st - head_statistics().data()]);
         out.push_back(std::move(c));
     }
     if (!s.model()->has_logits()) return out;
@@ -69,9 +70,8 @@ std::string head_label(const Scene& s, int block, int head) {
 HeadChoice choose_heads(const Scene& s) {
     HeadChoice c;
     c.columns = head_columns(s);
-    c.sorted_by = static_cast<size_t>(
-        std::clamp<int>(s.of<AllHeadsState>().sort, 0, static_cast<int>(c.columns.size()) - 1));
-    const size_t heads = s.sentence()->heads.size();
+    c.sorted_by = std::clamp<int>(s.of<AllHeadsState>().sort, 0, isize(c.columns) - 1);
+    const int heads = isize(s.sentence()->heads);
     c.values = c.column().values;
     c.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
     c.order = order_by(c.values, c.column().ascending != s.of<AllHeadsState>().turned);
@@ -83,7 +83,7 @@ HeadChoice choose_heads(const Scene& s) {
     const float share = c.column().ascending ? s.of<AllHeadsState>().kept : 1 - s.of<AllHeadsState>().kept;
     c.threshold = c.low + share * (c.high - c.low);
     const bool all = s.of<AllHeadsState>().kept >= 0.999f;
-    for (size_t i = 0; i < heads; ++i) {
+    for (int i = 0; i < heads; ++i) {
         const float v = c.values[i];
         bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
         const AttentionHead head = s.model()->config.head_at(i);

@@ -1,4 +1,5 @@
 // The figure of all heads: thumbnails in the order, the colors and with the filter of the window.
+#include "base/cast.h"
 #include "views/all_heads.h"
 #include "views/page.h"
 
@@ -10,7 +11,7 @@ namespace {
 void add_what_is_known(FigureOptions& o, const Scene& s, bool sorted) {
     const ModelConfig& c = s.model()->config;
     const HeadChoice choice = choose_heads(s);
-    for (size_t i = 0; i < choice.kept.size(); ++i) {
+    for (int i = 0; i < isize(choice.kept); ++i) {
         const AttentionHead head = c.head_at(i);
         const std::string label = head_label(s, head.block, head.head);
         o.many.fades.push_back(choice.kept[i] ? 0 : 0.55f);
@@ -18,7 +19,7 @@ void add_what_is_known(FigureOptions& o, const Scene& s, bool sorted) {
     }
     o.many.notes_are = choice.column().label;
     if (!sorted || !o.heads.empty()) return;
-    for (const size_t i : choice.order) {
+    for (const int i : choice.order) {
         const AttentionHead head = c.head_at(i);
         o.heads += (o.heads.empty() ? "" : ",") + head_path(c, head.block, head.head);
     }

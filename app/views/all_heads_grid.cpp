@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/all_heads.h"
 #include "views/menus.h"
 
@@ -15,9 +16,9 @@ struct ThumbLayout {
     ImVec2 pitch;
     float side = 0, scroll = 0, scroll_x = 0;
     bool by_layer = false, captions = false;
-    Rect slot(size_t i) const {
-        const float x = area.x + pitch.x * static_cast<float>(static_cast<int>(i) % across) - scroll_x,
-                    y = area.y + pitch.y * static_cast<float>(static_cast<int>(i) / across) - scroll;
+    Rect slot(int i) const {
+        const float x = area.x + pitch.x * float(i % across) - scroll_x,
+                    y = area.y + pitch.y * float(i / across) - scroll;
         return {x, y, side, side};
     }
     bool sees(Rect r) const {
@@ -26,7 +27,7 @@ struct ThumbLayout {
 };
 
 /// The largest thumbnails with which all heads are seen at once, within limits; then the zoom.
-ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
+ThumbLayout arrange(Scene& s, Rect area, int heads) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     ThumbLayout l;
@@ -40,13 +41,9 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     const float min = l.by_layer ? 26 : 56, max = 420;
     const auto fits = [&](float pitch) {
         const float caption = pitch >= 56 ? 20 : 4;
-        const int across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
-        const int rows =
-            l.by_layer
-                ? c.blocks()
-                : static_cast<int>((heads + static_cast<size_t>(across) - 1) / static_cast<size_t>(across));
-        return pitch * static_cast<float>(across) <= l.area.w + 1 &&
-               (pitch - 8 + caption) * static_cast<float>(rows) <= l.area.h;
+        const int across = l.by_layer ? c.max_heads() : std::max(1, int(l.area.w / pitch));
+        const int rows = l.by_layer ? c.blocks() : (heads + across - 1) / across;
+        return pitch * float(across) <= l.area.w + 1 && (pitch - 8 + caption) * float(rows) <= l.area.h;
     };
     float pitch = max;
     while (pitch > min && !fits(pitch)) pitch -= 1 / ui.scale;
@@ -54,11 +51,8 @@ ThumbLayout arrange(Scene& s, Rect area, size_t heads) {
     l.captions = pitch >= 56;
     const float gap = pitch >= 40 ? 8 : 3;
     l.side = pitch - gap;
-    l.across = l.by_layer ? c.max_heads() : std::max(1, static_cast<int>(l.area.w / pitch));
-    l.rows =
-        l.by_layer
-            ? c.blocks()
-            : static_cast<int>((heads + static_cast<size_t>(l.across) - 1) / static_cast<size_t>(l.across));
+    l.across = l.by_layer ? c.max_heads() : std::max(1, int(l.area.w / pitch));
+    l.rows = l.by_layer ? c.blocks() : (heads + l.across - 1) / l.across;
     l.pitch = {pitch, l.side + (l.captions ? 20 : gap)};
     return l;
 }
@@ -69,36 +63,34 @@ void scroll(Scene& s, ThumbLayout& l) {
         if (const float turn = ui.take_wheel(l.area); turn != 0)
             s.of<AllHeadsState>().zoom =
                 std::clamp(s.of<AllHeadsState>().zoom * std::pow(1.15f, turn), 0.25f, 12.0f);
-    const float wide = l.pitch.x * static_cast<float>(l.across) - l.area.w;
+    const float wide = l.pitch.x * float(l.across) - l.area.w;
     if (ui.shift) s.of<AllHeadsState>().scroll_x -= ui.take_wheel(l.area) * 60;
     s.of<AllHeadsState>().scroll_x =
         std::clamp(s.of<AllHeadsState>().scroll_x - ui.wheel_x * 60, 0.0f, std::max(0.0f, wide));
-    s.of<AllHeadsState>().scroll =
-        scrolled(ui, {l.area.x, l.area.y, l.area.w + 16, l.area.h}, l.pitch.y * static_cast<float>(l.rows),
-                 s.of<AllHeadsState>().scroll);
+    s.of<AllHeadsState>().scroll = scrolled(ui, {l.area.x, l.area.y, l.area.w + 16, l.area.h},
+                                            l.pitch.y * float(l.rows), s.of<AllHeadsState>().scroll);
     l.scroll = ui.snapped(s.of<AllHeadsState>().scroll);
     l.scroll_x = ui.snapped(s.of<AllHeadsState>().scroll_x);
 }
 
 /// A place of the grid and the head that stands in it, by number.
 struct Slot {
-    size_t place, number;
+    int place, number;
     AttentionHead head;
 };
 
 /// Every head in its place; by layer, the row of a block with fewer heads than others ends sooner.
 std::vector<Slot> slots_of(const ThumbLayout& l, const ModelConfig& c, const HeadChoice& choice) {
     std::vector<Slot> out;
-    for (size_t i = 0; i < choice.order.size(); ++i) {
-        const size_t number = l.by_layer ? i : choice.order[i];
+    for (int i = 0; i < isize(choice.order); ++i) {
+        const int number = l.by_layer ? i : choice.order[i];
         const AttentionHead head = c.head_at(number);
-        out.push_back(
-            {l.by_layer ? static_cast<size_t>(head.block * l.across + head.head) : i, number, head});
+        out.push_back({l.by_layer ? head.block * l.across + head.head : i, number, head});
     }
     return out;
 }
 
-float largest_of(const Scene& s, size_t head) {
+float largest_of(const Scene& s, int head) {
     return s.of<AllHeadsState>().scale == 0 ? std::max(1e-6f, s.sentence()->heads[head].thumbnail.maxCoeff())
                                             : s.pictures.largest;
 }
@@ -111,13 +103,11 @@ void draw_pictures(Scene& s, const ThumbLayout& l, const HeadChoice& choice, con
     d.linear = s.of<AllHeadsState>().scale == 2;
     d.slots.assign(slots.back().place + 1, GridSlot{-1, 0, 1});
     for (const Slot& slot : slots)
-        d.slots[slot.place] = {static_cast<int>(slot.number), choice.kept[slot.number] ? 0 : 0.55f,
-                               largest_of(s, slot.number)};
+        d.slots[slot.place] = {slot.number, choice.kept[slot.number] ? 0 : 0.55f, largest_of(s, slot.number)};
     d.pitch = ui.pixels(l.pitch);
     d.side = l.side * ui.scale;
-    const Rect r =
-        ui.pixels(Rect{l.area.x - l.scroll_x, l.area.y - l.scroll, l.pitch.x * static_cast<float>(l.across),
-                       l.pitch.y * static_cast<float>(l.rows)});
+    const Rect r = ui.pixels(Rect{l.area.x - l.scroll_x, l.area.y - l.scroll, l.pitch.x * float(l.across),
+                                  l.pitch.y * float(l.rows)});
     d.rect = {r.x, r.y, r.w, r.h};
     ui.heat->draw(*ui.list, d);
 }
@@ -156,13 +146,13 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
     const int step = label_step(l.pitch.x, 26), step_down = label_step(l.pitch.y, 18);
     ui.clip({l.area.x - 4, area.y, l.area.w + 8, 30});
     for (int h = 0; h < l.across; h += step)
-        ui.text.draw_centred(l.slot(static_cast<size_t>(h)).middle_x(), area.y + 16, kCaptionMono,
+        ui.text.draw_centred(l.slot(h).middle_x(), area.y + 16, kCaptionMono,
                              h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
                              std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
     for (int block = 0; block < c.blocks(); block += step_down)
-        ui.text.draw(area.x + 20, l.slot(static_cast<size_t>(block * l.across)).middle_y(), kCaptionMono,
+        ui.text.draw(area.x + 20, l.slot(block * l.across).middle_y(), kCaptionMono,
                      block == s.session.selection.block ? ui.colors->accent_text : ui.colors->t2,
                      block_name(c, block));
     ui.unclip();
@@ -176,12 +166,12 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
         if (const Rect r = l.slot(slot.place); l.sees(r)) ui.name("heads/" + head_name(c, slot.head), r);
     const Hit h = ui.hit("heads/grid", l.area);
     if (!h.hovered || s.session.shows(Sheet::label)) return nullptr;
-    const int column = static_cast<int>((h.mouse.x - l.area.x + l.scroll_x) / l.pitch.x),
-              row = static_cast<int>((h.mouse.y - l.area.y + l.scroll) / l.pitch.y);
+    const int column = int((h.mouse.x - l.area.x + l.scroll_x) / l.pitch.x),
+              row = int((h.mouse.y - l.area.y + l.scroll) / l.pitch.y);
     if (column < 0 || column >= l.across || row < 0) return nullptr;
-    const auto slot = std::find_if(
-        slots.begin(), slots.end(),
-        [place = static_cast<size_t>(row * l.across + column)](const Slot& x) { return x.place == place; });
+    const auto slot =
+        std::find_if(slots.begin(), slots.end(),
+                     [place = row * l.across + column](const Slot& x) { return x.place == place; });
     if (slot == slots.end()) return nullptr;
     const auto [block, head] = slot->head;
     s.pointed.head = std::pair{block, head};
@@ -197,7 +187,7 @@ const Slot* answer(Scene& s, const ThumbLayout& l, const std::vector<Slot>& slot
 
 void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
-    ThumbLayout l = arrange(s, area, choice.order.size());
+    ThumbLayout l = arrange(s, area, isize(choice.order));
     scroll(s, l);
     const auto slots = slots_of(l, s.model()->config, choice);
     if (slots.empty()) return;

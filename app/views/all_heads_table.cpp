@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/all_heads.h"
 #include "views/numbers.h"
 
@@ -12,17 +13,17 @@ namespace {
 struct TableLayout {
     Rect rows;
     float pitch, name, column;
-    float x(size_t i) const { return rows.x + name + column * static_cast<float>(i); }
+    float x(size_t i) const { return rows.x + name + column * float(i); }
 };
 
 void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vector<HeadColumn>& columns) {
     Ui& ui = s.ui;
     ui.text.draw(t.rows.x, y, kCaption, ui.colors->t2, "head");
-    for (size_t i = 0; i < columns.size(); ++i) {
+    for (int i = 0; i < isize(columns); ++i) {
         const std::string path = "heads/column/" + columns[i].label;
         const Rect r{t.x(i), y - 16, t.column - 8, 32};
         const Hit h = ui.control(path, r);
-        const bool on = s.of<AllHeadsState>().sort == static_cast<int>(i);
+        const bool on = s.of<AllHeadsState>().sort == i;
         ui.text.draw_right(r.right(), y, kCaption,
                            on          ? ui.colors->accent_text
                            : h.hovered ? ui.colors->t1
@@ -38,7 +39,7 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
         ui.tooltip(path, h, columns[i].definition);
         if (!h.clicked) continue;
         s.of<AllHeadsState>().turned = on && !s.of<AllHeadsState>().turned;
-        s.of<AllHeadsState>().sort = static_cast<int>(i);
+        s.of<AllHeadsState>().sort = i;
         s.of<AllHeadsState>().kept = 1;
     }
     ui.fill({t.rows.x, y + 18, t.rows.w, ui.line()}, ui.colors->l2);
@@ -66,7 +67,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     TableLayout t;
     t.rows = {area.x + 24, area.y + 48, area.w - 48, area.h - 56};
     t.name = 168;
-    t.column = (t.rows.w - t.name) / static_cast<float>(columns.size());
+    t.column = (t.rows.w - t.name) / float(columns.size());
     t.pitch = size::row;
     draw_column_heads(s, t, area.y + 26, columns);
     std::vector<float> largest;
@@ -76,13 +77,13 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
             if (!std::isnan(v)) largest.back() = std::max(largest.back(), std::abs(v));
     }
     s.of<AllHeadsState>().scroll =
-        scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + 16, t.rows.h},
-                 t.pitch * static_cast<float>(choice.order.size()), s.of<AllHeadsState>().scroll);
+        scrolled(ui, {t.rows.x, t.rows.y, t.rows.w + 16, t.rows.h}, t.pitch * float(choice.order.size()),
+                 s.of<AllHeadsState>().scroll);
     ui.clip({area.x, t.rows.y, area.w, t.rows.h});
-    for (size_t i = 0; i < choice.order.size(); ++i) {
-        const size_t index = choice.order[i];
-        const Rect r{t.rows.x - 8, t.rows.y + t.pitch * static_cast<float>(i) - s.of<AllHeadsState>().scroll,
-                     t.rows.w + 8, t.pitch};
+    for (int i = 0; i < isize(choice.order); ++i) {
+        const int index = choice.order[i];
+        const Rect r{t.rows.x - 8, t.rows.y + t.pitch * float(i) - s.of<AllHeadsState>().scroll, t.rows.w + 8,
+                     t.pitch};
         if (r.bottom() < t.rows.y || r.y > t.rows.bottom()) continue;
         const auto [block, head] = c.head_at(index);
         const std::string name = head_name(c, block, head), label = head_label(s, block, head);
@@ -97,9 +98,9 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
         if (!label.empty())
             ui.text.draw(t.rows.x + w + 10, r.middle_y(), kCaption, ui.colors->t2,
                          ui.text.fitted(kCaption, label, t.name - w - 16));
-        for (size_t k = 0; k < columns.size(); ++k)
+        for (int k = 0; k < isize(columns); ++k)
             draw_value(ui, {t.x(k), r.y, t.column - 8, r.h}, columns[k], index, largest[k],
-                       s.of<AllHeadsState>().sort == static_cast<int>(k) && choice.kept[index]);
+                       s.of<AllHeadsState>().sort == k && choice.kept[index]);
         if (h.hovered) s.pointed.head = std::pair{block, head};
         if (h.clicked) open_head(s, block, head);
     }
@@ -109,7 +110,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
 void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const auto* found = s.found<HeadMapWanted>();
-    if (!found || found->answer.points.rows() != static_cast<Index>(choice.kept.size())) return;
+    if (!found || found->answer.points.rows() != isize(choice.kept)) return;
     const ModelConfig& c = s.model()->config;
     const Matrix& points = found->answer.points;
     const Rect frame{area.x + 24, area.y + 16, area.w - 48, area.h - 56};
@@ -122,21 +123,20 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
         return ImVec2{frame.x + frame.w * (0.04f + 0.92f * x), frame.bottom() - frame.h * (0.05f + 0.9f * y)};
     };
     const Hit h = ui.hit("heads/map", frame);
-    Index pointed = -1;
+    int pointed = -1;
     float min = 20 * 20;
-    for (Index i = 0; h.hovered && i < points.rows(); ++i) {
+    for (int i = 0; h.hovered && i < points.rows(); ++i) {
         const ImVec2 p = at(i);
         const float d = (p.x - h.mouse.x) * (p.x - h.mouse.x) + (p.y - h.mouse.y) * (p.y - h.mouse.y);
         if (d < min) min = d, pointed = i;
     }
     LabelPlacer placer(frame);
     const Colormap& map = colormap("viridis", true);
-    for (Index i = 0; i < points.rows(); ++i) {
-        const auto [block, head] = c.head_at(static_cast<size_t>(i));
+    for (int i = 0; i < points.rows(); ++i) {
+        const auto [block, head] = c.head_at(i);
         const bool selected = block == s.session.selection.block && head == s.session.selection.head,
-                   kept = choice.kept[static_cast<size_t>(i)];
-        const ImU32 color = color_at(
-            map, 0.15f + 0.85f * static_cast<float>(block) / static_cast<float>(std::max(1, c.blocks() - 1)));
+                   kept = choice.kept[i];
+        const ImU32 color = color_at(map, 0.15f + 0.85f * float(block) / float(std::max(1, c.blocks() - 1)));
         const ImVec2 p = at(i);
         ui.disc(p, 5, faded(color, kept ? 1.0f : 0.25f));
         if (selected) ui.ring(p, 8, ui.colors->accent, 2);
@@ -155,7 +155,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     ui.gradient({right - 156, y - 4, 80, 8}, map);
     ui.text.draw_right(right - 162, y, kCaption, ui.colors->t3, "layer 0");
     if (pointed < 0) return;
-    const auto [block, head] = c.head_at(static_cast<size_t>(pointed));
+    const auto [block, head] = c.head_at(pointed);
     s.pointed.head = std::pair{block, head};
     if (h.clicked) return open_head(s, block, head);
     const ImVec2 p = at(pointed);
@@ -175,10 +175,10 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
     const Matrix all = matrix_of_columns(columns);
     out.values.resize(choice.count, all.cols());
     Index row = 0;
-    for (const size_t i : choice.order) {
+    for (const int i : choice.order) {
         if (!choice.kept[i]) continue;
         out.rows.push_back(head_path(c, c.head_at(i)));
-        out.values.row(row++) = all.row(static_cast<Index>(i));
+        out.values.row(row++) = all.row(i);
     }
     return {std::move(out)};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/embedded.h"
 #include "model/config.h"
 #include "model/parameters.h"
@@ -89,7 +90,7 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
                    const std::vector<Block>& blocks, const std::vector<ParameterRow>& table, bool possible,
                    const Block** pointed) {
     Ui& ui = s.ui;
-    const StackConfig& stack = c.stacks[static_cast<size_t>(index)];
+    const StackConfig& stack = c.stacks[index];
     const float rail = area.x + 22, left = area.x + 44, gap = d.unit(kGap);
     const Rect column{left, area.y, std::min(area.w - 60, kWide), area.h};
     float y = area.bottom() - d.unit(40);
@@ -153,10 +154,10 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     else
         ui.text.draw_right(layer.right() - 6, layer.y - 12, kBody, ui.colors->accent_text, times);
     anchors.top = {rail, rail_top};
-    const std::string says = index + 1 < static_cast<int>(c.stacks.size()) ? "to the decoder"
-                             : vision                                      ? "a class"
-                             : c.can.fill_masks ? "each token, read in both directions"
-                                                : "the next token";
+    const std::string says = index + 1 < isize(c.stacks) ? "to the decoder"
+                             : vision                    ? "a class"
+                             : c.can.fill_masks          ? "each token, read in both directions"
+                                                         : "the next token";
     ui.text.draw(column.x, y - d.unit(6), kCaption, ui.colors->t2, says);
     return anchors;
 }
@@ -179,8 +180,7 @@ void choose_maps(Scene& s, float x, float y) {
     const ModelConfig& c = s.model()->config;
     const AttentionBlock now = c.block(s.session.selection.block);
     std::vector<std::string> layers, heads{"mean"};
-    for (int l = 0; l < c.stacks[static_cast<size_t>(now.stack)].layers; ++l)
-        layers.push_back(std::to_string(l));
+    for (int l = 0; l < c.stacks[now.stack].layers; ++l) layers.push_back(std::to_string(l));
     for (int h = 0; h < c.heads(s.session.selection.block); ++h) heads.push_back(std::to_string(h));
     if (const int l = ui.choice(x, y, "Layer", "model/layer", layers, now.layer); l >= 0)
         s.select_block(s.session.selection.block + l - now.layer);
@@ -192,7 +192,7 @@ void choose_maps(Scene& s, float x, float y) {
     }
 }
 
-void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
+void draw_architecture_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     Ui& ui = s.ui;
     const float y = area.y + 26;
     const std::string title = s.of<ArchitectureState>().config ? "GPT-3 175B" : s.model()->name;
@@ -215,17 +215,16 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
 void draw_architecture(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.of<ArchitectureState>().config ? gpt3() : s.model()->config;
-    if (!ui.on_page()) draw_toolbar(s, area, c);
+    if (!ui.on_page()) draw_architecture_toolbar(s, area, c);
     const auto table = parameter_table(c);
     const Rect rest{area.x + 24, area.y + 64, area.w - 48, area.h - 72};
     const bool maps = offers_maps(s) && s.of<ArchitectureState>().maps && rest.w > 900;
     const float stack_w = maps ? rest.w * 0.2f
                                : std::min(kWide + 120, rest.w * (c.stacks.size() > 1 ? 0.34f : 0.5f)),
-                table_w = std::min(rest.w - stack_w * static_cast<float>(c.stacks.size()) - 24,
-                                   maps ? 1600.0f : 720.0f);
+                table_w = std::min(rest.w - stack_w * float(c.stacks.size()) - 24, maps ? 1600.0f : 720.0f);
     std::vector<std::vector<Block>> stacks;
     Diagram d{1.35f};
-    for (int i = 0; i < static_cast<int>(c.stacks.size()); ++i) {
+    for (int i = 0; i < isize(c.stacks); ++i) {
         stacks.push_back(blocks_of(c, i));
         d.scale = std::min(
             d.scale,
@@ -234,11 +233,11 @@ void draw_architecture(Scene& s, Rect area) {
     d.scale = std::max(d.scale, 0.45f);
     const Block* pointed = nullptr;
     std::vector<Anchors> anchors;
-    for (int i = 0; i < static_cast<int>(stacks.size()); ++i) {
-        const float high = std::min(rest.h, diagram_height(d, stacks[static_cast<size_t>(i)]));
-        anchors.push_back(draw_stack(
-            s, d, {rest.x + stack_w * static_cast<float>(i), rest.bottom() - high, stack_w, high}, c, i,
-            stacks[static_cast<size_t>(i)], table, s.of<ArchitectureState>().config == 0, &pointed));
+    for (int i = 0; i < isize(stacks); ++i) {
+        const float high = std::min(rest.h, diagram_height(d, stacks[i]));
+        anchors.push_back(draw_stack(s, d, {rest.x + stack_w * float(i), rest.bottom() - high, stack_w, high},
+                                     c, i, stacks[i], table, s.of<ArchitectureState>().config == 0,
+                                     &pointed));
     }
     if (anchors.size() == 2) {  // what the encoder leaves is what cross-attention reads
         const float middle = rest.x + stack_w - 4;

@@ -1,4 +1,5 @@
 // What the diagram of a model is made of.
+#include "base/cast.h"
 #include "model/position_scheme.h"
 #include "views/architecture.h"
 
@@ -56,7 +57,7 @@ Block norm_block(const ModelConfig& c, const char* where) {
 }  // namespace
 
 std::vector<Block> blocks_of(const ModelConfig& c, int index) {
-    const StackConfig& s = c.stacks[static_cast<size_t>(index)];
+    const StackConfig& s = c.stacks[index];
     const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
     const bool before = c.norm_place == NormPlace::before;
     std::vector<Block> out;
@@ -91,7 +92,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     mlp.shape =
         by(c.d_model, s.d_mlp) + " → " + by(s.d_mlp, c.d_model) + (c.parallel ? " · beside attention" : "");
     mlp.rows = {of + "MLP in", of + "MLP out"};
-    mlp.view = index + 1 == static_cast<int>(c.stacks.size()) ? "lens" : nullptr;
+    mlp.view = index + 1 == isize(c.stacks) ? "lens" : nullptr;
     mlp.in_layer = mlp.adds = true;
     mlp.help =
         "Each token by itself: wider, a nonlinearity, back. Opens Prediction, which shows what MLPs add to a "
@@ -103,7 +104,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
         norm.rows = {of + "final norm"};
         out.push_back(norm);
     }
-    if (index + 1 < static_cast<int>(c.stacks.size())) return out;
+    if (index + 1 < isize(c.stacks)) return out;
     Block head;
     head.name = c.can.read_image ? "Classifier" : "Unembedding";
     head.shape = by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab) +

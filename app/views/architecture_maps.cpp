@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "paint/matrix.h"
 #include "views/architecture.h"
@@ -42,12 +43,11 @@ void draw_labels(Scene& s, Rect map, float cell_w, float cell_h, const BlockPatt
     const auto& keys = s.sentence()->key_labels(p.block);
     const int down = label_step(cell_h, 15), across = label_step(cell_w, 16);
     for (int r = 0; r < p.weights.rows(); r += down)
-        ui.text.draw_right(map.x - 6, map.y + cell_h * (static_cast<float>(r) + 0.5f), kCaptionMono,
-                           ui.colors->t2,
-                           ui.text.fitted(kCaptionMono, queries[static_cast<size_t>(r * p.step)], 62));
+        ui.text.draw_right(map.x - 6, map.y + cell_h * (float(r) + 0.5f), kCaptionMono, ui.colors->t2,
+                           ui.text.fitted(kCaptionMono, queries[r * p.step], 62));
     for (int c = 0; c < p.weights.cols(); c += across)
-        draw_slanted(ui, {map.x + cell_w * (static_cast<float>(c) + 0.5f), map.y - 8}, ui.colors->t2,
-                     ui.text.fitted(kCaptionMono, keys[static_cast<size_t>(c * p.step)], 70));
+        draw_slanted(ui, {map.x + cell_w * (float(c) + 0.5f), map.y - 8}, ui.colors->t2,
+                     ui.text.fitted(kCaptionMono, keys[c * p.step], 70));
 }
 
 void draw_cells(Scene& s, Rect map, const BlockPattern& p) {
@@ -64,7 +64,7 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
     ui.text.draw(area.x + 28, area.y + 12, kBody, ui.colors->t1,
                  ui.text.fitted(kBody, kind_name(kind), area.w - 34));
     const float left = area.x + 72, top = area.y + 96, room = area.right() - left - 8;
-    const auto columns = static_cast<float>(p.weights.cols()), rows = static_cast<float>(p.weights.rows());
+    const auto columns = float(p.weights.cols()), rows = float(p.weights.rows());
     float w = std::min(room / columns, 30.0f), h = std::min(w, (area.h - (96 + 110)) / rows);
     w = std::min(w, std::max(h, 3.0f));
     if (w >= 4) w = ui.whole(w);
@@ -76,10 +76,10 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int number) {
     draw_cells(s, map, p);
     if (hit.hovered) {
         ui.frame({map.x - 2, map.y - 2, map.w + 4, map.h + 4}, ui.colors->hover, 2);
-        const int q = std::clamp(static_cast<int>((hit.mouse.y - map.y) / h) * p.step, 0,
-                                 static_cast<int>(s.sentence()->query_labels(p.block).size()) - 1),
-                  k = std::clamp(static_cast<int>((hit.mouse.x - map.x) / w) * p.step, 0,
-                                 static_cast<int>(s.sentence()->key_labels(p.block).size()) - 1);
+        const int q = std::clamp(int((hit.mouse.y - map.y) / h) * p.step, 0,
+                                 isize(s.sentence()->query_labels(p.block)) - 1),
+                  k = std::clamp(int((hit.mouse.x - map.x) / w) * p.step, 0,
+                                 isize(s.sentence()->key_labels(p.block)) - 1);
         const float weight = p.weights(q / p.step, k / p.step);
         ui.tooltip(path, hit,
                    token_at(s.sentence()->query_labels(p.block), q) + " → " +
@@ -110,11 +110,10 @@ void draw_kind_number(Ui& ui, ImVec2 at, int number) {
 void draw_layer_maps(Scene& s, Rect area) {
     const auto* found = s.found<LayerPatternsWanted>();
     if (!found || !s.sentence()) return;
-    const auto count = static_cast<int>(found->answer.size());
-    const float gap = 20, wide = (area.w - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
+    const auto count = isize(found->answer);
+    const float gap = 20, wide = (area.w - gap * float(count - 1)) / float(count);
     for (int i = 0; i < count; ++i)
-        draw_kind(s, {area.x + (wide + gap) * static_cast<float>(i), area.y, wide, area.h},
-                  found->answer[static_cast<size_t>(i)], i + 1);
+        draw_kind(s, {area.x + (wide + gap) * float(i), area.y, wide, area.h}, found->answer[i], i + 1);
 }
 
 std::vector<Question> ask_architecture(const Scene& s) {

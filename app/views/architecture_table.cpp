@@ -1,6 +1,7 @@
 // The parameters of a model, a row for each kind.
 #include <algorithm>
 
+#include "base/cast.h"
 #include "views/architecture.h"
 
 namespace headlight {
@@ -26,7 +27,7 @@ void draw_parameters(Scene& s, Rect area, const ModelConfig& c, const std::vecto
     ui.text.draw_right(total, y, kCaption, ui.colors->t2, "total");
     ui.fill({area.x, y + 16, area.w, ui.line()}, ui.colors->l2);
     y += 34;
-    const float row_h = std::clamp((area.h - 100) / static_cast<float>(table.size()), 20.0f, 28.0f);
+    const float row_h = std::clamp((area.h - 100) / float(table.size()), 20.0f, 28.0f);
     for (const ParameterRow& row : table) {
         const bool on = pointed && stands_for(*pointed, row);
         if (on) ui.fill({area.x - 8, y - row_h / 2, area.w + 16, row_h}, ui.colors->bg3, size::corner);
@@ -45,8 +46,7 @@ void draw_parameters(Scene& s, Rect area, const ModelConfig& c, const std::vecto
     y += 16;
     ui.text.draw(area.x, y, kBody, ui.colors->t2, "total");
     std::string exact = std::to_string(parameter_count(c));
-    for (int at = static_cast<int>(exact.size()) - 3; at > 0; at -= 3)
-        exact.insert(static_cast<size_t>(at), ",");
+    for (int at = isize(exact) - 3; at > 0; at -= 3) exact.insert(at, ",");
     ui.text.draw_right(total, y, kBodyMono, ui.colors->accent_text, exact);
 }
 

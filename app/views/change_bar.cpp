@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/changes.h"
 #include "views/views.h"
 
@@ -9,8 +10,16 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kMasks[] = {"own",      "none",     "causal",   "padding",    "window:2",
-                                  "window:4", "window:8", "prefix:4", "global:1:4", "block"};
+/// Every mask, those with numbers with some of them.
+std::vector<std::string> offered_masks() {
+    std::vector<std::string> out;
+    for (const MaskKind& kind : mask_kinds()) {
+        const std::vector<const char*> numbers[] = {{""}, {":2", ":4", ":8"}, {":1:4"}};
+        for (const char* number : numbers[kind.numbers]) out.push_back(std::string(kind.name) + number);
+    }
+    return out;
+}
+
 constexpr std::pair<float, const char*> kTemperatures[] = {
     {1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"},         {0.5f, "0.5"},
     {2.0f, "2"}, {4.0f, "4"},       {INFINITY, "∞, uniform"}};
@@ -41,14 +50,14 @@ std::string label_of_mask(const Scene& s, const std::string& name) {
 }
 
 void choose_mask(Scene& s, Flow& flow) {
-    std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
+    std::vector<std::string> names = offered_masks();
     auto current = std::find(names.begin(), names.end(), s.session.document.intervention.mask.name());
     if (current == names.end())
         current = names.insert(names.end(), s.session.document.intervention.mask.name());
     std::vector<std::string> labels;
     for (const std::string& name : names) labels.push_back(label_of_mask(s, name));
-    const int chosen = flow.choose("Mask", "mask", labels, static_cast<int>(current - names.begin()));
-    if (chosen >= 0) s.send("mask", names[static_cast<size_t>(chosen)]);
+    const int chosen = flow.choose("Mask", "mask", labels, narrow<int>(current - names.begin()));
+    if (chosen >= 0) s.send("mask", names[chosen]);
 }
 
 /// The change of some kinds with exactly this place, or null.
@@ -69,11 +78,11 @@ void choose_temperature(Scene& s, Flow& flow) {
     std::vector<std::string> items;
     int current = -1;
     for (const auto& [value, name] : kTemperatures) {
-        if (value == now) current = static_cast<int>(items.size());
+        if (value == now) current = isize(items);
         items.push_back(name);
     }
     if (current < 0) {
-        current = static_cast<int>(items.size());
+        current = isize(items);
         items.push_back(decimals(now, 2));
     }
     const int chosen = flow.choose("Temperature", "temperature", items, current);
@@ -95,11 +104,11 @@ void choose_ablation(Scene& s, Flow& flow) {
     std::vector<std::string> items{"unchanged"};
     int current = 0;
     for (const ChangeRow& row : ablations()) {
-        if (set && set->kind == row.kind) current = static_cast<int>(items.size());
+        if (set && set->kind == row.kind) current = isize(items);
         items.push_back(row.kind == ChangeKind::keep ? "keep only this head" : row.name);
     }
     if (set && set->kind == ChangeKind::freeze) {
-        current = static_cast<int>(items.size());
+        current = isize(items);
         items.push_back("frozen");
     }
     const std::string label = "Head " + head_name(s.model()->config, block, head);
@@ -108,7 +117,7 @@ void choose_ablation(Scene& s, Flow& flow) {
     if (chosen == 0) return s.change(*set);  // which takes it away
     if (chosen > std::ssize(ablations())) return;
     Change change;
-    change.kind = ablations()[static_cast<size_t>(chosen - 1)].kind;
+    change.kind = ablations()[chosen - 1].kind;
     std::tie(change.block, change.head) = std::tie(block, head);
     s.change(change);
 }

@@ -150,7 +150,7 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
         "change/score", h,
         "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
     const float moved = h.pressed ? ui.points(ImGui::GetMouseDragDelta(0, 2 * ui.scale)).x * 0.05f : 0;
-    const float step = moved != 0 ? moved : 0.5f * static_cast<float>(-ui.take_step("change/score"));
+    const float step = moved != 0 ? moved : 0.5f * float(-ui.take_step("change/score"));
     if (!h.pressed) s.of<Painting>().scored = {-1, -1};
     if (step == 0) return;
     if (moved != 0) ImGui::ResetMouseDragDelta();

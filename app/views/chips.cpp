@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/views.h"
 #include "views/writing.h"
 
@@ -47,7 +48,7 @@ float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
 /// them says how heavily they look back at it. Hovering it previews its row, a click locks it.
 float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float high) {
     Ui& ui = s.ui;
-    const std::string& label = s.sentence()->labels[static_cast<size_t>(row.stack)][static_cast<size_t>(i)];
+    const std::string& label = s.sentence()->labels[row.stack][i];
     const std::string path = row.path + std::to_string(i);
     const Rect r{x, y, ui.text.width(kCaptionMono, label) + 14, high};
     const Hit h = ui.hit(path, r);
@@ -65,8 +66,8 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
         looks > 0.02f)
         ui.fill({r.x, r.bottom() + 2, r.w * looks, 3}, ui.colors->t2);
     const SentenceResult& sentence = *s.sentence();
-    const bool written = sentence.written && row.stack + 1 == static_cast<int>(sentence.labels.size()) &&
-                         i >= sentence.written->given;
+    const bool written =
+        sentence.written && row.stack + 1 == isize(sentence.labels) && i >= sentence.written->given;
     if (written) ui.fill({r.x, r.bottom() - 2, r.w, 2}, faded(ui.colors->accent, 0.6f));
     if (key) ui.frame(r, ui.colors->t2, 1, size::corner);
     if (query) ui.frame(r, ui.colors->accent, 1, size::corner);
@@ -76,8 +77,8 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
                  : looked_at && *looked_at > 0.02f ? ink_on(color)
                                                    : ui.colors->t1,
                  label);
-    const Sequence& sequence = s.sentence()->trace->request.inputs[static_cast<size_t>(row.stack)];
-    const auto at = static_cast<size_t>(i);
+    const Sequence& sequence = s.sentence()->trace->request.inputs[row.stack];
+    const size_t at = i;
     const std::string type =
         sequence.types.empty() ? "" : ", token type " + std::to_string(sequence.types[at]);
     ui.tooltip(path, h,
@@ -91,8 +92,8 @@ float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float hig
 /// Tokens from `left` on, those that do not fit as "45 more"; returns where they end.
 float draw_chips(Scene& s, const ChipRow& row, int& first, float left, float right, float y, float high) {
     Ui& ui = s.ui;
-    const auto& labels = s.sentence()->labels[static_cast<size_t>(row.stack)];
-    const auto n = static_cast<int>(labels.size());
+    const auto& labels = s.sentence()->labels[row.stack];
+    const auto n = isize(labels);
     const float gap = 4, more = 78;
     const std::string path = row.stack ? "targets" : "chips";
     first = std::clamp(first, 0, n - 1);
@@ -105,7 +106,7 @@ float draw_chips(Scene& s, const ChipRow& row, int& first, float left, float rig
     }
     int i = first;
     for (; i < n; ++i) {
-        const float w = ui.text.width(kCaptionMono, labels[static_cast<size_t>(i)]) + 14;
+        const float w = ui.text.width(kCaptionMono, labels[i]) + 14;
         if (x + w > right - (i + 1 < n ? more : 0)) break;
         x += draw_chip(s, row, i, x, y, high) + gap;
     }
@@ -120,7 +121,7 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
     Ui& ui = s.ui;
     const SentenceResult& sentence = *s.sentence();
     const WrittenText& w = *sentence.written;
-    const std::string& label = w.labels[static_cast<size_t>(i)];
+    const std::string& label = w.labels[i];
     const std::string path = "written/" + std::to_string(i);
     const Rect r{x, y, ui.text.width(kCaptionMono, label) + 14, high};
     const Hit h = ui.control(path, r);
@@ -140,8 +141,7 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
                            : ui.colors->t1,
                  label);
     ui.tooltip(path, h,
-               "“" + label +
-                   "”, p = " + decimals(w.generation.tokens[static_cast<size_t>(i)].probability, 3) +
+               "“" + label + "”, p = " + decimals(w.generation.tokens[i].probability, 3) +
                    ". Click goes to the step that chose it.");
     if (h.hovered && s.answer->picture && !to_come && query < s.queries())
         s.point_at(std::pair{query, s.heaviest_key(query)});
@@ -150,21 +150,17 @@ float draw_written_chip(Scene& s, int i, float x, float y, float high) {
 }
 
 void draw_written_chips(Scene& s, float left, float right, float y, float high) {
-    const auto n = static_cast<int>(s.sentence()->written->labels.size());
+    const auto n = isize(s.sentence()->written->labels);
     int first = 0;
     for (float width = 0; first < s.sentence()->step; ++first) {  // so much that the step is in sight
         width = 0;
         for (int i = first; i <= std::min(s.sentence()->step, n - 1); ++i)
-            width +=
-                s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + 18;
+            width += s.ui.text.width(kCaptionMono, s.sentence()->written->labels[i]) + 18;
         if (width <= right - left) break;
     }
     float x = left;
     for (int i = first;
-         i < n &&
-         x + s.ui.text.width(kCaptionMono, s.sentence()->written->labels[static_cast<size_t>(i)]) + 14 <=
-             right;
-         ++i)
+         i < n && x + s.ui.text.width(kCaptionMono, s.sentence()->written->labels[i]) + 14 <= right; ++i)
         x += draw_written_chip(s, i, x, y, high) + 4;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "session/choices.h"
 #include "session/words.h"
@@ -99,8 +100,8 @@ Command moves_cell(const char* name, const char* title, const char* keys, int do
                     auto [query, key] = *shown_cell(c.session, c.answer);
                     const bool turned = c.session.preferences.queries == Axis::columns;
                     const int block = c.answer->shown().block;
-                    const auto queries = static_cast<int>(c.sentence()->query_labels(block).size()),
-                               keys = static_cast<int>(c.sentence()->key_labels(block).size());
+                    const auto queries = isize(c.sentence()->query_labels(block)),
+                               keys = isize(c.sentence()->key_labels(block));
                     c.session.selection.locked =
                         std::pair{std::clamp(query + (turned ? across : down), 0, queries - 1),
                                   std::clamp(key + (turned ? down : across), 0, keys - 1)};

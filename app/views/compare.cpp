@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "model/library.h"
 #include "views/changes.h"
 #include "views/panels.h"
@@ -58,7 +59,7 @@ void draw_model_choice(Scene& s, float& x, float y) {
     x = r.right() + 18;
 }
 
-void draw_toolbar(Scene& s, Rect area) {
+void draw_compare_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -131,8 +132,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
     const int columns = 1 + pattern + grid;
-    const float gap = 32,
-                w = (area.w - 48 - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    const float gap = 32, w = (area.w - 48 - gap * float(columns - 1)) / float(columns);
     Rect at{area.x + 24, area.y, columns == 1 ? std::min(w, 520.0f) : w, area.h};
     draw_largest(s, at, map);
     at.x += w + gap;
@@ -157,7 +157,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
 
 RunPair compared_runs(const Session& session) {
     constexpr Versus kVersus[] = {Versus::head, Versus::unchanged, Versus::other, Versus::other};
-    return {kVersus[static_cast<int>(session.document.comparison.what)],
+    return {row_of(kVersus, session.document.comparison.what),
             session.document.comparison.what == Compared::sentences ||
                     session.document.comparison.what == Compared::models
                 ? session.document.comparison.alignment
@@ -207,7 +207,7 @@ void draw_compare(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float top = area.y;
     if (!ui.on_page()) {
-        draw_toolbar(s, area);
+        draw_compare_toolbar(s, area);
         top += 48;
         top += draw_other_field(s, {area.x, top, area.w, 48});
     }
@@ -258,7 +258,7 @@ void draw_compare_list(Scene& s, Rect area) {
                         s.answer->other->model;
     const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
     const auto& values = found->answer.distances;
-    if (values.size() != static_cast<size_t>(c.head_count())) return;
+    if (isize(values) != c.head_count()) return;
     const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
     const std::string title = s.session.document.comparison.what == Compared::changes
                                   ? "Most affected by the interventions"
@@ -271,7 +271,7 @@ void draw_compare_list(Scene& s, Rect area) {
                       itself ? std::pair{s.session.selection.block, s.session.selection.head}
                              : s.session.document.comparison.head,
                       itself};
-    const auto skip = [&](size_t i) {
+    const auto skip = [&](int i) {
         return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
                                          int(i) == c.head_index({found->asked.block, found->asked.head}));
     };

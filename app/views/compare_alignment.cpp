@@ -1,6 +1,7 @@
 // Two sentences over each other, with lines between the tokens that stand for each other.
 #include <algorithm>
 
+#include "base/cast.h"
 #include "views/compare.h"
 
 namespace headlight {
@@ -22,7 +23,7 @@ std::vector<Token> place_tokens(Ui& ui, const std::vector<std::string>& labels, 
 }
 
 /// Ties a token of A to one of B, or parts them where they were tied.
-void tie(const Scene& s, const TokenPairs& pairs, int a, int b) {
+void tie_tokens(const Scene& s, const TokenPairs& pairs, int a, int b) {
     const bool tied = std::find(pairs.begin(), pairs.end(), TokenPair{a, b}) != pairs.end();
     s.send("tie", std::to_string(a) + "," + std::to_string(tied ? -1 : b));
 }
@@ -58,27 +59,26 @@ float draw_ties(Scene& s, Rect area) {
     std::vector<bool> paired_b(b.size());
     for (const TokenPair& p : pairs) {
         if (!p.both()) continue;
-        paired_b[static_cast<size_t>(p.b)] = true;
-        const Token &from = a[static_cast<size_t>(p.a)], &to = b[static_cast<size_t>(p.b)];
-        const bool same = labels_a[static_cast<size_t>(p.a)] == labels_b[static_cast<size_t>(p.b)];
+        paired_b[p.b] = true;
+        const Token &from = a[p.a], &to = b[p.b];
+        const bool same = labels_a[p.a] == labels_b[p.b];
         ui.stroke({from.x + from.w / 2 - shift, top + high}, {to.x + to.w / 2 - shift, below},
                   same ? ui.colors->l2 : ui.colors->accent, same ? 1 : 1.5f);
     }
     for (const TokenPair& p : pairs) {
         if (p.a < 0) continue;
-        const Token& t = a[static_cast<size_t>(p.a)];
+        const Token& t = a[p.a];
         const Rect r{t.x - shift, top, t.w, high};
         const Hit h = ui.hit("compare/a/" + std::to_string(p.a), r);
         if (h.clicked)
             s.of<CompareState>().tied = s.of<CompareState>().tied == p.a ? std::nullopt : std::optional(p.a);
-        draw_token(s, r, labels_a[static_cast<size_t>(p.a)], p.b < 0, s.of<CompareState>().tied == p.a,
-                   h.hovered);
+        draw_token(s, r, labels_a[p.a], p.b < 0, s.of<CompareState>().tied == p.a, h.hovered);
     }
-    for (size_t i = 0; i < b.size(); ++i) {
+    for (int i = 0; i < isize(b); ++i) {
         const Rect r{b[i].x - shift, below, b[i].w, high};
         const Hit h = ui.hit("compare/b/" + std::to_string(i), r);
         if (h.clicked && s.of<CompareState>().tied) {
-            tie(s, pairs, *s.of<CompareState>().tied, static_cast<int>(i));
+            tie_tokens(s, pairs, *s.of<CompareState>().tied, i);
             s.of<CompareState>().tied.reset();
         }
         draw_token(s, r, labels_b[i], !paired_b[i], false, h.hovered);

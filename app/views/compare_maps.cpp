@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "paint/matrix.h"
 #include "views/compare.h"
 #include "views/map_parts.h"
@@ -19,20 +20,18 @@ struct Panel {
 };
 
 /// Where one of the three maps stands, and how large its cells are.
-struct Grid {
+struct MapGrid {
     Rect map;
     float w = 0, h = 0;
     int step = 1;  // rows and columns of the pair that one cell covers
 
     std::pair<int, int> at(ImVec2 mouse, const PairedMap& m) const {
-        const auto row = static_cast<int>((mouse.y - map.y) / h) * step,
-                   column = static_cast<int>((mouse.x - map.x) / w) * step;
-        return {std::clamp(row, 0, static_cast<int>(m.rows.size()) - 1),
-                std::clamp(column, 0, static_cast<int>(m.columns.size()) - 1)};
+        const auto row = int((mouse.y - map.y) / h) * step, column = int((mouse.x - map.x) / w) * step;
+        return {std::clamp(row, 0, isize(m.rows) - 1), std::clamp(column, 0, isize(m.columns) - 1)};
     }
 };
 
-void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
+void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const MapGrid& g) {
     Ui& ui = s.ui;
     Matrix places = p.is_signed ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
     for (Index i = 0; i < places.size(); ++i) {
@@ -52,53 +51,51 @@ void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
     for (Index r = 0; r < places.rows(); ++r)
         for (Index c = 0; c < places.cols(); ++c)
             if (places(r, c) == kNoCell)
-                ui.fill({g.map.x + g.w * (static_cast<float>(c) + 0.5f) - dot / 2,
-                         g.map.y + g.h * (static_cast<float>(r) + 0.5f) - dot / 2, dot, dot},
+                ui.fill({g.map.x + g.w * (float(c) + 0.5f) - dot / 2,
+                         g.map.y + g.h * (float(r) + 0.5f) - dot / 2, dot, dot},
                         ui.colors->l2);
 }
 
-void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted) {
+void draw_column_labels(Scene& s, const PairedMap& m, const MapGrid& g, int highlighted) {
     Ui& ui = s.ui;
     const int every = label_step(g.w, 22);
-    for (int i = 0; i < static_cast<int>(m.columns.size()); i += every * g.step) {
-        const float x = g.map.x + g.w * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
-        const TokenPair& pair = m.columns[static_cast<size_t>(i)];
+    for (int i = 0; i < isize(m.columns); i += every * g.step) {
+        const float x = g.map.x + g.w * (float(i) / float(g.step) + 0.5f);
+        const TokenPair& pair = m.columns[i];
         const ImU32 ink = i == highlighted ? ui.colors->t1 : pair.both() ? ui.colors->t3 : ui.colors->l2;
-        draw_slanted(ui, {x + 2, g.map.y - 10}, ink,
-                     ui.text.fitted(kCaptionMono, m.column_labels[static_cast<size_t>(i)], 72));
+        draw_slanted(ui, {x + 2, g.map.y - 10}, ink, ui.text.fitted(kCaptionMono, m.column_labels[i], 72));
     }
 }
 
-void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted, bool numbered) {
+void draw_row_labels(Scene& s, const PairedMap& m, const MapGrid& g, int highlighted, bool numbered) {
     Ui& ui = s.ui;
     const int every = label_step(g.h, 16);
-    for (int i = 0; i < static_cast<int>(m.rows.size()); ++i) {
-        const float from_highlighted = highlighted < 0 ? 1e9f
-                                                       : std::abs(static_cast<float>(i - highlighted)) * g.h /
-                                                             static_cast<float>(g.step);
+    for (int i = 0; i < isize(m.rows); ++i) {
+        const float from_highlighted =
+            highlighted < 0 ? 1e9f : std::abs(float(i - highlighted)) * g.h / float(g.step);
         if (i != highlighted && (i % (every * g.step) || from_highlighted < 16)) continue;
-        const float y = g.map.y + g.h * (static_cast<float>(i) / static_cast<float>(g.step) + 0.5f);
+        const float y = g.map.y + g.h * (float(i) / float(g.step) + 0.5f);
         if (i == highlighted) ui.fill({g.map.x - 88, y - 9, 84, 18}, ui.colors->accent_fill);
         const ImU32 ink = i == highlighted ? ui.colors->accent_text : ui.colors->t1;
-        const int number_a = m.rows[static_cast<size_t>(i)].a;
+        const int number_a = m.rows[i].a;
         ui.text.draw_right(g.map.x - 10, y, kCaptionMono, ink,
-                           ui.text.fitted(kCaptionMono, m.row_labels[static_cast<size_t>(i)], 52));
+                           ui.text.fitted(kCaptionMono, m.row_labels[i], 52));
         ui.text.draw_right(g.map.x - 70, y, kCaptionMono, i == highlighted ? ink : ui.colors->t3,
                            numbered && number_a >= 0 ? std::to_string(number_a) : "");
     }
 }
 
-void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
+void draw_cross(Scene& s, const MapGrid& g, std::pair<int, int> at) {
     Ui& ui = s.ui;
-    const Rect cell{g.map.x + g.w * static_cast<float>(at.second / g.step),
-                    g.map.y + g.h * static_cast<float>(at.first / g.step), g.w, g.h};
+    const Rect cell{g.map.x + g.w * float(at.second / g.step), g.map.y + g.h * float(at.first / g.step), g.w,
+                    g.h};
     const bool hovered = s.of<CompareState>().cell.has_value();
     const ImU32 rows = hovered ? ui.colors->hover : ui.colors->accent,
                 columns = hovered ? ui.colors->hover : ui.colors->t2;
     draw_crosshair(ui, {g.map, cell, rows, columns, rows});
 }
 
-void draw_bar(Scene& s, const Panel& p, const Grid& g) {
+void draw_bar(Scene& s, const Panel& p, const MapGrid& g) {
     Ui& ui = s.ui;
     draw_range_bar(ui, {{g.map.x, g.map.bottom() + 16, std::max(g.map.w, 120.0f), 10},
                         p.is_signed ? signed_colormap(ui.colors->dark)
@@ -110,14 +107,14 @@ void draw_bar(Scene& s, const Panel& p, const Grid& g) {
 }
 
 /// The place under the mouse, in any of the three maps.
-void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool of_cells) {
+void answer_maps(Scene& s, const PairedMap& m, std::span<const MapGrid> grids, bool of_cells) {
     s.of<CompareState>().cell.reset();
     for (size_t i = 0; i < grids.size(); ++i) {
         const Hit h = s.ui.hit("compare/map/" + std::to_string(i), grids[i].map);
         if (!h.hovered) continue;
         s.of<CompareState>().cell = grids[i].at(h.mouse, m);
-        const TokenPair &row = m.rows[static_cast<size_t>(s.of<CompareState>().cell->first)],
-                        &column = m.columns[static_cast<size_t>(s.of<CompareState>().cell->second)];
+        const TokenPair &row = m.rows[s.of<CompareState>().cell->first],
+                        &column = m.columns[s.of<CompareState>().cell->second];
         if (!of_cells || row.a < 0 || column.a < 0) continue;
         s.point_at(std::pair{row.a, column.a});
         if (!h.clicked) continue;
@@ -138,21 +135,20 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     for (const auto& label : m.column_labels)
         widest = std::max(widest, std::min(ui.text.width(kCaptionMono, label), 72.0f));
     const float above = 48 + slanted_height(widest), top = area.y + above;
-    const auto columns = static_cast<float>(m.small_a.cols()), rows = static_cast<float>(m.small_a.rows());
+    const auto columns = float(m.small_a.cols()), rows = float(m.small_a.rows());
     const float across = std::min(width / columns, 48.0f),
                 down = std::min((most_high - above - 56) / rows, 48.0f);
     const auto whole = [&](float cell) { return std::max(ui.line(), ui.whole(cell)); };
     const float w = whole(square ? std::min(across, down) : across), h = square ? w : whole(down);
-    std::array<Grid, 3> grids;
+    std::array<MapGrid, 3> grids;
     for (size_t i = 0; i < 3; ++i)
-        grids[i] = {{left + (width + gap) * static_cast<float>(i), top, w * columns, h * rows}, w, h, m.step};
+        grids[i] = {{left + (width + gap) * float(i), top, w * columns, h * rows}, w, h, m.step};
     answer_maps(s, m, grids, square);
     std::optional<std::pair<int, int>> highlighted = s.of<CompareState>().cell;
     if (const auto cell = s.shown_cell(); !highlighted && square && cell)
         highlighted = std::pair{index_of(m.rows, cell->first), index_of(m.columns, cell->second)};
     if (highlighted && (highlighted->first < 0 || highlighted->second < 0 ||
-                        highlighted->first >= static_cast<int>(m.rows.size()) ||
-                        highlighted->second >= static_cast<int>(m.columns.size())))
+                        highlighted->first >= isize(m.rows) || highlighted->second >= isize(m.columns)))
         highlighted.reset();
     const auto value = [&](const Matrix& of) {
         return highlighted ? of(highlighted->first, highlighted->second) : 0.0f;
@@ -164,7 +160,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
                             {"A − B", "difference", &m.small_difference, value(m.difference), true, apart}};
     for (size_t i = 0; i < 3; ++i) {
         const Panel& p = panels[i];
-        const Grid& g = grids[i];
+        const MapGrid& g = grids[i];
         const float x = ui.text.draw(g.map.x, area.y + 20, kBody,
                                      p.letter == "A" ? ui.colors->accent_text : ui.colors->t1, p.letter) +
                         12;
@@ -191,16 +187,15 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
     Ui& ui = s.ui;
     ui.text.draw(area.x, area.y + 10, kBody, ui.colors->t1,
                  m.largest.empty() ? "No difference" : "Largest differences");
-    const auto count = std::min(m.largest.size(), static_cast<size_t>(std::max(0.0f, (area.h - 30) / 26.0f)));
+    const int count = std::min(isize(m.largest), int(std::max(0.0f, (area.h - 30) / 26.0f)));
     const float largest = count ? std::max(std::abs(m.largest[0].value), 1e-9f) : 1;
-    for (size_t i = 0; i < count; ++i) {
-        const float y = area.y + 40 + 26 * static_cast<float>(i), v = m.largest[i].value;
-        const auto row = static_cast<size_t>(m.largest[i].row),
-                   column = static_cast<size_t>(m.largest[i].column);
+    for (int i = 0; i < count; ++i) {
+        const float y = area.y + 40 + 26 * float(i), v = m.largest[i].value;
+        const int row = m.largest[i].row, column = m.largest[i].column;
         const Rect line{area.x - 6, y - 13, area.w + 12, 26};
         const Hit h = ui.hit("compare/largest/" + std::to_string(i), line);
         if (h.hovered) ui.fill(line, ui.colors->bg3, size::corner);
-        if (h.hovered) s.of<CompareState>().cell = std::pair{static_cast<int>(row), static_cast<int>(column)};
+        if (h.hovered) s.of<CompareState>().cell = std::pair{row, column};
         const TokenPair &query = m.rows[row], &key = m.columns[column];
         const bool cell = s.of<CompareState>().show == ComparedShow::pattern && query.a >= 0 && key.a >= 0;
         if (h.hovered && cell) s.point_at(std::pair{query.a, key.a});
@@ -232,13 +227,13 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
             ui.text.fitted(kCaption, std::string(unit) + ", 0 to " + decimals(largest, 3), room));
     if (values.empty() || area.h < 100) return;
     const Rect bars{area.x, area.y + 30, area.w, area.h - 80};
-    const float w = bars.w / static_cast<float>(values.size()), gap = w >= 6 ? 2 : 0;
+    const float w = bars.w / float(values.size()), gap = w >= 6 ? 2 : 0;
     const int every = label_step(w, values.size() > 100 ? 40 : 22);
     double sum = 0;
     int count = 0, highest = -1;
-    for (size_t i = 0; i < values.size(); ++i) {
-        const float x = bars.x + w * static_cast<float>(i);
-        const bool on = static_cast<int>(i) == highlighted, known = !std::isnan(values[i]);
+    for (int i = 0; i < isize(values); ++i) {
+        const float x = bars.x + w * float(i);
+        const bool on = i == highlighted, known = !std::isnan(values[i]);
         const std::string path = std::string("compare/token/") + std::to_string(i);
         const Hit h = ui.hit(path, {x, bars.y, w, bars.h});
         if (known) ui.fill({x, bars.y, w - gap, bars.h}, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
@@ -247,24 +242,23 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
             ui.fill({x, bars.bottom() - high, w - gap, high},
                     on || h.hovered ? ui.colors->accent : ui.colors->t3);
         ui.tooltip(path, h,
-                   i < labels.size() ? "“" + labels[i] + "”: " + number(values[i], 4) : number(values[i], 4));
-        if (static_cast<int>(i) % every == 0)
+                   i < isize(labels) ? "“" + labels[i] + "”: " + number(values[i], 4) : number(values[i], 4));
+        if (i % every == 0)
             ui.text.draw_centred(x + w / 2, bars.bottom() + 12, kCaptionMono,
                                  on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
         if (!known) continue;
-        sum += static_cast<double>(values[i]);
+        sum += double(values[i]);
         ++count;
-        if (highest < 0 || values[i] > values[static_cast<size_t>(highest)]) highest = static_cast<int>(i);
+        if (highest < 0 || values[i] > values[highest]) highest = i;
     }
     if (highest < 0) return;
-    const std::string at = static_cast<size_t>(highest) < labels.size()
-                               ? " at " + labels[static_cast<size_t>(highest)] + " " + std::to_string(highest)
-                               : "";
-    ui.text.draw(bars.x, bars.bottom() + 36, kCaptionMono, ui.colors->t2,
-                 ui.text.fitted(kCaptionMono,
-                                "mean " + number(sum / count, 3) + "   largest " +
-                                    number(values[static_cast<size_t>(highest)], 3) + at,
-                                area.w));
+    const std::string at =
+        highest < isize(labels) ? " at " + labels[highest] + " " + std::to_string(highest) : "";
+    ui.text.draw(
+        bars.x, bars.bottom() + 36, kCaptionMono, ui.colors->t2,
+        ui.text.fitted(kCaptionMono,
+                       "mean " + number(sum / count, 3) + "   largest " + number(values[highest], 3) + at,
+                       area.w));
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "paint/matrix.h"
 
 namespace headlight {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* kMoles = "American shrew mole. One mole of carbon dioxide. Take a biopsy of the mole.";
 
-void draw_toolbar(Scene& s, Rect area) {
+void draw_delta_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -59,13 +60,10 @@ struct MapLayout {
 MapLayout arrange(Scene& s, Rect area, Index rows, Index columns) {
     Ui& ui = s.ui;
     const float room = std::min(area.w * 0.46f, 420.0f) - (128 + 8);
-    const float w = std::clamp(ui.whole(room / static_cast<float>(columns)), 4.0f, 44.0f);
+    const float w = std::clamp(ui.whole(room / float(columns)), 4.0f, 44.0f);
     const float top = area.y + 88, high = area.bottom() - top - 44,
-                h = std::clamp(ui.whole(high / static_cast<float>(rows)), 22.0f, 40.0f);
-    return {
-        {area.x + 128, top, w * static_cast<float>(columns), std::min(high, h * static_cast<float>(rows))},
-        w,
-        h};
+                h = std::clamp(ui.whole(high / float(rows)), 22.0f, 40.0f);
+    return {{area.x + 128, top, w * float(columns), std::min(high, h * float(rows))}, w, h};
 }
 
 void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
@@ -80,14 +78,13 @@ void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
         for (Index r = 0; r < values.rows(); ++r)
             places(r, c) = high > low ? std::max(0.0f, (values(r, c) - low) / (high - low)) : 1;
     }
-    const Rect whole{l.map.x, l.map.y - s.of<DeltaState>().scroll, l.map.w,
-                     l.h * static_cast<float>(values.rows())};
+    const Rect whole{l.map.x, l.map.y - s.of<DeltaState>().scroll, l.map.w, l.h * float(values.rows())};
     draw_matrix(ui, whole, {places, map});
     for (Index r = 0; r < values.rows() && l.w >= 38; ++r) {
-        const float y = whole.y + l.h * (static_cast<float>(r) + 0.5f);
+        const float y = whole.y + l.h * (float(r) + 0.5f);
         if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
         for (Index c = 0; c < values.cols(); ++c)
-            ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(c) + 0.5f), y, kCaptionMono,
+            ui.text.draw_centred(l.map.x + l.w * (float(c) + 0.5f), y, kCaptionMono,
                                  ink_on(color_at(map, places(r, c))),
                                  number(values(r, c), values(r, c) < 10 ? 2 : 1));
     }
@@ -98,20 +95,20 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     ui.text.draw_right(l.map.x - 12, l.map.y - 22, kCaption, ui.colors->t3, "layer");
-    const auto step = static_cast<size_t>(label_step(l.w, 18));
-    for (size_t i = 0; i < maps.blocks.size(); ++i) {
+    const size_t step = label_step(l.w, 18);
+    for (int i = 0; i < isize(maps.blocks); ++i) {
         const AttentionBlock block = c.block(maps.blocks[i]);
         const std::string name =
             (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
         if (i % step && maps.blocks[i] != delta_block(s)) continue;
-        ui.text.draw_centred(l.map.x + l.w * (static_cast<float>(i) + 0.5f), l.map.y - 22, kCaptionMono,
+        ui.text.draw_centred(l.map.x + l.w * (float(i) + 0.5f), l.map.y - 22, kCaptionMono,
                              maps.blocks[i] == delta_block(s) ? ui.colors->accent_text : ui.colors->t2, name);
     }
     ui.clip({l.map.x - 128, l.map.y, 128, l.map.h});
-    for (size_t i = 0; i < labels.size(); ++i) {
-        const float y = l.map.y + l.h * (static_cast<float>(i) + 0.5f) - s.of<DeltaState>().scroll;
+    for (int i = 0; i < isize(labels); ++i) {
+        const float y = l.map.y + l.h * (float(i) + 0.5f) - s.of<DeltaState>().scroll;
         if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
-        const bool on = static_cast<int>(i) == token;
+        const bool on = i == token;
         if (on) ui.fill({l.map.x - 108, y - l.h / 2, 104, l.h - ui.line()}, ui.colors->accent_fill);
         const std::string label = ui.text.fitted(kCaptionMono, labels[i], 64);
         ui.text.draw_right(l.map.x - 12, y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, label);
@@ -124,11 +121,11 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
 void answer_map(Scene& s, const MapLayout& l, const DeltaMaps& maps) {
     const Hit h = s.ui.hit("delta/map", {l.map.x - 108, l.map.y, l.map.w + 108, l.map.h});
     if (!h.hovered) return;
-    const int row = static_cast<int>((h.mouse.y - l.map.y + s.of<DeltaState>().scroll) / l.h),
-              column = static_cast<int>(std::floor((h.mouse.x - l.map.x) / l.w));
+    const int row = int((h.mouse.y - l.map.y + s.of<DeltaState>().scroll) / l.h),
+              column = int(std::floor((h.mouse.x - l.map.x) / l.w));
     if (row < 0 || row >= maps.delta.rows()) return;
     const bool on_map = column >= 0 && column < maps.delta.cols();
-    if (on_map) s.pointed.block = maps.blocks[static_cast<size_t>(column)];
+    if (on_map) s.pointed.block = maps.blocks[column];
     if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
     if (!h.clicked) return;
     if (on_map) s.select_block(*s.pointed.block);
@@ -165,28 +162,27 @@ float draw_delta_map(Scene& s, Rect area) {
     const auto* found = s.found<DeltaMapsWanted>();
     if (!found) return area.x;
     const DeltaMaps& maps = found->answer;
-    const auto& labels = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
+    const auto& labels = s.sentence()->labels[found->asked.stack];
     Matrix ratio;
     const Matrix& values = shown_map(s, maps, ratio);
     const MapLayout l = arrange(s, area, values.rows(), values.cols());
     const int token = delta_query(s);
     s.of<DeltaState>().scroll = scrolled(ui, {l.map.x, l.map.y, l.map.w + 10, l.map.h},
-                                         l.h * static_cast<float>(values.rows()), s.of<DeltaState>().scroll);
+                                         l.h * float(values.rows()), s.of<DeltaState>().scroll);
     if (s.of<DeltaState>().followed != token && !s.session.selection.hovered.cell) {
         s.of<DeltaState>().followed = token;
-        s.of<DeltaState>().scroll = scrolled_to(s.of<DeltaState>().scroll, l.h * static_cast<float>(token),
-                                                l.h * static_cast<float>(token + 1), l.map.h);
+        s.of<DeltaState>().scroll =
+            scrolled_to(s.of<DeltaState>().scroll, l.h * float(token), l.h * float(token + 1), l.map.h);
     }
     answer_map(s, l, maps);
     ui.clip(l.map);
     draw_cells(s, l, values);
     const auto column = std::find(maps.blocks.begin(), maps.blocks.end(), delta_block(s));
     if (column != maps.blocks.end())
-        ui.frame(
-            {l.map.x + l.w * static_cast<float>(column - maps.blocks.begin()) - 1,
-             l.map.y + l.h * static_cast<float>(token) - s.of<DeltaState>().scroll - 1, l.w + 1, l.h + 1},
-            s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent,
-            s.session.selection.hovered.cell ? 2 : 3);
+        ui.frame({l.map.x + l.w * float(column - maps.blocks.begin()) - 1,
+                  l.map.y + l.h * float(token) - s.of<DeltaState>().scroll - 1, l.w + 1, l.h + 1},
+                 s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent,
+                 s.session.selection.hovered.cell ? 2 : 3);
     ui.unclip();
     draw_labels(s, l, maps, labels, token);
     ui.text.draw(l.map.x - 104, l.map.bottom() + 20, kCaption, ui.colors->t3,
@@ -196,7 +192,7 @@ float draw_delta_map(Scene& s, Rect area) {
 
 void draw_delta(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (!ui.on_page()) draw_toolbar(s, area);
+    if (!ui.on_page()) draw_delta_toolbar(s, area);
     if (!s.answer->picture) return;
     const float left = draw_delta_map(s, area) + 40, width = area.right() - left - 24;
     const float parts_h = std::min(296.0f, area.h * 0.42f), top = area.y + 52;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/cast.h"
 #include "views/delta.h"
 
 namespace headlight {
@@ -19,16 +20,16 @@ struct Bar {
 void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_room, bool with_sign) {
     Ui& ui = s.ui;
     if (bars.empty()) return;
-    const float pitch = std::clamp(area.h / static_cast<float>(bars.size()), 20.0f, 28.0f);
-    const size_t shown = std::min(bars.size(), static_cast<size_t>(area.h / pitch + 0.01f));
+    const float pitch = std::clamp(area.h / float(bars.size()), 20.0f, 28.0f);
+    const int shown = std::min(isize(bars), int(area.h / pitch + 0.01f));
     float largest = 1e-12f;
     bool negative = false;
     for (const Bar& b : bars) {
         largest = std::max(largest, std::abs(b.value));
         negative = negative || b.value < -1e-4f;
     }
-    for (size_t i = 0; i < shown; ++i) {
-        const float y = area.y + pitch * (static_cast<float>(i) + 0.5f);
+    for (int i = 0; i < shown; ++i) {
+        const float y = area.y + pitch * (float(i) + 0.5f);
         ui.text.draw(area.x, y, kBodyMono, bars[i].this_one ? ui.colors->accent_text : ui.colors->t2,
                      ui.text.fitted(kBodyMono, bars[i].name, name_room - 8));
         const Rect track{area.x + name_room, y - 5, area.w - name_room - 72, 10};
@@ -42,7 +43,7 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_roo
         ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1,
                            (with_sign && bars[i].value > 0 ? "+" : "") + number(bars[i].value, 2));
     }
-    if (shown < bars.size())
+    if (shown < isize(bars))
         ui.text.draw_right(area.right(), area.bottom() + 10, kCaption, ui.colors->t3,
                            std::to_string(bars.size() - shown) + " more");
 }
@@ -50,10 +51,10 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_roo
 std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {
     std::vector<Bar> bars;
     const auto& parts = found.answer.heads;
-    for (size_t h = 0; h < parts.size(); ++h) {
-        const bool bias = static_cast<int>(h) == s.model()->config.heads(found.asked.block);
-        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.block, static_cast<int>(h)),
-                        parts[h].along, !bias && static_cast<int>(h) == s.session.selection.head});
+    for (int h = 0; h < isize(parts); ++h) {
+        const bool bias = h == s.model()->config.heads(found.asked.block);
+        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.block, h), parts[h].along,
+                        !bias && h == s.session.selection.head});
     }
     return bars;
 }
@@ -67,7 +68,7 @@ std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) 
                      [&](size_t a, size_t b) { return parts[a].norm > parts[b].norm; });
     const auto& labels = s.sentence()->key_labels(found.asked.block);
     std::vector<Bar> bars;
-    for (const size_t k : order) bars.push_back({token_at(labels, static_cast<int>(k)), parts[k].norm});
+    for (const size_t k : order) bars.push_back({token_at(labels, narrow<int>(k)), parts[k].norm});
     return bars;
 }
 
@@ -164,13 +165,13 @@ void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
 }
 
 /// The tokens that move farthest from the first step to the last, at most so many.
-std::vector<Index> farthest_moved(const Projection& p, size_t max) {
-    std::vector<Index> order(static_cast<size_t>(p.steps[0].rows()));
-    std::iota(order.begin(), order.end(), Index{0});
+std::vector<int> farthest_moved(const Projection& p, size_t max) {
+    std::vector<int> order(p.steps[0].rows());
+    std::iota(order.begin(), order.end(), 0);
     if (order.size() <= max) return order;
     const Vector moved = (p.steps.back() - p.steps.front()).rowwise().squaredNorm();
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(max), order.end(),
-                     [&](Index a, Index b) { return moved[a] > moved[b]; });
+    std::nth_element(order.begin(), order.begin() + max, order.end(),
+                     [&](int a, int b) { return moved[a] > moved[b]; });
     order.resize(max);
     return order;
 }
@@ -179,12 +180,12 @@ int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float wit
     int best = -1;
     float min = within * within;
     for (const Matrix& step : p.steps)
-        for (Index i = 0; i < step.rows(); ++i) {
+        for (int i = 0; i < step.rows(); ++i) {
             const ImVec2 at = plot.at(step, i);
             const float d = (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
             if (d < min) {
                 min = d;
-                best = static_cast<int>(i);
+                best = i;
             }
         }
     return best;
@@ -204,14 +205,14 @@ void draw_projection(Scene& s, Rect area) {
     const Rect frame{area.x, area.y + 26, area.w, area.h - (26 + 32)};
     ui.fill(frame, ui.colors->bg0);
     for (int i = 1; i < 6; ++i)
-        ui.hairline(frame.x + frame.w * static_cast<float>(i) / 6, frame.y,
-                    frame.x + frame.w * static_cast<float>(i) / 6, frame.bottom());
+        ui.hairline(frame.x + frame.w * float(i) / 6, frame.y, frame.x + frame.w * float(i) / 6,
+                    frame.bottom());
     for (int i = 1; i < 5; ++i)
-        ui.hairline(frame.x, frame.y + frame.h * static_cast<float>(i) / 5, frame.right(),
-                    frame.y + frame.h * static_cast<float>(i) / 5);
+        ui.hairline(frame.x, frame.y + frame.h * float(i) / 5, frame.right(),
+                    frame.y + frame.h * float(i) / 5);
     ui.frame(frame, ui.colors->l1);
     const Plot plot = make_plot(frame, p);
-    const auto& labels = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
+    const auto& labels = s.sentence()->labels[found->asked.stack];
     const Hit h = ui.hit("delta/plot", frame);
     if (h.hovered)
         if (const int token = nearest_point(plot, p, h.mouse, 24); token >= 0 && token < s.queries()) {
@@ -221,7 +222,7 @@ void draw_projection(Scene& s, Rect area) {
     const int focus = delta_query(s);
     LabelPlacer placer(frame);
     ui.clip(frame);
-    const auto draw_token = [&](Index i, bool on) {
+    const auto draw_token = [&](int i, bool on) {
         const ImU32 color = on                                              ? ui.colors->accent
                             : p.steps.size() > 2 || p.steps[0].rows() > 200 ? faded(ui.colors->t3, 0.4f)
                                                                             : ui.colors->t2;
@@ -236,14 +237,14 @@ void draw_projection(Scene& s, Rect area) {
         else
             ui.disc(from, on ? 4 : 2.2f, color);
         placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i),
-                    token_at(labels, static_cast<int>(i)), on ? ui.colors->accent_text : ui.colors->t2, on);
+                    token_at(labels, i), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
     if (focus < p.steps[0].rows()) draw_token(focus, true);
     const auto drawn = farthest_moved(p, ui.most_lines);
-    for (const Index i : drawn)
+    for (const int i : drawn)
         if (i != focus) draw_token(i, false);
     ui.unclip();
-    const bool all = static_cast<Index>(drawn.size()) == p.steps[0].rows();
+    const bool all = isize(drawn) == p.steps[0].rows();
     ui.text.draw(
         area.x, frame.bottom() + 18, kCaption, ui.colors->t3,
         ui.text.fitted(

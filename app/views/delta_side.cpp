@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/delta.h"
 #include "views/side_panel.h"
 
@@ -33,14 +34,12 @@ namespace {
 /// What the model would predict after each layer.
 void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer) {
     c.heading("Next token after each layer", "p");
-    const size_t first =
-        split.after_layer.size() > 9
-            ? std::min(split.after_layer.size() - 8, static_cast<size_t>(std::max(0, layer - 2)) + 1)
-            : 1;
-    for (size_t i = first; i < std::min(split.after_layer.size(), first + 8); ++i)
+    const int count = isize(split.after_layer),
+              first = count > 9 ? std::min(count - 8, std::max(0, layer - 2) + 1) : 1;
+    for (int i = first; i < std::min(count, first + 8); ++i)
         c.bar({std::to_string(i - 1), prediction_label(*s.model(), split.after_layer[i].id),
                split.after_layer[i].probability, number(split.after_layer[i].probability, 3),
-               static_cast<int>(i) == layer + 1});
+               int(i) == layer + 1});
     c.rule();
 }
 
@@ -50,7 +49,7 @@ void draw_heads_raise(Scene& s, Column& c, const Found<DeltaSplitWanted>& found)
     for (size_t h = 0; h < found.answer.head_raises.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
         for (const int id : found.answer.head_raises[h]) tokens.push_back(prediction_label(*s.model(), id));
-        const std::string name = head_name(s.model()->config, found.asked.block, static_cast<int>(h));
+        const std::string name = head_name(s.model()->config, found.asked.block, int(h));
         const float room = std::max(44.0f, c.ui.text.width(kBodyMono, name) + gap::medium);
         c.ui.text.draw(c.at.x, c.y, kBodyMono, c.ui.colors->t2, name);
         draw_token_row(c.ui, c.at.x + room, c.y, c.at.right(), tokens, c.ui.colors->plus);
@@ -65,11 +64,10 @@ void draw_delta_inspector(Scene& s, Rect area) {
     if (!maps || !found || !s.shown_cell()) return;
     const ModelConfig& c = s.model()->config;
     const int block = delta_block(s),
-              token = std::min<int>(delta_query(s), static_cast<int>(maps->answer.delta.rows()) - 1);
+              token = std::min<int>(delta_query(s), narrow<int>(maps->answer.delta.rows()) - 1);
     const auto place = std::find(maps->answer.blocks.begin(), maps->answer.blocks.end(), block);
     if (place == maps->answer.blocks.end()) return;
-    draw_inspector_title(s, area,
-                         token_at(s.sentence()->labels[static_cast<size_t>(maps->asked.stack)], token),
+    draw_inspector_title(s, area, token_at(s.sentence()->labels[maps->asked.stack], token),
                          "layer " + block_name(c, block));
     const auto at = static_cast<Index>(place - maps->answer.blocks.begin());
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
@@ -91,7 +89,7 @@ std::vector<NumberTable> delta_numbers(const Scene& s) {
     const DeltaMaps& m = found->answer;
     std::vector<std::string> names;
     for (const int block : m.blocks) names.push_back(block_path(s.model()->config, block));
-    const auto& tokens = s.sentence()->labels[static_cast<size_t>(found->asked.stack)];
+    const auto& tokens = s.sentence()->labels[found->asked.stack];
     return {{"norm before", "token", "block", tokens, names, m.before},
             {"norm of delta", "token", "block", tokens, names, m.delta},
             {"cosine", "token", "block", tokens, names, m.cosine}};

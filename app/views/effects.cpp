@@ -28,7 +28,7 @@ std::vector<std::string> stage_labels(const Scene& s, const Stages& stages) {
                                      ? now.mask.is_own() ? "unchanged" : "mask"
                                      : std::to_string(stages.first) +
                                            (stages.first == 1 ? " intervention" : " interventions")};
-    for (auto i = static_cast<size_t>(stages.first); i < now.changes.size(); ++i)
+    for (size_t i = stages.first; i < now.changes.size(); ++i)
         out.push_back("+ " + change_text(s, now.changes[i]));
     return out;
 }
@@ -41,9 +41,8 @@ std::string distinguishing(const std::vector<std::string>& labels, size_t which)
         if (other == which) continue;
         const auto end =
             std::mismatch(label.begin(), label.end(), labels[other].begin(), labels[other].end());
-        const size_t blank = label.find_last_of(' ', static_cast<size_t>(end.first - label.begin()));
-        if (blank != std::string::npos && blank < static_cast<size_t>(end.first - label.begin()))
-            common = std::max(common, blank + 1);
+        const size_t same = end.first - label.begin(), blank = label.find_last_of(' ', same);
+        if (blank != std::string::npos && blank < same) common = std::max(common, blank + 1);
     }
     return common == 0 ? label : "… " + label.substr(common);
 }
@@ -151,8 +150,7 @@ bool draw_sweep_state(Scene& s, Rect area) {
                  "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
     const float right = area.x + std::min(area.w, 320.0f);
     if (ui.link("sweep/cancel", right, y, "Cancel")) s.send("sweep", "off");
-    ui.bar({area.x, y + 16, right - area.x, 6}, static_cast<float>(done) / static_cast<float>(heads),
-           ui.colors->accent);
+    ui.bar({area.x, y + 16, right - area.x, 6}, float(done) / float(heads), ui.colors->accent);
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "io/json.h"
 #include "views/parts.h"
 
@@ -21,16 +22,14 @@ void GraphState::visit(FieldVisitor& v) {
 
 namespace {
 
-constexpr float kRowLeast = 20, kRowMost = 48;
+constexpr float kLevelLeast = 20, kLevelMost = 48;
 
 struct GraphLayout {
     Rect area;            // of the nodes
     float pitch, scroll;  // down
     int levels;           // embeddings and layers
-    float x(int level) const {
-        return area.x + area.w * static_cast<float>(level) / static_cast<float>(levels - 1);
-    }
-    float y(int token) const { return area.y + pitch * (static_cast<float>(token) + 0.5f) - scroll; }
+    float x(int level) const { return area.x + area.w * float(level) / float(levels - 1); }
+    float y(int token) const { return area.y + pitch * (float(token) + 0.5f) - scroll; }
     bool sees(float y) const { return y >= area.y - 1 && y <= area.bottom() + 1; }
 };
 
@@ -39,21 +38,20 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     GraphLayout g{};
     g.area = {area.x + 256, area.y + 72, area.w - (256 + 132), area.h - (72 + 44)};
     g.levels = levels;
-    g.pitch = std::clamp(g.area.h / static_cast<float>(tokens), kRowLeast, kRowMost);
+    g.pitch = std::clamp(g.area.h / float(tokens), kLevelLeast, kLevelMost);
     s.of<GraphState>().scroll = scrolled(ui, {area.x, g.area.y, area.w - 8, g.area.h},
-                                         g.pitch * static_cast<float>(tokens), s.of<GraphState>().scroll);
+                                         g.pitch * float(tokens), s.of<GraphState>().scroll);
     if (const int token = graph_token(s);
         s.of<GraphState>().followed != token && !s.session.selection.hovered.cell) {
         s.of<GraphState>().followed = token;
-        s.of<GraphState>().scroll =
-            scrolled_to(s.of<GraphState>().scroll, g.pitch * static_cast<float>(token),
-                        g.pitch * static_cast<float>(token + 1), g.area.h);
+        s.of<GraphState>().scroll = scrolled_to(s.of<GraphState>().scroll, g.pitch * float(token),
+                                                g.pitch * float(token + 1), g.area.h);
     }
     g.scroll = s.of<GraphState>().scroll;
     return g;
 }
 
-void draw_toolbar(Scene& s, float x, float y) {
+void draw_graph_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Show", "graph/share", s.of<GraphState>().share);
     if (const int c =
@@ -75,9 +73,9 @@ constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
 float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
     std::vector<float> weights;
     for (const auto& layer : graph.links)
-        for (size_t q = 0; q < layer.size(); ++q)
+        for (int q = 0; q < isize(layer); ++q)
             for (const Link& link : layer[q])
-                if (g.sees(g.y(static_cast<int>(q))) || g.sees(g.y(link.key))) weights.push_back(link.weight);
+                if (g.sees(g.y(q)) || g.sees(g.y(link.key))) weights.push_back(link.weight);
     return faintest_of(weights, ui.most_lines);
 }
 
@@ -90,16 +88,15 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
     };
     std::vector<Strong> strong;
     const float faintest = faintest_drawn(ui, g, graph);
-    for (size_t l = 0; l < graph.links.size(); ++l)
-        for (size_t q = 0; q < graph.links[l].size(); ++q) {
-            const float y1 = g.y(static_cast<int>(q));
+    for (int l = 0; l < isize(graph.links); ++l)
+        for (int q = 0; q < isize(graph.links[l]); ++q) {
+            const float y1 = g.y(q);
             for (const Link& link : graph.links[l][q]) {
                 const float y0 = g.y(link.key);
-                const bool faint = link.weight < faintest && carried(rollout, static_cast<int>(l),
-                                                                     static_cast<int>(q), link) <= kStrong;
+                const bool faint = link.weight < faintest && carried(rollout, l, q, link) <= kStrong;
                 if (faint || (!g.sees(y0) && !g.sees(y1))) continue;
-                const ImVec2 from{g.x(static_cast<int>(l)), y0}, to{g.x(static_cast<int>(l) + 1), y1};
-                const float part = carried(rollout, static_cast<int>(l), static_cast<int>(q), link);
+                const ImVec2 from{g.x(l), y0}, to{g.x(l + 1), y1};
+                const float part = carried(rollout, l, q, link);
                 if (part > kStrong)
                     strong.push_back({from, to, part});
                 else
@@ -112,8 +109,8 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
                   std::max(0.8f, 14 * e.part));
     if (rollout)  // what stays: the residual stream
         for (int l = 0; l + 1 < g.levels; ++l)
-            for (Index i = 0; i < rollout->reached.cols(); ++i) {
-                const float stays = 0.5f * rollout->reached(l + 1, i), y = g.y(static_cast<int>(i));
+            for (int i = 0; i < rollout->reached.cols(); ++i) {
+                const float stays = 0.5f * rollout->reached(l + 1, i), y = g.y(i);
                 if (stays > 0.004f && g.sees(y))
                     ui.stroke({g.x(l), y}, {g.x(l + 1), y},
                               faded(ui.colors->t2, 0.25f + 0.75f * std::min(1.0f, stays * 4)),
@@ -137,37 +134,36 @@ void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Rollout* rollo
             if (mass > kStrong)
                 ui.disc({g.x(l), y}, radius, ui.colors->accent);
             else
-                ui.fill({g.x(l) - 2, y - 2, 4, 4},
-                        ui.colors->l2);  // hundreds of them
+                ui.fill({g.x(l) - 2, y - 2, 4, 4}, ui.colors->l2);  // hundreds of them
         }
     ui.unclip();
 }
 
 void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<RolloutWanted>* rollout) {
     Ui& ui = s.ui;
-    const auto& labels = s.sentence()->labels[static_cast<size_t>(graph_stack(s))];
+    const auto& labels = s.sentence()->labels[graph_stack(s)];
     const int token = graph_token(s);
     const bool flow = s.of<GraphState>().flow && rollout && !rollout->answer.flow.empty();
     float largest = 1e-6f;
-    const auto share = [&](size_t i) {
-        return !rollout || static_cast<Index>(i) >= rollout->answer.reached.cols() ? 0.0f
-               : flow                                                              ? rollout->answer.flow[i]
-                      : rollout->answer.reached(0, static_cast<Index>(i));
+    const auto share = [&](int i) {
+        return !rollout || i >= rollout->answer.reached.cols() ? 0.0f
+               : flow                                          ? rollout->answer.flow[i]
+                                                               : rollout->answer.reached(0, i);
     };
-    for (size_t i = 0; i < labels.size(); ++i) largest = std::max(largest, share(i));
+    for (int i = 0; i < isize(labels); ++i) largest = std::max(largest, share(i));
     ui.clip({area.x, g.area.y, area.w, g.area.h});
-    for (size_t i = 0; i < labels.size(); ++i) {
-        const float y = g.y(static_cast<int>(i));
+    for (int i = 0; i < isize(labels); ++i) {
+        const float y = g.y(i);
         if (!g.sees(y)) continue;
         const std::string path = "graph/token/" + std::to_string(i);
-        const bool on = static_cast<int>(i) == token;
+        const bool on = i == token;
         const Rect right{g.area.right() + 20, y - g.pitch / 2, 110, g.pitch},
             left{area.x + 16, y - g.pitch / 2, 226, g.pitch};
         for (const auto& [side, r] : {std::pair{path, left}, std::pair{path + "/top", right}}) {
             const Hit h = ui.hit(side, r);
             if (!h.hovered || s.model()->config.block(s.block()).stack != graph_stack(s)) continue;
-            s.point_at(std::pair{static_cast<int>(i), s.heaviest_key(static_cast<int>(i))});
-            if (h.clicked) lock_token(s, static_cast<int>(i));
+            s.point_at(std::pair{i, s.heaviest_key(i)});
+            if (h.clicked) lock_token(s, i);
         }
         const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
         ui.text.draw_right(area.x + 42, y, kCaptionMono, ui.colors->t3, std::to_string(i));
@@ -188,7 +184,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<RolloutW
 
 void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
     Ui& ui = s.ui;
-    const float y = g.area.y - 18, apart = g.area.w / static_cast<float>(g.levels - 1);
+    const float y = g.area.y - 18, apart = g.area.w / float(g.levels - 1);
     ui.text.draw_right(area.x + 216, y, kCaption, ui.colors->t3, flow ? "flow" : "rollout");
     const int step = label_step(apart, 44);
     for (int l = 0; l < g.levels; ++l)
@@ -212,19 +208,17 @@ void draw_graph(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* graph = s.found<GraphWanted>();
     const auto* rollout = s.found<RolloutWanted>();
-    draw_toolbar(s, area.x + 24, area.y + 24);
+    draw_graph_toolbar(s, area.x + 24, area.y + 24);
     if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
     if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
-    const int tokens = static_cast<int>(s.sentence()->labels[static_cast<size_t>(graph_stack(s))].size()),
-              levels = static_cast<int>(graph->answer.blocks.size()) + 1;
+    const int tokens = isize(s.sentence()->labels[graph_stack(s)]), levels = isize(graph->answer.blocks) + 1;
     const GraphLayout g = arrange(s, area, tokens, levels);
     const bool too_long = s.of<GraphState>().flow && rollout && rollout->answer.flow.empty();
     draw_levels(s, g, area, s.of<GraphState>().flow && !too_long);
     draw_edges(s, g, graph->answer, rollout ? &rollout->answer : nullptr);
     draw_nodes(s, g, tokens, rollout ? &rollout->answer : nullptr);
     draw_tokens(s, g, area, rollout);
-    const std::string token =
-        token_at(s.sentence()->labels[static_cast<size_t>(graph_stack(s))], graph_token(s));
+    const std::string token = token_at(s.sentence()->labels[graph_stack(s)], graph_token(s));
     const std::string note = too_long ? "Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
                                             " tokens; this is the rollout."
                                       : "Origins of " + token +

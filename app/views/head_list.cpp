@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/cast.h"
 #include "session/commands.h"
 #include "views/parts.h"
 #include "views/views.h"
@@ -23,7 +24,7 @@ struct GridLayout {
 std::string row_label(const ModelConfig& c, int block) {
     constexpr const char* kinds[] = {"", "enc ", "dec ", "cross "};
     const AttentionBlock s = c.block(block);
-    return kinds[static_cast<int>(s.kind)] + std::to_string(s.layer);
+    return row_of(kinds, s.kind) + std::to_string(s.layer);
 }
 
 /// Brackets over the query heads that share one key/value head.
@@ -31,8 +32,8 @@ void draw_groups(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
     if (g.shared == 1) return;
     for (int first = 0; first < g.heads; first += g.shared) {
-        const float x = g.left + g.pitch * static_cast<float>(first) - s.of<HeadListState>().scroll_x,
-                    w = g.pitch * static_cast<float>(g.shared - 1) + g.thumb, y = g.top - 23;
+        const float x = g.left + g.pitch * float(first) - s.of<HeadListState>().scroll_x,
+                    w = g.pitch * float(g.shared - 1) + g.thumb, y = g.top - 23;
         const bool mine = s.session.selection.head / g.shared == first / g.shared;
         const ImU32 color = mine ? ui.colors->accent : ui.colors->t3;
         ui.fill({x, y, w, ui.line()}, color);
@@ -50,8 +51,7 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     Ui& ui = s.ui;
     ui.clip({g.left - 2, clip.y - 30, g.shown_w + 4, 30});
     for (int h = 0; h < g.heads; ++h) {
-        const float x =
-            g.left + g.pitch * static_cast<float>(h) + g.thumb / 2 - s.of<HeadListState>().scroll_x;
+        const float x = g.left + g.pitch * float(h) + g.thumb / 2 - s.of<HeadListState>().scroll_x;
         if (g.pitch < 20 && h % 2) continue;
         ui.text.draw_centred(x, g.top - 11, kCaptionMono,
                              h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
@@ -61,7 +61,7 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     ui.unclip();
     ui.clip(clip);
     for (int l = 0; l < g.layers; ++l) {
-        const float y = g.top + g.pitch * static_cast<float>(l) + g.thumb / 2 - s.of<HeadListState>().scroll;
+        const float y = g.top + g.pitch * float(l) + g.thumb / 2 - s.of<HeadListState>().scroll;
         if (g.pitch < 16 && l % 2) continue;
         ui.text.draw(clip.x, y, kCaptionMono,
                      l == s.session.selection.block ? ui.colors->accent_text : ui.colors->t2,
@@ -81,8 +81,8 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         d.across = g.heads;
         for (int i = 0; i < g.layers * g.heads; ++i) {
             const AttentionHead at{i / g.heads, i % g.heads};
-            d.slots.push_back({c.has_head(at) ? static_cast<int>(c.head_index({at.block, at.head})) : -1, 0,
-                               s.pictures.largest});
+            d.slots.push_back(
+                {c.has_head(at) ? c.head_index({at.block, at.head}) : -1, 0, s.pictures.largest});
         }
         d.pitch = ui.pixels(ImVec2{g.pitch, g.pitch});
         d.side = g.thumb * ui.scale;
@@ -91,19 +91,18 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
         ui.heat->draw(*ui.list, d);
     } else {
         for (int i = 0; i < c.head_count(); ++i) {
-            const auto [block, head] = c.head_at(static_cast<size_t>(i));
-            const Rect cell{moved.x + g.pitch * static_cast<float>(head),
-                            moved.y + g.pitch * static_cast<float>(block), g.thumb, g.thumb};
+            const auto [block, head] = c.head_at(i);
+            const Rect cell{moved.x + g.pitch * float(head), moved.y + g.pitch * float(block), g.thumb,
+                            g.thumb};
             ui.fill(cell, ui.colors->bg0);
             ui.frame(cell, ui.colors->l1);
         }
     }
     const auto outline = [&](int layer, int head, ImU32 color, float width) {
         const float grow = 2;
-        ui.frame(
-            {moved.x + g.pitch * static_cast<float>(head) - grow,
-             moved.y + g.pitch * static_cast<float>(layer) - grow, g.thumb + 2 * grow, g.thumb + 2 * grow},
-            color, width);
+        ui.frame({moved.x + g.pitch * float(head) - grow, moved.y + g.pitch * float(layer) - grow,
+                  g.thumb + 2 * grow, g.thumb + 2 * grow},
+                 color, width);
     };
     if (views()[view_for(s.session, *s.model())].second_head &&
         s.session.document.comparison.what == Compared::heads)
@@ -114,8 +113,8 @@ void draw_thumbnails(Scene& s, const GridLayout& g, Rect grid) {
                 ui.colors->hover, 1);
     if (views()[view_for(s.session, *s.model())].shows == View::Shows::layer) {
         const float grow = 2;
-        ui.frame({moved.x - grow, moved.y + g.pitch * static_cast<float>(s.session.selection.block) - grow,
-                  g.pitch * static_cast<float>(c.heads(s.session.selection.block) - 1) + g.thumb + 2 * grow,
+        ui.frame({moved.x - grow, moved.y + g.pitch * float(s.session.selection.block) - grow,
+                  g.pitch * float(c.heads(s.session.selection.block) - 1) + g.thumb + 2 * grow,
                   g.thumb + 2 * grow},
                  ui.colors->accent, 2);
     } else {
@@ -129,8 +128,7 @@ void follow_selection(const Scene& s, const GridLayout& g) {
     const std::pair chosen{s.session.selection.block, s.session.selection.head};
     auto& list = s.of<HeadListState>();
     if (std::exchange(list.followed, chosen) == chosen) return;
-    const float x = g.pitch * static_cast<float>(chosen.second),
-                y = g.pitch * static_cast<float>(chosen.first);
+    const float x = g.pitch * float(chosen.second), y = g.pitch * float(chosen.first);
     list.scroll_x = std::clamp(list.scroll_x, x + g.pitch - g.shown_w, x);
     list.scroll = std::clamp(list.scroll, y + g.pitch - g.shown_h, y);
 }
@@ -140,8 +138,8 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     const Hit h = ui.hit("grid", {grid.x, grid.y, g.shown_w, g.shown_h});
     for (int l = 0; l < g.layers; ++l)
         for (int head = 0; head < s.model()->config.heads(l); ++head) {
-            const float x = grid.x + g.pitch * static_cast<float>(head) - s.of<HeadListState>().scroll_x,
-                        y = grid.y + g.pitch * static_cast<float>(l) - s.of<HeadListState>().scroll;
+            const float x = grid.x + g.pitch * float(head) - s.of<HeadListState>().scroll_x,
+                        y = grid.y + g.pitch * float(l) - s.of<HeadListState>().scroll;
             const bool seen = y >= grid.y - 1 && y + g.thumb <= grid.y + g.shown_h + 1 && x >= grid.x - 1 &&
                               x + g.thumb <= grid.x + g.shown_w + 1;
             if (seen) ui.name("grid/" + head_name(s.model()->config, l, head), {x, y, g.thumb, g.thumb});
@@ -149,8 +147,8 @@ void answer_grid(Scene& s, const GridLayout& g, Rect grid) {
     if (!h.hovered) return;
     s.of<HeadListState>().scroll -= ui.shift ? 0 : ui.wheel * g.pitch * 2;
     s.of<HeadListState>().scroll_x -= (ui.wheel_x + (ui.shift ? ui.wheel : 0)) * g.pitch * 2;
-    const int head = static_cast<int>((h.mouse.x - grid.x + s.of<HeadListState>().scroll_x) / g.pitch),
-              layer = static_cast<int>((h.mouse.y - grid.y + s.of<HeadListState>().scroll) / g.pitch);
+    const int head = int((h.mouse.x - grid.x + s.of<HeadListState>().scroll_x) / g.pitch),
+              layer = int((h.mouse.y - grid.y + s.of<HeadListState>().scroll) / g.pitch);
     if (!s.model()->config.has_head({layer, head})) return;
     s.pointed.head = std::pair{layer, head};
     if (h.clicked && ui.shift) {
@@ -183,16 +181,15 @@ void draw_head_list(Scene& s, Rect area) {
     float names = 24;
     for (int l = 0; l < g.layers; ++l)
         names = std::max(names, ui.text.width(kCaptionMono, row_label(c, l)) + 8);
-    g.pitch = std::max(14.0f, ui.whole((area.w - names - 32) / static_cast<float>(g.heads)));
+    g.pitch = std::max(14.0f, ui.whole((area.w - names - 32) / float(g.heads)));
     if (c.stacks.size() > 1)
         g.pitch = std::min(g.pitch, 36.0f);  // three kinds of attention stand under each other
     g.thumb = g.pitch - 3;
     g.left = area.x + pad + names;
     g.top = area.y + 60;
     const float max = std::max(g.pitch * 3, area.h - (60 + 26 + 48 + 34) - 6 * size::row);
-    g.shown_h = std::min(g.pitch * static_cast<float>(g.layers), std::floor(max / g.pitch) * g.pitch);
-    const Rect grid{g.left, g.top, g.pitch * static_cast<float>(g.heads),
-                    g.pitch * static_cast<float>(g.layers)};
+    g.shown_h = std::min(g.pitch * float(g.layers), std::floor(max / g.pitch) * g.pitch);
+    const Rect grid{g.left, g.top, g.pitch * float(g.heads), g.pitch * float(g.layers)};
     g.shown_w = std::min(grid.w, std::floor((width - names) / g.pitch) * g.pitch);
     follow_selection(s, g);
     s.of<HeadListState>().scroll = std::clamp(s.of<HeadListState>().scroll, 0.0f, grid.h - g.shown_h);

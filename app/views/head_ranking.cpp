@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "session/commands.h"
 #include "views/changes.h"
 #include "views/head_list.h"
@@ -19,10 +20,10 @@ struct RankChoice {
 std::vector<RankChoice> rank_choices(const Scene& s) {
     Ui& ui = s.ui;
     std::vector<RankChoice> out;
-    for (size_t i = 0; i < kStatistics; ++i) out.push_back({static_cast<int>(i), head_statistics()[i].label});
+    for (int i = 0; i < kStatistics; ++i) out.push_back({i, head_statistics()[i].label});
     if (const auto cell = s.shown_cell()) {
         const auto label = [&](const std::vector<std::string>& labels, int i) {
-            return ui.text.fitted(kCaption, labels[static_cast<size_t>(i)], 56) + " " + std::to_string(i);
+            return ui.text.fitted(kCaption, labels[i], 56) + " " + std::to_string(i);
         };
         out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
                                         label(s.key_labels(), cell->second)});
@@ -46,7 +47,7 @@ std::vector<float> rank_values(const Scene& s, int rank) {
     if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
     if (rank == kRankByMoved) return s.found<MovedWanted>() ? s.found<MovedWanted>()->answer.distances : out;
     if (rank == kRankBySweep) return s.sweep() && s.sweep()->ended() ? s.sweep()->change() : out;
-    for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[static_cast<size_t>(rank)]);
+    for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[rank]);
     return out;
 }
 
@@ -55,21 +56,21 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
     const auto choices = rank_choices(s);
     std::vector<std::string> items;
     int current = 0;
-    for (size_t i = 0; i < choices.size(); ++i) {
+    for (int i = 0; i < isize(choices); ++i) {
         items.push_back(choices[i].label);
-        if (choices[i].rank == rank_of(s)) current = static_cast<int>(i);
+        if (choices[i].rank == rank_of(s)) current = i;
     }
     ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
     float width = 0;
     if (const int chosen = ui.drop_down("rank", area.x + 40, y, items, current, width, area.w - 40);
         chosen >= 0) {
-        const int wanted = choices[static_cast<size_t>(chosen)].rank;
+        const int wanted = choices[chosen].rank;
         s.send("rank", rank_word(wanted));
         if (wanted == kRankBySweep) s.send("sweep", "on");
     }
     const int rank = rank_of(s);
     const char* help =
-        rank >= 0              ? head_statistics()[static_cast<size_t>(rank)].definition
+        rank >= 0              ? head_statistics()[rank].definition
         : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
                                  "after the interventions, averaged over the queries; 0 to 1 bit."
         : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
@@ -89,7 +90,7 @@ void draw_ranked_heads(Scene& s, Rect area) {
     std::vector<float> strength = heads.values;
     if (rank == kRankBySweep)
         for (float& v : strength) v = std::abs(v);
-    heads.order = order_by(strength, rank >= 0 && head_statistics()[static_cast<size_t>(rank)].ascending);
+    heads.order = order_by(strength, rank >= 0 && head_statistics()[rank].ascending);
     const auto pressed = draw_ranked(s, area, s.model()->config, heads);
     if (!pressed) return;
     s.select(pressed->first, pressed->second);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "views/changes.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr float kMaxZoom = 400;
 
-void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
+void draw_heat_map_toolbar(Scene& s, Rect area, const MapLayout& l) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -31,9 +32,9 @@ void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
         s.send("scale", kScaleNames[c]);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current =
-        static_cast<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
+        narrow<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
     if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
-        s.send("colormap", maps[static_cast<size_t>(c)]);
+        s.send("colormap", maps[c]);
     if (const int c =
             ui.choice(x, y, roomy ? "Queries" : "", "queries",
                       {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
@@ -74,8 +75,7 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
 
 /// Rows (or columns) of cells that are seen.
 std::pair<int, int> seen(float offset, float room, float cell, int count) {
-    return {std::clamp(static_cast<int>(offset / cell), 0, count),
-            std::clamp(static_cast<int>((offset + room) / cell) + 1, 0, count)};
+    return {std::clamp(int(offset / cell), 0, count), std::clamp(int((offset + room) / cell) + 1, 0, count)};
 }
 
 void draw_values(Scene& s, const MapLayout& l) {
@@ -102,8 +102,8 @@ void draw_values(Scene& s, const MapLayout& l) {
 }
 
 std::pair<int, int> cell_at(const Scene& s, const MapLayout& l, ImVec2 at) {
-    const int across = std::clamp(static_cast<int>((at.x - l.map.x + l.x0) / l.cell), 0, l.across - 1),
-              down = std::clamp(static_cast<int>((at.y - l.map.y + l.y0) / l.cell), 0, l.down - 1);
+    const int across = std::clamp(int((at.x - l.map.x + l.x0) / l.cell), 0, l.across - 1),
+              down = std::clamp(int((at.y - l.map.y + l.y0) / l.cell), 0, l.down - 1);
     return s.session.preferences.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
 }
 
@@ -186,9 +186,8 @@ void draw_cells(Scene& s, const MapLayout& l) {
     ui.clip(l.map);
     const int across = (l.across + p.step - 1) / p.step,
               down = (l.down + p.step - 1) / p.step;  // entries of the picture
-    const float entry = l.cell * static_cast<float>(p.step);
-    const Rect whole{l.map.x - l.x0, l.map.y - l.y0, entry * static_cast<float>(across),
-                     entry * static_cast<float>(down)};
+    const float entry = l.cell * float(p.step);
+    const Rect whole{l.map.x - l.x0, l.map.y - l.y0, entry * float(across), entry * float(down)};
     if (ui.on_page()) {
         ui.draw_weights(whole, p.levels[0], p.largest, s.session.preferences.colormap,
                         s.session.preferences.scale, s.session.preferences.queries,
@@ -224,8 +223,8 @@ void draw_painted(Scene& s, const MapLayout& l) {
         if (!c.paints() || !c.concerns(s.model()->config, s.block(), s.head()) ||
             !s.holds({c.query, c.key}) || l.cell < 4)
             continue;
-        const auto queries = static_cast<float>(std::min(c.queries, s.queries() - c.query)),
-                   keys = static_cast<float>(std::min(c.keys, s.keys() - c.key));
+        const auto queries = float(std::min(c.queries, s.queries() - c.query)),
+                   keys = float(std::min(c.keys, s.keys() - c.key));
         const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
                         l.cell * (rows ? keys : queries) - ui.line(),
                         l.cell * (rows ? queries : keys) - ui.line()};
@@ -245,7 +244,7 @@ void draw_heat_map(Scene& s, Rect area) {
     if (!s.answer->picture) return;
     const MapLayout l = arrange_map(s, area);
     if (!ui.on_page()) {
-        draw_toolbar(s, area, l);
+        draw_heat_map_toolbar(s, area, l);
         answer_map(s, l);
     }
     if (!l.turned) {

@@ -23,12 +23,10 @@ struct MapLayout {
     float x0 = 0, y0 = 0;  // hidden left of it and above
     bool turned = false;   // labels above lean
     int down = 0, across = 0, step_across = 1, step_down = 1;
-    float x(int column) const { return map.x + cell * static_cast<float>(column) - x0; }
-    float y(int row) const { return map.y + cell * static_cast<float>(row) - y0; }
+    float x(int column) const { return map.x + cell * float(column) - x0; }
+    float y(int row) const { return map.y + cell * float(row) - y0; }
     float bar_height() const { return std::max(map.h, 120.0f); }
-    bool whole() const {
-        return cell * static_cast<float>(across) <= map.w + 1 && cell * static_cast<float>(down) <= map.h + 1;
-    }
+    bool whole() const { return cell * float(across) <= map.w + 1 && cell * float(down) <= map.h + 1; }
 };
 
 /// Tokens along one side of the picture: queries or keys, as the person turned it.

@@ -22,8 +22,7 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
     const ImU32 back = query_axis ? ui.colors->accent_fill : ui.colors->bg3;
     const float x = l.x(i) + l.cell / 2, y = l.y(i) + l.cell / 2;
     if (down ? y < l.map.y - 1 || y > l.map.bottom() + 1 : x < l.map.x - 1 || x > l.map.right() + 1) return;
-    const std::string label = shorten_middle(map_labels(s, down)[static_cast<size_t>(i)], 14),
-                      index = std::to_string(i);
+    const std::string label = shorten_middle(map_labels(s, down)[i], 14), index = std::to_string(i);
     if (down) {
         const float right = l.map.x - 12, room = 128 - 24 - 12 - 34;
         const std::string text = ui.text.fitted(kCaptionMono, label, room);
@@ -53,8 +52,7 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
 void draw_axis(Scene& s, const MapLayout& l, bool down, int highlighted) {
     const float apart = down || !l.turned ? 19 : 26;
     for (int i = 0; i < (down ? l.down : l.across); i += down ? l.step_down : l.step_across)
-        if (highlighted < 0 ||
-            (i != highlighted && std::abs(static_cast<float>(i - highlighted)) * l.cell >= apart) ||
+        if (highlighted < 0 || (i != highlighted && std::abs(float(i - highlighted)) * l.cell >= apart) ||
             (l.step_down == 1 && i != highlighted))
             draw_axis_label(s, l, i, down, false);
     if (highlighted >= 0) draw_axis_label(s, l, highlighted, down, true);
@@ -98,11 +96,11 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
                                               : " Plain: masked.") +
         nothing + pooled;
     const std::string size = std::to_string(l.down) + " × " + std::to_string(l.across);
-    const int covered = static_cast<int>(std::ceil(1 / (l.cell * ui.scale)));
-    const std::string part =
-        l.whole() ? ", every cell shown"
-                  : ", enlarged: " + std::to_string(static_cast<int>(l.map.h / l.cell + 0.5f)) + " × " +
-                        std::to_string(static_cast<int>(l.map.w / l.cell + 0.5f)) + " cells of it";
+    const int covered = int(std::ceil(1 / (l.cell * ui.scale)));
+    const std::string part = l.whole()
+                                 ? ", every cell shown"
+                                 : ", enlarged: " + std::to_string(int(l.map.h / l.cell + 0.5f)) + " × " +
+                                       std::to_string(int(l.map.w / l.cell + 0.5f)) + " cells of it";
     const std::string right = l.cell * ui.scale >= 1
                                   ? size + part
                                   : size + ", each pixel is the largest of " + std::to_string(covered) +

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "views/heat_map.h"
 #include "views/map_parts.h"
@@ -21,16 +22,15 @@ const std::vector<std::string>& map_labels(const Scene& s, bool down) {
 MapLayout arrange_map(Scene& s, Rect area) {
     Ui& ui = s.ui;
     MapLayout l;
-    l.down = static_cast<int>(map_labels(s, true).size());
-    l.across = static_cast<int>(map_labels(s, false).size());
+    l.down = isize(map_labels(s, true));
+    l.across = isize(map_labels(s, false));
     float widest = 0, above = 146 - size::view_header;
     for (const auto& label : map_labels(s, false))
         widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
     const auto room = [&](float top) { return ImVec2{area.w - 264, area.h - top - 42}; };
     const auto cell_for = [&](float top) {
         const ImVec2 r = room(top);
-        const float fits =
-            std::min({r.x / static_cast<float>(l.across), r.y / static_cast<float>(l.down), kLargestCell});
+        const float fits = std::min({r.x / float(l.across), r.y / float(l.down), kLargestCell});
         const float cell = std::min(fits * s.of<HeatMapState>().zoom, std::max(fits, kLargestCell));
         const float pixels = cell * ui.scale;
         if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;  // a pixel covers whole cells
@@ -42,15 +42,15 @@ MapLayout arrange_map(Scene& s, Rect area) {
     l.cell = cell_for(above);
     l.step_down = label_step(l.cell, 16);
     l.step_across = label_step(l.cell, l.turned ? 24 : 16);  // turned lines stand closer than their feet
-    const float w = l.cell * static_cast<float>(l.across), h = l.cell * static_cast<float>(l.down);
+    const float w = l.cell * float(l.across), h = l.cell * float(l.down);
     l.map = {area.x + 128, area.y + above, std::min(w, room(above).x), std::min(h, room(above).y)};
     if (const auto cell = s.session.selection.locked;
         cell && s.holds(*cell) &&
         s.of<HeatMapState>().followed != *cell) {  // moved by key: brought into view
         s.of<HeatMapState>().followed = *cell;
         const bool rows = s.session.preferences.queries == Axis::rows;
-        const float column = l.cell * static_cast<float>(rows ? cell->second : cell->first),
-                    row = l.cell * static_cast<float>(rows ? cell->first : cell->second);
+        const float column = l.cell * float(rows ? cell->second : cell->first),
+                    row = l.cell * float(rows ? cell->first : cell->second);
         s.of<HeatMapState>().x = scrolled_to(s.of<HeatMapState>().x, column, column + l.cell, l.map.w);
         s.of<HeatMapState>().y = scrolled_to(s.of<HeatMapState>().y, row, row + l.cell, l.map.h);
     }

@@ -14,9 +14,8 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const float y = area.y + 26, pad = size::inspector_pad;
     const char* state = why_shown(s, cell.first);
-    const std::string query = s.query_labels()[static_cast<size_t>(cell.first)],
-                      key = s.key_labels()[static_cast<size_t>(cell.second)], i = std::to_string(cell.first),
-                      j = std::to_string(cell.second);
+    const std::string query = s.query_labels()[cell.first], key = s.key_labels()[cell.second],
+                      i = std::to_string(cell.first), j = std::to_string(cell.second);
     const float room =
         area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - 60;
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
@@ -43,8 +42,8 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     c.heading(token_at(s.query_labels(), query) + " attends to", "weight");
     const float top = r.row.empty() ? 1 : std::max(r.row[0].probability, 1e-6f);
     for (const Prediction& p : r.row)
-        c.bar({std::to_string(p.id), labels[static_cast<size_t>(p.id)], p.probability / top,
-               number(p.probability, 3), p.id == r.cell.key});
+        c.bar({std::to_string(p.id), labels[p.id], p.probability / top, number(p.probability, 3),
+               p.id == r.cell.key});
     c.y += 2;
 }
 

@@ -47,15 +47,13 @@ void draw_layer_heads(Scene& s, Rect area) {
         ui.text.draw(area.x + 28, y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
                      head_name(s.model()->config, s.session.selection.block, h));
         if (links && cell)
-            if (const auto& row = links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)];
-                !row.empty()) {
+            if (const auto& row = links->of_head[h][cell->first]; !row.empty()) {
                 ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
                                    number(row[0].weight, 2));
                 const float name =
                     ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.block, h)) + 44;
                 ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
-                             ui.text.fitted(kBodyMono, s.key_labels()[static_cast<size_t>(row[0].key)],
-                                            area.w - name - 56));
+                             ui.text.fitted(kBodyMono, s.key_labels()[row[0].key], area.w - name - 56));
             }
         if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
             for (int other = 0; other < heads; ++other) s.of<LayerHeads>().hidden.insert(other);

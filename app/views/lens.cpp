@@ -4,92 +4,91 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
 
-constexpr float kColumn = 76, kRow = 28, kNames = 88;
+constexpr float kColumn = 76, kRow = 28, kLayerNames = 88;
 
 /// The position whose prediction is explained: the focused query where it belongs to the stack that predicts.
 int lens_position(const Scene& s) {
     const auto cell = s.shown_cell();
-    const bool of_output =
-        s.model()->config.block(s.block()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+    const bool of_output = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
     return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
 }
 
-struct Grid {
+struct LensGrid {
     Rect cells;  // what is seen of them
     float w, h;
     int first, columns, rows;
 };
 
-Grid arrange(Scene& s, Rect area, int rows) {
+LensGrid arrange(Scene& s, Rect area, int rows) {
     Ui& ui = s.ui;
-    Grid g{};
+    LensGrid g{};
     g.w = kColumn;
     g.h = kRow;
     g.rows = rows;
-    const float room = area.w - (kNames + 48);
+    const float room = area.w - (kLayerNames + 48);
     const int n = output_size(s);
-    s.of<LensState>().columns = std::clamp(static_cast<int>(room / g.w), 1, n);
+    s.of<LensState>().columns = std::clamp(int(room / g.w), 1, n);
     if (const int position = lens_position(s);
         s.of<LensState>().followed != position && !s.session.selection.hovered.cell) {
         s.of<LensState>().followed = position;
         s.of<LensState>().first =
             std::clamp(s.of<LensState>().first, position - s.of<LensState>().columns + 1, position);
     }
-    g.w = std::min(room / static_cast<float>(s.of<LensState>().columns), 120.0f);
-    const float high = std::min(area.h, g.h * static_cast<float>(rows));
-    g.cells = {area.x + kNames, area.y, g.w * static_cast<float>(s.of<LensState>().columns), high};
+    g.w = std::min(room / float(s.of<LensState>().columns), 120.0f);
+    const float high = std::min(area.h, g.h * float(rows));
+    g.cells = {area.x + kLayerNames, area.y, g.w * float(s.of<LensState>().columns), high};
     if (ui.shift || ui.wheel_x != 0)
-        s.of<LensState>().first -=
-            static_cast<int>(std::lround(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x)) * 2;
+        s.of<LensState>().first -= round_int(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x) * 2;
     s.of<LensState>().first = std::clamp(s.of<LensState>().first, 0, n - s.of<LensState>().columns);
     s.of<LensState>().scroll = scrolled(ui, {g.cells.x, g.cells.y, g.cells.w + 10, g.cells.h},
-                                        g.h * static_cast<float>(rows), s.of<LensState>().scroll);
+                                        g.h * float(rows), s.of<LensState>().scroll);
     g.first = s.of<LensState>().first;
     g.columns = s.of<LensState>().columns;
     return g;
 }
 
-void draw_grid_labels(Scene& s, const Grid& g, int position) {
+void draw_grid_labels(Scene& s, const LensGrid& g, int position) {
     Ui& ui = s.ui;
     const auto& labels = output_labels(s);
     for (int i = 0; i < g.columns; ++i) {
         const int at = g.first + i;
         const bool on = at == position;
-        const Rect r{g.cells.x + g.w * static_cast<float>(i), g.cells.y - 44, g.w, 40};
+        const Rect r{g.cells.x + g.w * float(i), g.cells.y - 44, g.w, 40};
         if (on) ui.fill({r.x, r.y, r.w - ui.line(), r.h}, ui.colors->accent_fill);
         ui.text.draw_centred(r.middle_x(), r.y + 11, kCaptionMono,
                              on ? ui.colors->accent_text : ui.colors->t3, std::to_string(at));
         ui.text.draw_centred(r.middle_x(), r.y + 29, kCaptionMono,
                              on ? ui.colors->accent_text : ui.colors->t1,
-                             ui.text.fitted(kCaptionMono, labels[static_cast<size_t>(at)], g.w - 6));
+                             ui.text.fitted(kCaptionMono, labels[at], g.w - 6));
     }
-    ui.clip({g.cells.x - kNames, g.cells.y, kNames, g.cells.h});
+    ui.clip({g.cells.x - kLayerNames, g.cells.y, kLayerNames, g.cells.h});
     for (int r = 0; r < g.rows; ++r) {
         const std::string name = r == 0 ? "embeddings" : "layer " + std::to_string(r - 1);
-        ui.text.draw_right(g.cells.x - 10,
-                           g.cells.y + g.h * (static_cast<float>(r) + 0.5f) - s.of<LensState>().scroll,
+        ui.text.draw_right(g.cells.x - 10, g.cells.y + g.h * (float(r) + 0.5f) - s.of<LensState>().scroll,
                            kCaption, ui.colors->t3, name);
     }
     ui.unclip();
 }
 
-void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
+void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     ui.clip(g.cells);
     for (int r = 0; r < g.rows; ++r) {
-        const auto& row = lens.top[static_cast<size_t>(r)];
-        const float y = g.cells.y + g.h * static_cast<float>(r) - s.of<LensState>().scroll;
+        const auto& row = lens.top[r];
+        const float y = g.cells.y + g.h * float(r) - s.of<LensState>().scroll;
         if (y + g.h < g.cells.y || y > g.cells.bottom()) continue;
         for (int i = 0; i < g.columns; ++i) {
             const int at = g.first + i - lens.first;
-            if (at < 0 || at >= static_cast<int>(row.size())) continue;
-            const Prediction& p = row[static_cast<size_t>(at)];
-            const Rect cell{g.cells.x + g.w * static_cast<float>(i), y, g.w - ui.line(), g.h - ui.line()};
+            if (at < 0 || at >= isize(row)) continue;
+            const Prediction& p = row[at];
+            const Rect cell{g.cells.x + g.w * float(i), y, g.w - ui.line(), g.h - ui.line()};
             const ImU32 color = color_at(map, p.probability);
             ui.fill(cell, color);
             ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
@@ -97,28 +96,24 @@ void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
         }
     }
     if (position >= g.first && position < g.first + g.columns)
-        ui.frame({g.cells.x + g.w * static_cast<float>(position - g.first) - 1,
-                  g.cells.y - s.of<LensState>().scroll, g.w + 1, g.h * static_cast<float>(g.rows)},
+        ui.frame({g.cells.x + g.w * float(position - g.first) - 1, g.cells.y - s.of<LensState>().scroll,
+                  g.w + 1, g.h * float(g.rows)},
                  s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent, 2);
     ui.unclip();
 }
 
-void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
+void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
     Ui& ui = s.ui;
     const Hit h = ui.hit("lens/grid", {g.cells.x, g.cells.y - 44, g.cells.w, g.cells.h + 44});
     if (!h.hovered) return;
-    const int at = g.first + static_cast<int>((h.mouse.x - g.cells.x) / g.w);
+    const int at = g.first + int((h.mouse.x - g.cells.x) / g.w);
     if (at >= g.first + g.columns) return;
-    const bool queries =
-        s.model()->config.block(s.block()).stack + 1 == static_cast<int>(s.model()->config.stacks.size());
+    const bool queries = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
     if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
     if (queries && h.clicked) lock_token(s, at);
-    const int row = static_cast<int>((h.mouse.y - g.cells.y + s.of<LensState>().scroll) / g.h),
-              column = at - lens.first;
-    if (h.mouse.y < g.cells.y || row >= g.rows || column < 0 ||
-        column >= static_cast<int>(lens.top[0].size()))
-        return;
-    const Prediction& p = lens.top[static_cast<size_t>(row)][static_cast<size_t>(column)];
+    const int row = int((h.mouse.y - g.cells.y + s.of<LensState>().scroll) / g.h), column = at - lens.first;
+    if (h.mouse.y < g.cells.y || row >= g.rows || column < 0 || column >= isize(lens.top[0])) return;
+    const Prediction& p = lens.top[row][column];
     ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h,
                (row ? "After layer " + std::to_string(row - 1) : std::string("From the embeddings")) +
                    " at " + token_at(output_labels(s), at) + ": " + prediction_label(*s.model(), p.id) +
@@ -139,7 +134,7 @@ void draw_lens(Scene& s, Rect area) {
     const auto* found = s.found<LensWanted>();
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
-    const int rows = static_cast<int>(lens.top.size()), position = lens_position(s);
+    const int rows = isize(lens.top), position = lens_position(s);
     ui.text.draw(
         area.x + 24, area.y + 24, kCaption, ui.colors->t2,
         ui.text.fitted(kCaption,
@@ -147,8 +142,7 @@ void draw_lens(Scene& s, Rect area) {
                        "stronger the color, the more probable.",
                        area.w - 200));
     const float top = area.y + 96, max = std::max(kRow * 3, area.h * 0.56f - 96);
-    const Grid g =
-        arrange(s, {area.x + 24, top, area.w - 24, std::min(max, kRow * static_cast<float>(rows))}, rows);
+    const LensGrid g = arrange(s, {area.x + 24, top, area.w - 24, std::min(max, kRow * float(rows))}, rows);
     answer_grid(s, g, lens);
     draw_grid_labels(s, g, position);
     draw_grid(s, g, lens, position);

@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/lens.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kNames = 88;  // points for the names of the blocks
+constexpr float kBlockNames = 88;  // points for the names of the blocks
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
@@ -28,8 +29,7 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
         return std::find(out.blocks.begin(), out.blocks.end(), block) - out.blocks.begin();
     };
     out.heads = c.stacks.back().heads;
-    out.values = Matrix::Constant(static_cast<Index>(out.blocks.size()), out.heads + 2,
-                                  std::numeric_limits<float>::quiet_NaN());
+    out.values = Matrix::Constant(out.blocks.size(), out.heads + 2, std::numeric_limits<float>::quiet_NaN());
     for (const LogitPart& p : a.parts) {
         switch (p.kind) {
             case LogitPart::Kind::head:
@@ -39,8 +39,7 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
                 out.values(row_of(p.block), out.heads) = p.logit;
                 break;
             case LogitPart::Kind::mlp:
-                out.values(row_of(c.blocks_of(static_cast<int>(c.stacks.size()) - 1, p.block).back()),
-                           out.heads + 1) = p.logit;
+                out.values(row_of(c.blocks_of(isize(c.stacks) - 1, p.block).back()), out.heads + 1) = p.logit;
                 break;
             case LogitPart::Kind::embedding:
                 out.ends.emplace_back("embedding", p.logit);
@@ -59,18 +58,16 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
 void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    const auto columns = static_cast<int>(parts.values.cols());
-    const float left = area.x + kNames,
-                w = std::min((area.w - (kNames + 48) - 16) / static_cast<float>(columns), 64.0f),
-                h = std::clamp((area.h - 24) / static_cast<float>(std::max<size_t>(1, parts.blocks.size())),
-                               3.0f, 32.0f);
-    const auto named = static_cast<size_t>(label_step(h, 16));
+    const auto columns = narrow<int>(parts.values.cols());
+    const float left = area.x + kBlockNames,
+                w = std::min((area.w - (kBlockNames + 48) - 16) / float(columns), 64.0f),
+                h = std::clamp((area.h - 24) / float(std::max<size_t>(1, parts.blocks.size())), 3.0f, 32.0f);
+    const size_t named = label_step(h, 16);
     float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
     const auto x_of = [&](int column) {
-        return left + w * static_cast<float>(column) + (column >= parts.heads ? 8 : 0) +
-               (column > parts.heads ? 8 : 0);
+        return left + w * float(column) + (column >= parts.heads ? 8 : 0) + (column > parts.heads ? 8 : 0);
     };
     const bool biased = !parts.values.col(parts.heads).array().isNaN().all();
     for (int column = 0; column < columns; ++column) {
@@ -89,14 +86,14 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
                              : column == parts.heads ? "bias"
                                                      : "MLP");
     }
-    for (size_t r = 0; r < parts.blocks.size(); ++r) {
-        const float y = area.y + 24 + h * static_cast<float>(r);
+    for (int r = 0; r < isize(parts.blocks); ++r) {
+        const float y = area.y + 24 + h * float(r);
         if (y + h > area.bottom()) break;
         if (r % named == 0)
             ui.text.draw_right(left - 10, y + h / 2, kCaption, ui.colors->t3,
                                "layer " + block_name(c, parts.blocks[r]));
         for (int column = 0; column < columns; ++column) {
-            const float v = parts.values(static_cast<Index>(r), column);
+            const float v = parts.values(r, column);
             if (std::isnan(v)) continue;
             const Rect cell{x_of(column), y, w - ui.line(), h - ui.line()};
             const ImU32 color = signed_color(ui.colors->dark, v / largest);

@@ -50,7 +50,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
                          s.model()->config.can.fill_masks   ? "reads as"
                          : s.model()->config.can.read_image ? "says"
                                                             : "is followed by");
-    const auto layers = static_cast<float>(std::min<size_t>(a.after_layer.size(), 13));
+    const auto layers = float(std::min<size_t>(a.after_layer.size(), 13));
     SidePanel panel(s, area);
     draw_predictions(s, panel, *found, panel.end() - 82 - layers * 20);
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
@@ -71,7 +71,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
 }
 
 std::vector<NumberTable> lens_numbers(const Scene& s) {
-    ThreadPool pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
     const auto whole = answer(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
                               nullptr);  // a page shows some positions
     if (!whole) throw Failure(whole.error());
@@ -81,13 +81,12 @@ std::vector<NumberTable> lens_numbers(const Scene& s) {
     std::vector<std::string> rows{"embeddings"}, columns;
     for (size_t layer = 0; layer + 1 < lens.top.size(); ++layer)
         rows.push_back("layer " + std::to_string(layer));
-    for (size_t i = 0; i < lens.top[0].size(); ++i)
-        columns.push_back(tokens[static_cast<size_t>(lens.first) + i]);
-    Matrix ids(static_cast<Index>(rows.size()), static_cast<Index>(columns.size())), probabilities = ids;
+    for (size_t i = 0; i < lens.top[0].size(); ++i) columns.push_back(tokens[lens.first + i]);
+    Matrix ids(rows.size(), columns.size()), probabilities = ids;
     for (Index r = 0; r < ids.rows(); ++r)
         for (Index c = 0; c < ids.cols(); ++c) {
-            const Prediction& p = lens.top[static_cast<size_t>(r)][static_cast<size_t>(c)];
-            ids(r, c) = static_cast<float>(p.id);
+            const Prediction& p = lens.top[r][c];
+            ids(r, c) = float(p.id);
             probabilities(r, c) = p.probability;
         }
     return {{"most probable id", "after", "position", rows, columns, std::move(ids)},

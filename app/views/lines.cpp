@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/memory.h"
 #include "paint/layout.h"
 #include "views/layer_heads.h"
@@ -20,21 +21,19 @@ struct LinesLayout {
     Rect area;                 // where tokens and lines are
     float left, right, pitch;  // ends of the lines, distance of rows
     float bars;                // where the bars beside the keys begin; 0: there is no room for them
-    float y(int row, float scroll) const {
-        return area.y + pitch * (static_cast<float>(row) + 0.5f) - scroll;
-    }
+    float y(int row, float scroll) const { return area.y + pitch * (float(row) + 0.5f) - scroll; }
 };
 
 LinesLayout arrange(Scene& s, Rect area) {
     Ui& ui = s.ui;
     LinesLayout l{};
-    const float bars_w = (kBarPitch + 2) * static_cast<float>(drawn_heads(s).size());
+    const float bars_w = (kBarPitch + 2) * float(drawn_heads(s).size());
     const bool bars = bars_w < area.w * 0.25f;
     l.area = {area.x, area.y + 72, area.w, area.h - (72 + 48)};
     l.left = area.x + std::min(264.0f, area.w * 0.28f);
     l.right = area.right() - 160 - (bars ? bars_w : 0);
     l.bars = bars ? l.right + 136 : 0;
-    const auto rows = static_cast<float>(std::max(s.queries(), s.keys()));
+    const auto rows = float(std::max(s.queries(), s.keys()));
     l.pitch = std::clamp(l.area.h / rows, kRowLeast, kRowMost);
     const float max = std::max(0.0f, l.pitch * rows - l.area.h);
     s.of<LinesState>().scroll -= ui.take_wheel(l.area) * l.pitch * 3;
@@ -42,7 +41,7 @@ LinesLayout arrange(Scene& s, Rect area) {
     return l;
 }
 
-void draw_toolbar(Scene& s, float x, float y) {
+void draw_lines_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Show", "keep", s.of<LayerHeads>().share);
     std::vector<std::string> layers;
@@ -58,7 +57,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     const auto& labels = queries ? s.query_labels() : s.key_labels();
     const auto cell = s.shown_cell();
     const bool hovering = s.session.selection.hovered.cell || s.session.selection.locked;
-    for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
+    for (int i = 0; i < isize(labels); ++i) {
         const float y = l.y(i, s.of<LinesState>().scroll), half = l.pitch / 2;
         if (y < l.area.y || y > l.area.bottom()) continue;
         const Rect r = queries ? Rect{l.area.x + 24, y - half, l.left - l.area.x - 24, l.pitch}
@@ -67,7 +66,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         const Hit h = ui.hit(path, r);
         const bool on =
             cell && (queries ? cell->first == i && hovering : s.session.selection.hovered.key == i);
-        const std::string label = ui.text.fitted(kBodyMono, labels[static_cast<size_t>(i)], 96);
+        const std::string label = ui.text.fitted(kBodyMono, labels[i], 96);
         const float w = ui.text.width(kBodyMono, label), x = queries ? l.left - 24 - w : l.right + 24;
         if (on) {
             const Rect box{x - 10, y - 14, w + 20, 28};
@@ -92,8 +91,7 @@ std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, co
         const float y = l.y(q, s.of<LinesState>().scroll);
         if (y < l.area.y || y > l.area.bottom()) continue;
         for (const int h : drawn_heads(s))
-            for (const Link& link : links.of_head[static_cast<size_t>(h)][static_cast<size_t>(q)])
-                weights.push_back(link.weight);
+            for (const Link& link : links.of_head[h][q]) weights.push_back(link.weight);
     }
     return {faintest_of(weights, s.ui.most_lines), weights.size()};
 }
@@ -104,9 +102,9 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
     Ui& ui = s.ui;
     const auto heads = drawn_heads(s);
     const float y0 = l.y(query, s.of<LinesState>().scroll);
-    for (size_t i = 0; i < heads.size(); ++i) {
-        const float apart = (static_cast<float>(i) - static_cast<float>(heads.size() - 1) / 2) * 1.5f;
-        for (const Link& link : links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(query)]) {
+    for (int i = 0; i < isize(heads); ++i) {
+        const float apart = (float(i) - float(heads.size() - 1) / 2) * 1.5f;
+        for (const Link& link : links.of_head[heads[i]][query]) {
             if (link.weight < faintest && !highlighted) continue;
             const bool to_focus = s.session.selection.hovered.key == link.key;
             const float alpha = highlighted || to_focus ? 0.35f + 0.6f * link.weight
@@ -142,16 +140,15 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
     if (!l.bars || !cell) return;
     const auto heads = drawn_heads(s);
     const float w = kBarPitch, high = std::min(20.0f, l.pitch - 4);
-    for (size_t i = 0; i < heads.size(); ++i) {
-        const float x = l.bars + (w + 2) * static_cast<float>(i);
+    for (int i = 0; i < isize(heads); ++i) {
+        const float x = l.bars + (w + 2) * float(i);
         ui.text.draw_centred(x + w / 2, l.area.y - 16, kCaptionMono, head_ink(s, heads[i]),
                              std::to_string(heads[i]));
         for (int k = 0; k < s.keys(); ++k) {
             const float y = l.y(k, s.of<LinesState>().scroll);
             if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y - high / 2, w, high}, ui.colors->bg2);
         }
-        for (const Link& link :
-             links.of_head[static_cast<size_t>(heads[i])][static_cast<size_t>(cell->first)]) {
+        for (const Link& link : links.of_head[heads[i]][cell->first]) {
             const float y = l.y(link.key, s.of<LinesState>().scroll),
                         full = std::max(ui.line(), high * link.weight);
             if (y >= l.area.y && y <= l.area.bottom())
@@ -168,7 +165,7 @@ std::vector<Question> ask_lines(const Scene& s) {
 
 void draw_lines(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    draw_toolbar(s, area.x + 24, area.y + 24);
+    draw_lines_toolbar(s, area.x + 24, area.y + 24);
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
     const LinesLayout l = arrange(s, area);
@@ -181,8 +178,7 @@ void draw_lines(Scene& s, Rect area) {
     draw_bars(s, l, *links);
     const auto cell = s.shown_cell();
     const bool focused = (s.session.selection.hovered.cell || s.session.selection.locked) && cell;
-    const std::string of =
-        cell ? s.query_labels()[static_cast<size_t>(cell->first)] + " " + std::to_string(cell->first) : "";
+    const std::string of = cell ? s.query_labels()[cell->first] + " " + std::to_string(cell->first) : "";
     const std::string bars =
         l.bars && cell ? " Bars right: weight per head" + (focused ? std::string(".") : ", from " + of + ".")
                        : "";
@@ -233,7 +229,7 @@ void draw_lines_inspector(Scene& s, Rect area) {
     c.skip(4);
     for (const int h : drawn_heads(s)) {
         if (c.y + 80 > area.bottom()) return;
-        draw_head_links(s, c, h, links->of_head[static_cast<size_t>(h)][static_cast<size_t>(cell->first)]);
+        draw_head_links(s, c, h, links->of_head[h][cell->first]);
     }
 }
 

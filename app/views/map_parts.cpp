@@ -30,7 +30,7 @@ void draw_weight_bar(Scene& s, Rect bar, float largest, std::optional<float> mar
                  : scale == Scale::log ? "weight, log"
                                        : "weight");
     for (int i = 0; i <= 4; ++i) {
-        const float share = static_cast<float>(i) / 4, y = bar.bottom() - share * bar.h;
+        const float share = float(i) / 4, y = bar.bottom() - share * bar.h;
         const double value = scale == Scale::row   ? share
                              : scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, share)
                                                    : largest * share;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "model/parameters.h"
 #include "paint/layout.h"
@@ -110,13 +111,13 @@ void draw_model_rows(Scene& s, Rect rest) {
                  s.of<ModelMenu>().found_all ? "On this computer" : "On this computer (looking…)");
     take_top(rest, gap::large);
     const Rect shown = inset(rest, -gap::small, 0);
-    const float row = 32, max = std::max(0.0f, row * static_cast<float>(models.size()) - shown.h);
+    const float row = 32, max = std::max(0.0f, row * float(models.size()) - shown.h);
     float& scroll = s.of<ModelMenu>().scroll;
     scroll = std::clamp(scroll - ui.take_wheel(shown) * row * 2, 0.0f, max);
     ui.clip(shown);
     size_t below = 0;
-    for (size_t i = 0; i < models.size(); ++i) {
-        const Rect r{shown.x, rest.y + row * static_cast<float>(i) - scroll, shown.w, row};
+    for (int i = 0; i < isize(models); ++i) {
+        const Rect r{shown.x, rest.y + row * float(i) - scroll, shown.w, row};
         if (r.bottom() > shown.bottom() + 1)
             ++below;
         else if (r.y >= shown.y - 1)
@@ -170,10 +171,10 @@ void draw_settings_menu(Scene& s, Rect window) {
         s.send("theme", i == 0 ? "dark" : "light");
     const float sizes[] = {1, 1.25f, 1.5f};
     const int current =
-        static_cast<int>(std::find(std::begin(sizes), std::end(sizes), p.text_size) - std::begin(sizes));
+        narrow<int>(std::find(std::begin(sizes), std::end(sizes), p.text_size) - std::begin(sizes));
     if (const int i = draw_setting(ui, rest, "Text size", "text size", {"100 %", "125 %", "150 %"}, current);
         i >= 0)
-        s.send("text size", std::to_string(static_cast<int>(sizes[i] * 100)));
+        s.send("text size", std::to_string(int(sizes[i] * 100)));
     if (draw_setting(ui, rest, "Hints", "hints", {"Show again"}, -1) == 0) s.send("hints");
 }
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/cast.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -13,11 +14,9 @@ Matrix shown_only(const Matrix& values) {
 }
 
 Matrix matrix_of_columns(const std::vector<std::vector<float>>& columns) {
-    Matrix out(columns.empty() ? 0 : static_cast<Index>(columns[0].size()),
-               static_cast<Index>(columns.size()));
-    for (size_t c = 0; c < columns.size(); ++c)
-        for (size_t r = 0; r < columns[c].size(); ++r)
-            out(static_cast<Index>(r), static_cast<Index>(c)) = columns[c][r];
+    Matrix out(columns.empty() ? 0 : columns[0].size(), columns.size());
+    for (int c = 0; c < isize(columns); ++c)
+        for (int r = 0; r < isize(columns[c]); ++r) out(r, c) = columns[c][r];
     return out;
 }
 

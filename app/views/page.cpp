@@ -111,12 +111,12 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
 void size_page(ViewPage& page, float width, float height) {
     const float min = views()[page.view].fills_window ? 1000 : 760;
     const auto wide = page.style.width(), high = page.style.height();
-    page.zoom = static_cast<float>(style_zoom(page.style));
-    if (wide) page.zoom = std::min(page.zoom, static_cast<float>(*wide) / min);
-    page.width = wide ? static_cast<float>(*wide) / page.zoom : width;
-    page.height = high ? std::max(200.0f, static_cast<float>(*high) / page.zoom -
-                                              (page.style.title.empty() ? 0 : kTitleHeight))
-                       : height;
+    page.zoom = float(style_zoom(page.style));
+    if (wide) page.zoom = std::min(page.zoom, float(*wide) / min);
+    page.width = wide ? float(*wide) / page.zoom : width;
+    page.height =
+        high ? std::max(200.0f, float(*high) / page.zoom - (page.style.title.empty() ? 0 : kTitleHeight))
+             : height;
 }
 
 Drawing draw_view_page(ViewPage page) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/cast.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -27,7 +28,7 @@ ImU32 color_at(const Colormap& map, float place) {
 ImU32 signed_color(bool dark, float place) { return color_at(signed_colormap(dark), 0.5f + 0.5f * place); }
 
 ImU32 ink_on(ImU32 back) {
-    const auto channel = [&](int shift) { return static_cast<float>((back >> shift) & 255); };
+    const auto channel = [&](int shift) { return float((back >> shift) & 255); };
     const float light = 0.2126f * channel(IM_COL32_R_SHIFT) + 0.7152f * channel(IM_COL32_G_SHIFT) +
                         0.0722f * channel(IM_COL32_B_SHIFT);
     return light > 110 ? IM_COL32(12, 14, 17, 255) : IM_COL32_WHITE;
@@ -81,15 +82,13 @@ void choose_share(Ui& ui, float& x, float middle, const char* label, const char*
     std::vector<std::string> items;
     for (const std::string& percent : share_words()) items.push_back("top " + percent + " % of each row");
     const auto now = std::find(kShares.begin(), kShares.end(), share);
-    const auto current = now == kShares.end() ? 0 : static_cast<int>(now - kShares.begin());
-    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0)
-        share = kShares[static_cast<size_t>(c)];
+    const auto current = now == kShares.end() ? 0 : narrow<int>(now - kShares.begin());
+    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0) share = kShares[c];
 }
 
 float faintest_of(std::vector<float>& weights, size_t max) {
     if (weights.size() <= max) return 0;
-    std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(max), weights.end(),
-                     std::greater<>());
+    std::nth_element(weights.begin(), weights.begin() + max, weights.end(), std::greater<>());
     return weights[max];
 }
 
@@ -114,7 +113,7 @@ float draw_token_box(Scene& s, float x, float middle, const std::string& label, 
 }
 
 std::string token_at(const std::vector<std::string>& labels, int position) {
-    return labels[static_cast<size_t>(position)] + " " + std::to_string(position);
+    return labels[position] + " " + std::to_string(position);
 }
 
 float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens,

@@ -65,7 +65,7 @@ void draw_inspector_title(Scene& scene, Rect area, const std::string& query, con
 /// Heads in an order, a row each: name, bar, number; scrolled by the wheel.
 struct RankedHeads {
     const char* path;                           // of the rows' widgets, before the head's name
-    std::vector<size_t> order;                  // ModelConfig::head_index
+    std::vector<int> order;                     // ModelConfig::head_index
     std::vector<float> values;                  // NaN: no bar
     std::optional<std::pair<int, int>> chosen;  // the row that is marked
     bool amber = true;                          // … as the selected head, or as the one it is compared with

@@ -14,11 +14,10 @@ namespace {
 struct Patches {
     Rect place;
     int across = 0;
-    float side() const { return place.w / static_cast<float>(across); }
+    float side() const { return place.w / float(across); }
     Rect patch(int token) const {  // token 0 is the class token
         const int i = token - 1;
-        return {place.x + side() * static_cast<float>(i % across),
-                place.y + side() * static_cast<float>(i / across), side(), side()};
+        return {place.x + side() * float(i % across), place.y + side() * float(i / across), side(), side()};
     }
 };
 
@@ -32,7 +31,7 @@ void draw_photo(Scene& s, Rect r) {
 void draw_grid_lines(Ui& ui, const Patches& p) {
     const ImU32 line = IM_COL32(255, 255, 255, p.side() >= 10 ? 70 : 34);
     for (int i = 1; i < p.across; ++i) {
-        const float at = ui.whole(p.side() * static_cast<float>(i));
+        const float at = ui.whole(p.side() * float(i));
         ui.fill({p.place.x + at, p.place.y, ui.line(), p.place.h}, line);
         ui.fill({p.place.x, p.place.y + at, p.place.w, ui.line()}, line);
     }
@@ -48,16 +47,15 @@ void draw_weights_over(Scene& s, const Patches& patches, int query) {
             s.session.preferences.scale == Scale::linear ? Scale::row : s.session.preferences.scale,
             p.at(query, key), p.largest, row_largest);
         const Rgb c = color_of(map, place);
-        s.ui.fill(patches.patch(key),
-                  IM_COL32(c.r, c.g, c.b, 96 + static_cast<int>(110 * (place > 0 ? place : 0))));
+        s.ui.fill(patches.patch(key), IM_COL32(c.r, c.g, c.b, 96 + int(110 * (place > 0 ? place : 0))));
     }
 }
 
 /// The patch under the mouse, as a token; 0: none.
 int pointed_token(const Patches& p, const Hit& h) {
     if (!h.hovered) return 0;
-    const int column = std::clamp(static_cast<int>((h.mouse.x - p.place.x) / p.side()), 0, p.across - 1),
-              row = std::clamp(static_cast<int>((h.mouse.y - p.place.y) / p.side()), 0, p.across - 1);
+    const int column = std::clamp(int((h.mouse.x - p.place.x) / p.side()), 0, p.across - 1),
+              row = std::clamp(int((h.mouse.y - p.place.y) / p.side()), 0, p.across - 1);
     return 1 + row * p.across + column;
 }
 
@@ -85,8 +83,7 @@ void draw_picture(Scene& s, Rect area) {
     const float side = ui.whole(std::min((area.w - 3 * gap) / 2, area.h - (72 + 190)));
     const Patches left{{area.x + gap, top, side, side}, across},
         right{{area.x + 2 * gap + side, top, side, side}, across};
-    const std::string from =
-        query == 0 ? "the class token" : "patch " + s.query_labels()[static_cast<size_t>(query)];
+    const std::string from = query == 0 ? "the class token" : "patch " + s.query_labels()[query];
     ui.text.draw(left.place.x, area.y + 28, kBody, ui.colors->t1, "Image and patches");
     ui.text.draw(left.place.x, area.y + 52, kCaption, ui.colors->t3,
                  std::to_string(across) + " × " + std::to_string(across) +

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "paint/matrix.h"
 #include "views/map_parts.h"
 #include "views/parts.h"
@@ -20,7 +21,7 @@ float reach_of(const Matrix& values) {
     for (Index i = 0; i < values.size(); ++i)
         if (const float v = std::abs(values.data()[i]); !std::isnan(v)) sizes.push_back(v);
     if (sizes.empty()) return 1;
-    const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(sizes.size() - 1) * 0.99);
+    const auto at = sizes.begin() + int(double(sizes.size() - 1) * 0.99);
     std::nth_element(sizes.begin(), at, sizes.end());
     return std::max(*at, 1e-6f);
 }
@@ -40,10 +41,9 @@ void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
     ui.text.draw(r.x, r.y - 36, kCaption, ui.colors->t3, m.columns + " →");
     ui.text.draw(r.x - 48, r.y - 14, kCaption, ui.colors->t3, m.rows + " ↓");
     for (int i = 0; i < m.values.rows(); i += down)
-        ui.text.draw_right(r.x - 8, r.y + h * (static_cast<float>(i) + 0.5f), kCaptionMono, ui.colors->t2,
-                           m.row_name(i));
+        ui.text.draw_right(r.x - 8, r.y + h * (float(i) + 0.5f), kCaptionMono, ui.colors->t2, m.row_name(i));
     for (int i = across; i < m.values.cols(); i += across)
-        ui.text.draw_centred(r.x + w * (static_cast<float>(i) + 0.5f), r.y - 14, kCaptionMono, ui.colors->t2,
+        ui.text.draw_centred(r.x + w * (float(i) + 0.5f), r.y - 14, kCaptionMono, ui.colors->t2,
                              m.column_name(i));
 }
 
@@ -60,13 +60,13 @@ void draw_range(Ui& ui, Rect r, float reach, float largest) {
 float draw_map(Scene& s, Rect area, Map& m, bool square) {
     Ui& ui = s.ui;
     const float left = area.x + 56, top = area.y + 48;
-    float w = (area.right() - left) / static_cast<float>(m.values.cols()),
-          h = (area.h - (48 + 110)) / static_cast<float>(m.values.rows());
+    float w = (area.right() - left) / float(m.values.cols()),
+          h = (area.h - (48 + 110)) / float(m.values.rows());
     if (square)
         w = h = std::min({w, h, 28.0f});
     else
         h = std::min(h, 56.0f);
-    const Rect r{left, top, w * static_cast<float>(m.values.cols()), h * static_cast<float>(m.values.rows())};
+    const Rect r{left, top, w * float(m.values.cols()), h * float(m.values.rows())};
     const float reach = reach_of(m.values);
     draw_matrix(ui, r, {signed_places_of(m.values, reach), signed_colormap(ui.colors->dark), true});
     draw_axes(ui, r, w, h, m);
@@ -76,25 +76,33 @@ float draw_map(Scene& s, Rect area, Map& m, bool square) {
     draw_range(ui, r, reach, largest);
     const Hit hit = ui.hit(m.path, r);
     if (hit.hovered) {
-        const int i = std::clamp(static_cast<int>((hit.mouse.y - r.y) / h), 0,
-                                 static_cast<int>(m.values.rows()) - 1),
-                  j = std::clamp(static_cast<int>((hit.mouse.x - r.x) / w), 0,
-                                 static_cast<int>(m.values.cols()) - 1);
+        const int i = std::clamp(int((hit.mouse.y - r.y) / h), 0, narrow<int>(m.values.rows()) - 1),
+                  j = std::clamp(int((hit.mouse.x - r.x) / w), 0, narrow<int>(m.values.cols()) - 1);
         m.pointed = std::pair{i, j};
-        ui.frame({r.x + w * static_cast<float>(j) - 1, r.y + h * static_cast<float>(i) - 1, w + 2, h + 2},
-                 ui.colors->hover, 2);
+        ui.frame({r.x + w * float(j) - 1, r.y + h * float(i) - 1, w + 2, h + 2}, ui.colors->hover, 2);
         ui.tooltip(m.path, hit, m.tip(i, j));
     }
     const float caption = r.bottom() + 48;
     return caption + ui.text.draw_wrapped(area.x, caption, area.w, kCaption, ui.colors->t2, m.caption);
 }
 
+/// What the table shows.
+std::string explained_table(const ModelConfig& c, const Positions& p) {
+    const PositionsRow& row = positions_row(p.scheme);
+    return row.table_text + (row.table_detail ? row.table_detail(c) : "");
+}
+
+std::string capitalized(std::string word) {
+    word[0] = static_cast<char>(word[0] - 'a' + 'A');
+    return word;
+}
+
 /// Columns (or heads) as curves over the positions (or distances); the pointed one in amber.
 void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> pointed) {
     Ui& ui = s.ui;
     const bool by_head = p.by_distance();
-    const auto count = static_cast<int>(by_head ? p.table.rows() : p.table.cols());
-    const auto points = static_cast<int>(by_head ? p.table.cols() : p.table.rows());
+    const int count = narrow<int>(by_head ? p.table.rows() : p.table.cols());
+    const int points = narrow<int>(by_head ? p.table.cols() : p.table.rows());
     if (points < 2 || area.h < 70) return;
     const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
     const Rect plot{area.x + 56, area.y + 30, area.w - 56, area.h - 44};
@@ -106,60 +114,55 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
                                   : "Some components by position; point at the table for one."
         : by_head
             ? "Head " + std::to_string(highlighted) + " by distance"
-            : (p.scheme == PositionScheme::rotary ? "Pair " : "Component ") +
-                  std::to_string(p.components[static_cast<size_t>(highlighted)]) + " by position" +
-                  (p.waves.empty() ? ""
-                                   : ": period " +
-                                         decimals(p.waves[static_cast<size_t>(highlighted)],
-                                                  p.waves[static_cast<size_t>(highlighted)] < 100 ? 1 : 0) +
-                                         " positions");
+            : capitalized(positions_row(p.scheme).column) + " " + std::to_string(p.components[highlighted]) +
+                  " by position" +
+                  (p.waves.empty()
+                       ? ""
+                       : ": period " + decimals(p.waves[highlighted], p.waves[highlighted] < 100 ? 1 : 0) +
+                             " positions");
     ui.text.draw(area.x, area.y + 10, kCaption, highlighted < 0 ? ui.colors->t3 : ui.colors->accent_text,
                  what);
     ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
     ui.text.draw_right(plot.x - 8, plot.y, kCaptionMono, ui.colors->t3, "+" + number(reach, 2));
     ui.text.draw_right(plot.x - 8, plot.bottom(), kCaptionMono, ui.colors->t3, number(-reach, 2));
     if (highlighted >= 0) drawn = {highlighted};
-    for (size_t n = 0; n < drawn.size(); ++n) {
+    for (int n = 0; n < isize(drawn); ++n) {
         const int which = drawn[n];
         std::vector<ImVec2> line;
         for (int i = 0; i < points; ++i) {
             const float v = by_head ? p.table(which, i) : p.table(i, which);
-            line.push_back({plot.x + plot.w * static_cast<float>(i) / static_cast<float>(points - 1),
-                            plot.middle_y() - v / reach * plot.h / 2});
+            line.push_back(
+                {plot.x + plot.w * float(i) / float(points - 1), plot.middle_y() - v / reach * plot.h / 2});
         }
         ui.polyline(line,
-                    highlighted >= 0
-                        ? ui.colors->accent
-                        : head_ink(s, static_cast<int>(n) * std::max(1, s.model()->config.max_heads() / 4) %
-                                          s.model()->config.max_heads()),
+                    highlighted >= 0 ? ui.colors->accent
+                                     : head_ink(s, n * std::max(1, s.model()->config.max_heads() / 4) %
+                                                       s.model()->config.max_heads()),
                     1.6f);
     }
 }
 
-void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
+void draw_positions_toolbar(Scene& s, Rect area, const PositionsRow& row) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    float x = draw_back(s, area, "positions/back", kind_title(kind)) + 14;
+    float x = draw_back(s, area, "positions/back", row.title) + 14;
     const float y = area.y + 26;
     x += ui.text.draw(x, y + 2, kCaption, ui.colors->t3, "of " + s.model()->name) + 32;
     const auto counted =
         std::find(kPositionCounts.begin(), kPositionCounts.end(), s.of<PositionsState>().count) -
         kPositionCounts.begin();
-    if (const int i = ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"},
-                                static_cast<int>(counted));
+    if (const int i =
+            ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"}, narrow<int>(counted));
         i >= 0)
-        s.of<PositionsState>().count = kPositionCounts[static_cast<size_t>(i)];
+        s.of<PositionsState>().count = kPositionCounts[i];
     if (c.stacks.size() > 1)
         if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"},
                                     s.of<PositionsState>().stack);
             i >= 0)
             s.of<PositionsState>().stack = i;
-    if (kind == PositionScheme::alibi || kind == PositionScheme::relative) {
+    if (row.by_distance) {
         std::vector<std::string> heads;
-        for (int h = 0;
-             h < c.stacks[static_cast<size_t>(std::min<int>(s.of<PositionsState>().stack,
-                                                            static_cast<int>(c.stacks.size()) - 1))]
-                     .heads;
+        for (int h = 0; h < c.stacks[std::min<int>(s.of<PositionsState>().stack, isize(c.stacks) - 1)].heads;
              ++h)
             heads.push_back(std::to_string(h));
         if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.session.selection.head); h >= 0)
@@ -177,26 +180,24 @@ Map table_map(const ModelConfig& c, const Positions& p) {
                 "key − query",
                 explained_table(c, p),
                 index,
-                [&p](int j) { return number(p.distances[static_cast<size_t>(j)], 0); },
+                [&p](int j) { return number(p.distances[j], 0); },
                 [&p](int i, int j) {
                     const std::string bucket =
-                        p.buckets.empty() ? ""
-                                          : ", bucket " + std::to_string(p.buckets[static_cast<size_t>(j)]);
-                    return "Head " + std::to_string(i) +
-                           ", key − query = " + number(p.distances[static_cast<size_t>(j)], 0) + bucket +
-                           ": " + (p.table(i, j) > 0 ? "+" : "") + number(p.table(i, j), 3);
+                        p.buckets.empty() ? "" : ", bucket " + std::to_string(p.buckets[j]);
+                    return "Head " + std::to_string(i) + ", key − query = " + number(p.distances[j], 0) +
+                           bucket + ": " + (p.table(i, j) > 0 ? "+" : "") + number(p.table(i, j), 3);
                 }};
-    const char* column = p.scheme == PositionScheme::rotary ? "pair" : "component";
+    const char* column = positions_row(p.scheme).column;
     return {"positions/table",
             p.table,
             "pos.",
             column,
             explained_table(c, p),
             index,
-            [&p](int j) { return std::to_string(p.components[static_cast<size_t>(j)]); },
+            [&p](int j) { return std::to_string(p.components[j]); },
             [&p, column](int i, int j) {
                 return "Position " + std::to_string(i) + ", " + column + " " +
-                       std::to_string(p.components[static_cast<size_t>(j)]) + ": " + number(p.table(i, j), 4);
+                       std::to_string(p.components[j]) + ": " + number(p.table(i, j), 4);
             }};
 }
 
@@ -214,9 +215,10 @@ void draw_positions(Scene& s, Rect area) {
     if (!found) return;
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;
-    if (!ui.on_page()) draw_toolbar(s, area, p.scheme);
+    const PositionsRow& row = positions_row(p.scheme);
+    if (!ui.on_page()) draw_positions_toolbar(s, area, row);
     const float top = area.y + 64, pad = 24, gap = 48, curves = std::min(170.0f, area.h * 0.22f);
-    if (p.scheme == PositionScheme::none) {
+    if (p.table.size() == 0) {
         ui.text.draw_wrapped(area.x + pad, top + 24, area.w - 2 * pad, kBody, ui.colors->t2,
                              explained_table(c, p));
         return;
@@ -231,7 +233,7 @@ void draw_positions(Scene& s, Rect area) {
                p.between,
                p.by_distance() ? "query" : "pos.",
                p.by_distance() ? "key" : "position",
-               explained_square(p, found->asked.head),
+               row.between_text(p, found->asked.head),
                index,
                index,
                [&p](int i, int j) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -48,12 +49,11 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
                 list_h = area.h - 34;
     const Rect rows{area.x - 8, area.y, area.w + 16, list_h};
     s.of<RankedState>().scroll =
-        scrolled(ui, rows, row_h * static_cast<float>(heads.order.size()), s.of<RankedState>().scroll);
+        scrolled(ui, rows, row_h * float(heads.order.size()), s.of<RankedState>().scroll);
     ui.clip(rows);
     int below = 0;
-    for (size_t i = 0; i < heads.order.size(); ++i) {
-        const Rect r{rows.x, rows.y + row_h * static_cast<float>(i) - s.of<RankedState>().scroll, rows.w,
-                     row_h};
+    for (int i = 0; i < isize(heads.order); ++i) {
+        const Rect r{rows.x, rows.y + row_h * float(i) - s.of<RankedState>().scroll, rows.w, row_h};
         const bool cut = r.bottom() > rows.bottom() + 1;
         below += cut;
         if (r.bottom() < rows.y || cut) continue;
@@ -77,25 +77,25 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
                                                     const char* path) {
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
-    if (values.size() != static_cast<size_t>(c.head_count())) return pressed;
+    if (isize(values) != c.head_count()) return pressed;
     const float names = c.stacks.size() > 1 ? 72 : 28, top = area.y + 20;
-    const float w = ui.whole(std::min((area.w - names) / static_cast<float>(c.max_heads()), 160.0f)),
-                h = ui.whole(std::min({(area.bottom() - top) / static_cast<float>(c.blocks()), 96.0f,
-                                       std::max(w * 0.6f, 20.0f)}));
+    const float w = ui.whole(std::min((area.w - names) / float(c.max_heads()), 160.0f)),
+                h = ui.whole(
+                    std::min({(area.bottom() - top) / float(c.blocks()), 96.0f, std::max(w * 0.6f, 20.0f)}));
     if (w < 3 || h < 3) return pressed;
     const float largest = largest_of(values), gap = h >= 8 ? ui.line() : 0;
     const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
     const int every_head = label_step(w, 18), every_block = label_step(h, 14);
     for (int head = 0; head < c.max_heads(); head += every_head)
-        ui.text.draw_centred(area.x + names + w * (static_cast<float>(head) + 0.5f), area.y + 10,
-                             kCaptionMono, ui.colors->t3, std::to_string(head));
+        ui.text.draw_centred(area.x + names + w * (float(head) + 0.5f), area.y + 10, kCaptionMono,
+                             ui.colors->t3, std::to_string(head));
     for (int block = 0; block < c.blocks(); ++block) {
-        const float y = top + h * static_cast<float>(block);
+        const float y = top + h * float(block);
         if (block % every_block == 0)
             ui.text.draw_right(area.x + names - 8, y + h / 2, kCaptionMono, ui.colors->t3,
                                block_name(c, block));
         for (int head = 0; head < c.heads(block); ++head) {
-            const Rect cell{area.x + names + w * static_cast<float>(head), y, w - gap, h - gap};
+            const Rect cell{area.x + names + w * float(head), y, w - gap, h - gap};
             const float v = values[c.head_index({block, head})];
             const std::string widget = path + head_name(c, block, head);
             const Hit hit = ui.hit(widget, cell);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/cast.h"
 #include "session/file_dialog.h"
 #include "session/presets.h"
 #include "session/save_path.h"
@@ -101,12 +102,12 @@ void choose_preset(Scene& s, Form& form) {
     std::vector<std::string> names{"none"};
     int current = 0;
     for (const FigurePreset& p : s.of<SaveMenu>().presets) {
-        if (p.name == s.of<SaveMenu>().preset) current = static_cast<int>(names.size());
+        if (p.name == s.of<SaveMenu>().preset) current = isize(names);
         names.push_back(p.name);
     }
     const int chosen = form.choose("Preset", "figure/preset", names, current);
     if (chosen == 0) use_preset(s, {"", {}});
-    if (chosen > 0) use_preset(s, s.of<SaveMenu>().presets[static_cast<size_t>(chosen - 1)]);
+    if (chosen > 0) use_preset(s, s.of<SaveMenu>().presets[chosen - 1]);
 }
 
 /// One of some numbers, or the one in force.
@@ -120,9 +121,8 @@ void choose_number(Form& form, const char* label, const char* path, const char* 
         std::snprintf(text, sizeof text, "%g %s", v, unit);
         items.push_back(text);
     }
-    const int current = static_cast<int>(std::find(values.begin(), values.end(), value) - values.begin());
-    if (const int c = form.choose(label, path, items, current); c >= 0)
-        value = values[static_cast<size_t>(c)];
+    const int current = narrow<int>(std::find(values.begin(), values.end(), value) - values.begin());
+    if (const int c = form.choose(label, path, items, current); c >= 0) value = values[c];
 }
 
 void draw_toggles(Scene& s, Form& form, bool own) {
@@ -139,10 +139,10 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     const float w = (form.w - 8 * (kAcross - 1)) / kAcross;
     for (size_t i = 0; i < all.size(); ++i) {
         const auto& [path, label, on] = all[i];
-        const auto column = static_cast<float>(i % kAcross), row = static_cast<float>(i / kAcross);
+        const auto column = float(i % kAcross), row = float(i / kAcross);
         s.ui.toggle(path, {form.x + (w + 8) * column, form.y + 36 * row, w, 28}, label, *on);
     }
-    form.y += 36 * static_cast<float>((all.size() + kAcross - 1) / kAcross) + 4;
+    form.y += 36 * float((all.size() + kAcross - 1) / kAcross) + 4;
 }
 
 void keep_as_preset(const Scene& s) {
@@ -199,8 +199,7 @@ void draw_preview(Scene& s, Rect area) {
     ui.fill(area, ui.colors->bg0, size::corner);
     ui.frame(area, ui.colors->l1, 1, size::corner);
     ui.name("figure/preview", area);
-    s.of<SaveMenu>().preview_box = {static_cast<int>((area.w - 16) * ui.scale),
-                                    static_cast<int>((area.h - 16) * ui.scale)};
+    s.of<SaveMenu>().preview_box = {int((area.w - 16) * ui.scale), int((area.h - 16) * ui.scale)};
     const Pictures& p = s.pictures;
     if (!s.of<SaveMenu>().preview_error.empty()) {
         ui.text.draw_wrapped(area.x + 16, area.y + 16, area.w - 32, kCaption, ui.colors->warning,
@@ -208,7 +207,7 @@ void draw_preview(Scene& s, Rect area) {
         return;
     }
     if (!p.preview) return;
-    const auto [w, h] = ui.points({static_cast<float>(p.preview_w), static_cast<float>(p.preview_h)});
+    const auto [w, h] = ui.points({float(p.preview_w), float(p.preview_h)});
     ui.picture({ui.whole(area.middle_x() - w / 2), ui.whole(area.middle_y() - h / 2), w, h}, p.preview.id(),
                p.preview_w, p.preview_h, nullptr);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cast.h"
 #include "paint/ui.h"
 #include "session/command.h"
 #include "session/opener.h"
@@ -84,8 +85,8 @@ struct Scene {
     int head() const { return answer->shown().head; }
     const std::vector<std::string>& query_labels() const { return sentence()->query_labels(block()); }
     const std::vector<std::string>& key_labels() const { return sentence()->key_labels(block()); }
-    int queries() const { return static_cast<int>(query_labels().size()); }
-    int keys() const { return static_cast<int>(key_labels().size()); }
+    int queries() const { return isize(query_labels()); }
+    int keys() const { return isize(key_labels()); }
     /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
     std::optional<std::pair<int, int>> shown_cell() const;
     /// The heaviest key of a query in the head that is shown, and the other way round.

@@ -1,5 +1,7 @@
 #include "views/sheet_frame.h"
 
+#include "base/cast.h"
+
 namespace headlight {
 
 namespace {
@@ -24,7 +26,7 @@ SheetFrame::SheetFrame(Scene& s, const char* name, Rect r) : s_(s), below_(s.ui.
              !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
              !on_screen.contains(ImGui::GetIO().MouseClickedPos[0]) &&
              !on_screen.contains(ImGui::GetMousePos()))
-        s.send("close", kSheetNames[static_cast<size_t>(*s.session.sheet)]);
+        s.send("close", row_of(kSheetNames, *s.session.sheet));
 }
 
 SheetFrame::~SheetFrame() {

@@ -63,7 +63,7 @@ void draw_status_bar(Scene& s, Rect area) {
         right -= ui.text.width(kCaption, "float32");
         ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
         const AttentionBlock block = c.block(std::clamp(s.session.selection.block, 0, c.blocks() - 1));
-        const StackConfig& stack = c.stacks[static_cast<size_t>(block.stack)];
+        const StackConfig& stack = c.stacks[block.stack];
         const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
         const Intervention& changed =
             s.sentence() ? s.sentence()->intervention : s.session.document.intervention;

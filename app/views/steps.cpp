@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "io/json.h"
 #include "views/parts.h"
 #include "views/steps_columns.h"
@@ -30,14 +31,14 @@ struct Table {
     std::vector<Placed> columns;
     float pitch, scroll;
     float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
-    float y(int key) const { return area.y + pitch * (static_cast<float>(key) + 0.5f) - scroll; }
+    float y(int key) const { return area.y + pitch * (float(key) + 0.5f) - scroll; }
 };
 
 Table arrange(Scene& s, Rect area, const Steps& steps) {
     Ui& ui = s.ui;
     Table t;
     t.area = area;
-    const auto keys = static_cast<float>(steps.keys.size());
+    const auto keys = float(steps.keys.size());
     for (const KeyStep& k : steps.keys) {
         t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
         t.largest_moved = std::max(t.largest_moved, k.moved);
@@ -73,7 +74,7 @@ Rect cell_box(const Table& t, const Placed& p, int key) {
 
 void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, int key, bool focused) {
     Ui& ui = s.ui;
-    const KeyStep& step = steps.keys[static_cast<size_t>(key)];
+    const KeyStep& step = steps.keys[key];
     const double value = p.kind->value(step);
     const float y = t.y(key), bar_h = 10;
     const Rect bar{p.bar_left, y - bar_h / 2, p.bar_right - p.bar_left, bar_h};
@@ -94,7 +95,7 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, 
         ui.signed_bar(bar, step.dot / t.largest_dot, step.allowed);
     } else if (bar.w > 0) {
         const float largest = p.kind->what == StepColumn::moved ? t.largest_moved : 1;
-        ui.bar(bar, static_cast<float>(value) / largest, focused ? ui.colors->accent : ui.colors->t3);
+        ui.bar(bar, float(value) / largest, focused ? ui.colors->accent : ui.colors->t3);
     }
     const ImU32 ink = !step.allowed ? ui.colors->t3
                       : p.kind->what == StepColumn::weight || p.kind->what == StepColumn::moved || focused
@@ -120,17 +121,17 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.clip({t.area.x, t.area.y, t.area.w, t.area.h});
-    for (int k = 0; k < static_cast<int>(found.answer.keys.size()); ++k) {
+    for (int k = 0; k < isize(found.answer.keys); ++k) {
         const float y = t.y(k);
         if (y + t.pitch < t.area.y || y - t.pitch > t.area.bottom()) continue;
         const Rect row{t.area.x + 16, y - t.pitch / 2, t.area.w - 32, t.pitch};
         const bool focused = k == key;
         if (focused) ui.fill(row, ui.colors->bg2);
         if (focused) draw_sources(s, t, k);
-        const bool allowed = found.answer.keys[static_cast<size_t>(k)].allowed;
+        const bool allowed = found.answer.keys[k].allowed;
         ui.text.draw_right(t.area.x + 42, y, kCaptionMono, ui.colors->t3, std::to_string(k));
         ui.text.draw(t.area.x + 50, y, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3,
-                     ui.text.fitted(kBodyMono, labels[static_cast<size_t>(k)], 92));
+                     ui.text.fitted(kBodyMono, labels[k], 92));
         for (const Placed& p : t.columns) draw_number(s, t, p, found.answer, k, focused);
         const Placed* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
         if (here) ui.frame(cell_box(t, *here, k), ui.colors->accent, 2, 2);
@@ -144,8 +145,8 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
         s.of<StepsState>().column = static_cast<StepColumn>(std::clamp(
             static_cast<int>(s.of<StepsState>().column) + step, 0, static_cast<int>(StepColumn::delta)));
     if (!h.hovered) return;
-    const int key = static_cast<int>((h.mouse.y - t.area.y + t.scroll) / t.pitch);
-    if (key < 0 || key >= static_cast<int>(found.answer.keys.size())) return;
+    const int key = int((h.mouse.y - t.area.y + t.scroll) / t.pitch);
+    if (key < 0 || key >= isize(found.answer.keys)) return;
     s.point_at(std::pair{found.asked.query, key});
     for (const Placed& p : t.columns)
         if (h.mouse.x >= p.left && h.mouse.x < p.right + 8) s.of<StepsState>().column = p.kind->what;
@@ -174,8 +175,7 @@ void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, floa
             ("Weight times ‖v‖: how far this key can move the query. The vectors are added, not their "
              "lengths.")};
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
-        ui.tooltip(path, ui.hit(path, {p.left, y - 12, p.right - p.left, 24}),
-                   kHelp[static_cast<int>(p.kind->what)]);
+        ui.tooltip(path, ui.hit(path, {p.left, y - 12, p.right - p.left, 24}), row_of(kHelp, p.kind->what));
     }
     ui.fill({area.x + 24, y + 16, area.w - 48, ui.line()}, ui.colors->l2);
 }
@@ -217,8 +217,7 @@ void draw_steps(Scene& s, Rect area) {
     const auto* found = s.found<StepsWanted>();
     const auto cell = s.shown_cell();
     if (!found || !cell) return;
-    const int query = found->asked.query,
-              key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
+    const int query = found->asked.query, key = std::min(cell->second, isize(found->answer.keys) - 1);
     float x = area.x + 24;
     const float y = area.y + 26;
     x += ui.text.draw(x, y, kCaption, ui.colors->t3, "query") + 10;
@@ -231,15 +230,14 @@ void draw_steps(Scene& s, Rect area) {
 
     const float strips_h = std::min(222.0f, area.h * 0.36f), top = area.y + 76;
     const Rect strips{area.x, area.bottom() - strips_h, area.w, strips_h};
-    const float rows_room = strips.y - top - 42, rows = static_cast<float>(found->answer.keys.size()) * 28;
+    const float rows_room = strips.y - top - 42, rows = float(found->answer.keys.size()) * 28;
     const Table t =
         arrange(s, {area.x, top, area.w, std::min(rows_room, std::max(rows, 60.0f))}, found->answer);
     if (s.of<StepsState>().followed != std::pair{query, key}) {
         s.of<StepsState>().followed = {query, key};
         if (!s.session.selection.hovered.cell)
-            s.of<StepsState>().scroll =
-                scrolled_to(s.of<StepsState>().scroll, t.pitch * static_cast<float>(key),
-                            t.pitch * static_cast<float>(key + 1), t.area.h);
+            s.of<StepsState>().scroll = scrolled_to(s.of<StepsState>().scroll, t.pitch * float(key),
+                                                    t.pitch * float(key + 1), t.area.h);
     }
     answer_table(s, t, *found);
     draw_head_row(s, area, t, found->answer, area.y + 58);

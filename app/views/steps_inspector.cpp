@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cast.h"
 #include "views/numbers.h"
 #include "views/parts.h"
 #include "views/side_panel.h"
@@ -48,7 +49,7 @@ void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) 
 void draw_products(Column& c, const std::vector<Strip>& strips) {
     Ui& ui = c.ui;
     const Vector& values = strips.back().values;
-    std::vector<int> order(static_cast<size_t>(values.size()));
+    std::vector<int> order(values.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
@@ -72,12 +73,12 @@ void draw_steps_inspector(Scene& s, Rect area) {
     const auto* found = s.found<StepsWanted>();
     const auto cell = s.shown_cell();
     if (!found || !cell) return;
-    const int key = std::min(cell->second, static_cast<int>(found->answer.keys.size()) - 1);
+    const int key = std::min(cell->second, isize(found->answer.keys) - 1);
     draw_inspector_title(s, area, token_at(s.query_labels(), found->asked.query),
                          "→ " + token_at(s.key_labels(), key));
     SidePanel panel(s, area);
     panel.heading("Arithmetic");
-    draw_arithmetic(s, panel, found->answer, found->answer.keys[static_cast<size_t>(key)]);
+    draw_arithmetic(s, panel, found->answer, found->answer.keys[key]);
     panel.rule();
     draw_products(panel, strips_of(s, *found, key));
     panel.finish();
@@ -102,7 +103,7 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
     add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
     add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
     add("score", true, [](const KeyStep& k) { return k.score; });
-    add("exp", true, [](const KeyStep& k) { return k.allowed ? static_cast<float>(k.exp) : kNothing; });
+    add("exp", true, [](const KeyStep& k) { return k.allowed ? float(k.exp) : kNothing; });
     add("weight", true, [](const KeyStep& k) { return k.weight; });
     add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
     add("moved", true, [](const KeyStep& k) { return k.moved; });

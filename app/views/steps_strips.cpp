@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "views/parts.h"
 #include "views/steps.h"
 
@@ -27,44 +28,41 @@ std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
 /// The dimension under the mouse, lit in every strip.
 void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, int& dimension) {
     Ui& ui = s.ui;
-    const auto n = static_cast<int>(strip.values.size());
-    const float w = r.w / static_cast<float>(n), gap = w >= 6 ? 1 : 0,
+    const auto n = isize(strip.values);
+    const float w = r.w / float(n), gap = w >= 6 ? 1 : 0,
                 largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e-12f);
     for (int d = 0; d < n; ++d)
-        ui.fill({r.x + w * static_cast<float>(d), r.y, std::max(w - gap, 0.5f), r.h},
+        ui.fill({r.x + w * float(d), r.y, std::max(w - gap, 0.5f), r.h},
                 signed_color(ui.colors->dark, strip.values[d] / largest));
     const Hit h = ui.hit(path, r);
-    if (h.hovered) dimension = std::clamp(static_cast<int>((h.mouse.x - r.x) / w), 0, n - 1);
+    if (h.hovered) dimension = std::clamp(int((h.mouse.x - r.x) / w), 0, n - 1);
     if (h.clicked) s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
 }
 
 void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
     Ui& ui = s.ui;
-    const auto n = static_cast<int>(strips.back().values.size()),
-               groups = std::max(1, static_cast<int>(area.w / kNumberGroup)),
+    const auto n = isize(strips.back().values), groups = std::max(1, int(area.w / kNumberGroup)),
                rows = (n + groups - 1) / groups;
-    const float wide = area.w / static_cast<float>(groups), pitch = kNumberRow,
-                column = (wide - 40) / static_cast<float>(strips.size());
+    const float wide = area.w / float(groups), pitch = kNumberRow,
+                column = (wide - 40) / float(strips.size());
     ui.clip({area.x, area.y - 20, area.w, area.h + 20});
     s.of<StepsState>().strips.scroll =
-        scrolled(ui, area, pitch * static_cast<float>(rows), s.of<StepsState>().strips.scroll);
+        scrolled(ui, area, pitch * float(rows), s.of<StepsState>().strips.scroll);
     for (int g = 0; g < groups; ++g)
         for (size_t c = 0; c < strips.size(); ++c)
-            ui.text.draw_right(
-                area.x + wide * static_cast<float>(g) + 30 + column * static_cast<float>(c + 1), area.y - 12,
-                kCaption, ui.colors->t3, strips[c].name.substr(0, strips[c].name.find(' ')));
+            ui.text.draw_right(area.x + wide * float(g) + 30 + column * float(c + 1), area.y - 12, kCaption,
+                               ui.colors->t3, strips[c].name.substr(0, strips[c].name.find(' ')));
     ui.unclip();
     ui.clip(area);
     for (int d = 0; d < n; ++d) {
-        const float x = area.x + wide * static_cast<float>(d / rows),
-                    y = area.y + pitch * (static_cast<float>(d % rows) + 0.5f) -
-                        s.of<StepsState>().strips.scroll;
+        const float x = area.x + wide * float(d / rows),
+                    y = area.y + pitch * (float(d % rows) + 0.5f) - s.of<StepsState>().strips.scroll;
         if (y < area.y - pitch || y > area.bottom() + pitch) continue;
         ui.text.draw_right(x + 28, y, kCaptionMono, ui.colors->t3, std::to_string(d));
         for (size_t c = 0; c < strips.size(); ++c)
             if (d < strips[c].values.size())
-                ui.text.draw_right(x + 30 + column * static_cast<float>(c + 1), y, kCaptionMono,
-                                   ui.colors->t1, number(strips[c].values[d], 2));
+                ui.text.draw_right(x + 30 + column * float(c + 1), y, kCaptionMono, ui.colors->t1,
+                                   number(strips[c].values[d], 2));
     }
     ui.unclip();
 }
@@ -93,8 +91,8 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, in
         return {strip("z " + query, z, "‖·‖", true), strip("ΔE " + query, found.answer.delta, "‖·‖", true)};
     if (s.of<StepsState>().column >= StepColumn::weight)
         return {strip("v " + at, v, "‖·‖"),
-                strip("w·v × " + decimals(found.answer.keys[static_cast<size_t>(key)].weight, 3),
-                      v * found.answer.keys[static_cast<size_t>(key)].weight, "‖·‖"),
+                strip("w·v × " + decimals(found.answer.keys[key].weight, 3),
+                      v * found.answer.keys[key].weight, "‖·‖"),
                 strip("z " + query, z, "‖·‖", true)};
     return {strip("q " + query, q, "‖·‖", true), strip("k " + at, k, "‖·‖"),
             strip("q × k", q.cwiseProduct(k), "Σ")};
@@ -113,31 +111,30 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
         s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
     if (s.of<StepsState>().strips.open)
         return draw_numbers(s, {area.x + pad, area.y + 68, area.w - 2 * pad, area.h - 80}, strips);
-    const float room = area.h - (42 + 32), pitch = room / static_cast<float>(strips.size()),
+    const float room = area.h - (42 + 32), pitch = room / float(strips.size()),
                 high = std::min(36.0f, pitch - 8);
     int dimension = s.of<StepsState>().strips.dimension;
     Index steepest = 0;
     strips.back().values.cwiseAbs().maxCoeff(&steepest);
-    for (size_t i = 0; i < strips.size(); ++i) {
-        const Rect r{left, area.y + 44 + pitch * static_cast<float>(i), right - left, high};
+    for (int i = 0; i < isize(strips); ++i) {
+        const Rect r{left, area.y + 44 + pitch * float(i), right - left, high};
         ui.text.draw(area.x + pad, r.middle_y(), kCaptionMono,
                      strips[i].query ? ui.colors->accent_text : ui.colors->t1,
                      ui.text.fitted(kCaptionMono, strips[i].name, left - area.x - pad - 8));
         draw_strip(s, strips[i], r, "steps/strip/" + std::to_string(i), dimension);
-        const ImU32 ink = i + 1 == strips.size() ? ui.colors->accent_text : ui.colors->t2;
+        const ImU32 ink = i + 1 == isize(strips) ? ui.colors->accent_text : ui.colors->t2;
         ui.text.draw_right(area.right() - pad, r.middle_y(), kCaptionMono, ink, strips[i].measure);
         ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - 8,
                            r.middle_y(), kCaption, ink, strips[i].sign);
     }
     s.of<StepsState>().strips.dimension = dimension;
-    const auto n = static_cast<int>(strips[0].values.size());
-    const int shown =
-        dimension >= 0 && dimension < n ? dimension : std::min(static_cast<int>(steepest), n - 1);
-    const float w = (right - left) / static_cast<float>(n);
-    for (size_t i = 0; i < strips.size(); ++i)
+    const auto n = isize(strips[0].values);
+    const int shown = dimension >= 0 && dimension < n ? dimension : std::min(narrow<int>(steepest), n - 1);
+    const float w = (right - left) / float(n);
+    for (int i = 0; i < isize(strips); ++i)
         if (strips[i].values.size() == n)
-            ui.frame({left + w * static_cast<float>(shown) - 1, area.y + 43 + pitch * static_cast<float>(i),
-                      std::max(w, 3.0f) + 1, high + 2},
+            ui.frame({left + w * float(shown) - 1, area.y + 43 + pitch * float(i), std::max(w, 3.0f) + 1,
+                      high + 2},
                      ui.colors->hover, 1);
     const float y = area.bottom() - 18;
     const float said = ui.text.draw(left, y, kCaptionMono, ui.colors->t2, dimension_text(strips, shown));

@@ -183,7 +183,7 @@ size_t view_for(const Session& session, const Model& model) {
     const auto shows = [&](const View& v) { return v.offered(model) && !v.missing(model); };
     if (session.selection.view && shows(views()[*session.selection.view])) return *session.selection.view;
     const auto first = std::find_if(views().begin(), views().end(), shows);
-    return static_cast<size_t>(first - views().begin());
+    return first - views().begin();
 }
 
 void open_view(Session& session, const char* key) {
@@ -191,7 +191,7 @@ void open_view(Session& session, const char* key) {
                                    [&](const View& v) { return std::string_view(v.key) == key; });
     if (!session.selection.view || !views()[*session.selection.view].fills_window)
         session.selection.view_before = session.selection.view;
-    session.selection.view = static_cast<size_t>(view - views().begin());
+    session.selection.view = view - views().begin();
 }
 
 const View* find_view(const std::string& name) {

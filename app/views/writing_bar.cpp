@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/utf8.h"
 #include "views/writing.h"
 
@@ -28,11 +29,11 @@ void choose_number(const Scene& s, float& x, float y, const char* label, const c
                    const std::function<std::string(T)>& text) {
     auto now = std::find(values.begin(), values.end(), value);
     if (now == values.end()) now = values.insert(values.end(), value);
-    const auto current = static_cast<int>(now - values.begin());
+    const auto current = narrow<int>(now - values.begin());
     std::vector<std::string> items;
     for (const T v : values) items.push_back(text(v));
     if (const int c = s.ui.choice(x, y, label, path, items, current); c >= 0)
-        s.send(command, decimals(values[static_cast<size_t>(c)], 4));
+        s.send(command, decimals(values[c], 4));
 }
 
 std::string as_count(int v) { return v == 0 ? "all" : std::to_string(v); }
@@ -84,7 +85,7 @@ void play(const Scene& s) {
         s.send("step", "+1");
         step_at = now;
     }
-    s.ui.wake_after = static_cast<float>(std::max(0.01, rest > 0 ? rest : kStepSeconds));
+    s.ui.wake_after = float(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
 
 constexpr const char* kInsert = "Insert into text";
@@ -105,12 +106,11 @@ void draw_ticks(Scene& s, Rect track) {
     Ui& ui = s.ui;
     const WrittenText& w = *s.sentence()->written;
     const int n = last_step(s), now = shown_step(s);
-    const float apart = n ? track.w / static_cast<float>(n) : track.w;
+    const float apart = n ? track.w / float(n) : track.w;
     float free_from = track.x - 60;
-    const auto x_of = [&](int i) { return track.x + apart * static_cast<float>(i); };
+    const auto x_of = [&](int i) { return track.x + apart * float(i); };
     const auto label = [&](int i) {
-        return i < static_cast<int>(w.labels.size()) ? shorten_middle(w.labels[static_cast<size_t>(i)], 14)
-                                                     : std::string("…");
+        return i < isize(w.labels) ? shorten_middle(w.labels[i], 14) : std::string("…");
     };
     const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - 8,
                 to = from + wide + 16;
@@ -134,12 +134,12 @@ void draw_slider(Scene& s, Rect track) {
     const Rect area{track.x - 10, track.y - 14, track.w + 20, 28};
     const Hit h = ui.control("writing/slider", area);
     if (h.pressed && n > 0) {
-        const auto step = std::lround((h.mouse.x - track.x) / track.w * static_cast<float>(n));
+        const auto step = std::lround((h.mouse.x - track.x) / track.w * float(n));
         s.send("step", std::to_string(std::clamp<long>(step, 0, n)));
     }
     if (const int by = ui.take_step("writing/slider"))
         s.send("step", std::to_string(std::clamp(now + by, 0, n)));
-    const float at = track.x + (n ? track.w * static_cast<float>(now) / static_cast<float>(n) : 0);
+    const float at = track.x + (n ? track.w * float(now) / float(n) : 0);
     ui.fill({track.x, track.middle_y() - 1, track.w, 2}, ui.colors->l2);
     ui.fill({track.x, track.middle_y() - 1, at - track.x, 2}, ui.colors->accent);
     draw_ticks(s, track);
@@ -183,7 +183,7 @@ bool offers_writing(const Scene& s) {
 
 std::vector<Prediction> choices_at(const Scene& s, int step) {
     const auto& tokens = s.sentence()->written->generation.tokens;
-    if (step < static_cast<int>(tokens.size())) return tokens[static_cast<size_t>(step)].alternatives;
+    if (step < isize(tokens)) return tokens[step].alternatives;
     std::vector<Prediction> out;  // behind the last written token
     if (!s.sentence()->predictions.empty())
         for (const NextToken& t : s.sentence()->predictions[0].tokens) out.push_back({t.id, t.probability});
@@ -192,7 +192,7 @@ std::vector<Prediction> choices_at(const Scene& s, int step) {
 
 bool is_written(const Scene& s, int step, int id) {
     const auto& tokens = s.sentence()->written->generation.tokens;
-    return step < static_cast<int>(tokens.size()) && tokens[static_cast<size_t>(step)].id == id;
+    return step < isize(tokens) && tokens[step].id == id;
 }
 
 void go_on_from(const Scene& s, int step, int id) {

@@ -1,5 +1,6 @@
 #include "window/commands.h"
 
+#include "base/cast.h"
 #include "views/commands.h"
 #include "views/menus.h"
 #include "views/sheet_frame.h"
@@ -41,7 +42,7 @@ const char* has_focus(const CommandContext& c) {
 
 /// What a click beside a sheet does: where that click has closed it already, or opened another one, nothing.
 Status close(CommandContext& c, const std::string& name) {
-    if (kSheetNames[static_cast<size_t>(*c.session.sheet)] == name) c.session.sheet.reset();
+    if (row_of(kSheetNames, *c.session.sheet) == name) c.session.sheet.reset();
     return success();
 }
 

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "views/menus.h"
 #include "views/panels.h"
@@ -64,7 +65,7 @@ void Frame::draw_views(Rect window) {
 
 void Frame::show(ImVec2 size) {
     ImGui::Render();
-    glViewport(0, 0, static_cast<GLsizei>(size.x), static_cast<GLsizei>(size.y));
+    glViewport(0, 0, int(size.x), int(size.y));
     const ImVec4 clear = as_vec4(theme(desk_.session.preferences.dark).bg1);
     glClearColor(clear.x, clear.y, clear.z, 1);
     glClear(GL_COLOR_BUFFER_BIT);
@@ -121,14 +122,14 @@ void Frame::update_pictures() {
 /// The thumbnails of all heads in one texture, as large as fit.
 void Frame::update_atlas(const SentenceResult& s) {
     Pictures& pictures = desk_.pictures;
-    const int count = static_cast<int>(s.heads.size()), across = s.model->config.max_heads(),
+    const int count = isize(s.heads), across = s.model->config.max_heads(),
               down = (count + across - 1) / across;
-    int t = static_cast<int>(s.heads[0].thumbnail.rows());
+    int t = narrow<int>(s.heads[0].thumbnail.rows());
     while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
     Matrix atlas = Matrix::Zero(down * t, across * t);
     pictures.largest = 1e-6f;
     for (int i = 0; i < count; ++i) {
-        Matrix thumbnail = s.heads[static_cast<size_t>(i)].thumbnail;
+        Matrix thumbnail = s.heads[i].thumbnail;
         while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
         pictures.largest = std::max(pictures.largest, thumbnail.maxCoeff());

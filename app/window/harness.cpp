@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr double kPatience = 120;  // seconds until a window that does not settle is given up
+constexpr double kGiveUp = 120;  // seconds until a window that does not settle is given up
 
 /// A framebuffer of its own: a hidden window's pixels are nobody's.
 struct Framebuffer {
@@ -60,7 +60,7 @@ Result<bool> Harness::screenshot() {
         TRY_STATUS(take_screenshot());
         return true;
     }
-    if (glfwGetTime() > kPatience)
+    if (glfwGetTime() > kGiveUp)
         return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
     desk_.want_frames(desk_.worker->busy() || desk_.frames_drawn < 5 ? 1 : 0);
     return false;
@@ -100,7 +100,7 @@ void Harness::note_times(double began) {
 Status Harness::take_screenshot() {
     int width = 0, height = 0;
     glfwGetFramebufferSize(desk_.window, &width, &height);
-    std::vector<unsigned char> pixels(static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
+    std::vector<unsigned char> pixels(size_t{4} * width * height);
     {
         const Framebuffer target(width, height);
         frame_.draw();
@@ -108,18 +108,17 @@ Status Harness::take_screenshot() {
         glReadPixels(0, 0, width, height, GL_BGRA, GL_UNSIGNED_BYTE, pixels.data());
     }
     const std::filesystem::path path(desk_.options.screenshot);
-    return write_page(path,
-                      {{static_cast<double>(width), static_cast<double>(height), 96}, [&](Canvas& canvas) {
-                           cairo_surface_t* image = cairo_image_surface_create_for_data(
-                               pixels.data(), CAIRO_FORMAT_RGB24, width, height, width * 4);
-                           cairo_t* cairo = canvas.cairo();
-                           cairo_translate(cairo, 0, height);
-                           cairo_scale(cairo, 1, -1);  // OpenGL's rows run upwards
-                           cairo_set_source_surface(cairo, image, 0, 0);
-                           cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
-                           cairo_paint(cairo);
-                           cairo_surface_destroy(image);
-                       }});
+    return write_page(path, {{double(width), double(height), 96}, [&](Canvas& canvas) {
+                                 cairo_surface_t* image = cairo_image_surface_create_for_data(
+                                     pixels.data(), CAIRO_FORMAT_RGB24, width, height, width * 4);
+                                 cairo_t* cairo = canvas.cairo();
+                                 cairo_translate(cairo, 0, height);
+                                 cairo_scale(cairo, 1, -1);  // OpenGL's rows run upwards
+                                 cairo_set_source_surface(cairo, image, 0, 0);
+                                 cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
+                                 cairo_paint(cairo);
+                                 cairo_surface_destroy(image);
+                             }});
 }
 
 /// GLFW's clock starts with glfwInit, the first thing that the window does.
@@ -132,10 +131,10 @@ Status Harness::measure_frames() {
         glFinish();
         times.push_back(glfwGetTime() - begin);
     }
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    const auto middle = times.begin() + times.size() / 2;
     std::nth_element(times.begin(), middle, times.end());
     std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"peak_mb\": %.1f}\n", first_picture_ * 1e3,
-                *middle * 1e3, static_cast<double>(peak_memory()) / (1 << 20));
+                *middle * 1e3, double(peak_memory()) / (1 << 20));
     return success();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/cast.h"
 #include "views/changes.h"
 #include "views/page.h"
 #include "views/views.h"
@@ -30,7 +31,7 @@ Tabs arrange_tabs(Scene& s, float room) {
         all += ui.text.width(kBody, v.name);
         widest = std::max(widest, ui.text.width(kCaption, v.name));
     }
-    const auto count = static_cast<float>(tabs.views.size());
+    const auto count = float(tabs.views.size());
     const bool fits = all + count * 9 <= room;
     tabs.gap = fits ? std::min((room - all) / count, 28.0f) : 14;
     tabs.shown = fits ? tabs.views.size() : 0;
@@ -66,14 +67,14 @@ void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& sh
     std::vector<std::string> names;
     int current = -1;
     for (size_t i = tabs.shown; i < tabs.views.size(); ++i) {
-        if (tabs.views[i] == &shown) current = static_cast<int>(names.size());
+        if (tabs.views[i] == &shown) current = isize(names);
         names.push_back(tabs.views[i]->name);
     }
     float width = 0;
     const int chosen = s.ui.drop_down("tab/more", x, middle, names, current, width);
     if (current < 0) s.ui.text.draw(x + 10, middle, kCaption, s.ui.colors->t2, "More");
     if (chosen < 0) return;
-    const View& view = *tabs.views[tabs.shown + static_cast<size_t>(chosen)];
+    const View& view = *tabs.views[tabs.shown + chosen];
     if (!view.missing(*s.model())) s.send(std::string("view ") + view.key);
 }
 

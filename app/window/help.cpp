@@ -13,9 +13,7 @@ namespace {
 
 constexpr float kLine = 24, kHeading = 34, kKeys = 176, kColumn = 520, kTop = 64, kPad = 24, kFoot = 40;
 
-float height_of(const HelpGroup& group) {
-    return kHeading + kLine * static_cast<float>(group.lines.size()) + 14;
-}
+float height_of(const HelpGroup& group) { return kHeading + kLine * float(group.lines.size()) + 14; }
 
 /// How many groups stand in the left of two columns, so that both are about as high.
 size_t split(const std::vector<HelpGroup>& groups) {
@@ -60,7 +58,7 @@ void draw_help(Scene& s, Rect window) {
     float y[2] = {r.y + kTop, r.y + kTop};
     for (size_t i = 0; i < groups.size(); ++i) {
         const int side = i < left ? 0 : 1;
-        y[side] = draw_group(ui, x + column * static_cast<float>(side), y[side], column, groups[i]);
+        y[side] = draw_group(ui, x + column * float(side), y[side], column, groups[i]);
     }
     ui.text.draw(x, r.bottom() - 24, kCaption, ui.colors->t3,
                  "Any letter types into the text. Arrows and digits act while no text has the keyboard; Esc "

@@ -36,7 +36,7 @@ void WindowHost::move_focus(int by) {
     const auto last = std::find(shown.begin(), shown.end(), fields.typed());
     if (last != shown.end()) {
         const auto next = (last - shown.begin()) + by;
-        if (next >= 0 && next < std::ssize(shown)) return fields.focus(*shown[static_cast<size_t>(next)]);
+        if (next >= 0 && next < std::ssize(shown)) return fields.focus(*shown[next]);
     }
     fields.leave();
     if (!ui.move_focus(by)) fields.focus(*(by < 0 ? shown.back() : shown.front()));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "views/panels.h"
 #include "views/sheet_frame.h"
 #include "window/commands.h"
@@ -13,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr int kRows = 10;
-constexpr float kWidth = 720, kField = 44, kRow = 36, kPad = 12, kFoot = 34, kLabel = 300;
+constexpr float kWidth = 720, kField = 44, kRow = 36, kInset = 12, kHints = 34, kLabel = 300;
 
 /// The first of a command's keys: "1, Ctrl+1" → "1".
 std::string first_key(const Command& command) { return command.keys.substr(0, command.keys.find(", ")); }
@@ -64,7 +65,7 @@ void Palette::find() {
 
 /// Keeps the chosen row in sight.
 void Palette::choose(int at) {
-    chosen_ = std::clamp(at, 0, std::max(0, static_cast<int>(offers_.size()) - 1));
+    chosen_ = std::clamp(at, 0, std::max(0, isize(offers_) - 1));
     first_ = std::clamp(first_, chosen_ - kRows + 1, chosen_);
 }
 
@@ -72,7 +73,7 @@ void Palette::choose(int at) {
 /// typed, so that they can follow.
 void Palette::carry_out_chosen() {
     if (offers_.empty()) return;
-    const Offer& offer = offers_[static_cast<size_t>(chosen_)];
+    const Offer& offer = offers_[chosen_];
     if (offer.why_not) return;
     if (offer.asks) {
         field_.set_text(offer.command->name + " ");
@@ -115,7 +116,7 @@ void Palette::press(const KeyPress& press) {
 /// Name, what it does, and its key; or why it cannot be done now.
 void Palette::draw_row(Scene& s, Rect r, int at) {
     Ui& ui = s.ui;
-    const Offer& offer = offers_[static_cast<size_t>(at)];
+    const Offer& offer = offers_[at];
     const Hit h = ui.hit("palette/row/" + std::to_string(at), r);
     const bool chosen = at == chosen_;
     if (chosen || h.hovered) ui.fill(r, chosen ? ui.colors->bg4 : ui.colors->bg3, size::corner);
@@ -138,14 +139,14 @@ void Palette::draw_row(Scene& s, Rect r, int at) {
 
 void Palette::draw_rows(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const int count = static_cast<int>(offers_.size());
+    const int count = isize(offers_);
     if (const float turn = ui.take_wheel(area); turn != 0)
-        first_ = std::clamp(first_ - static_cast<int>(turn * 2), 0, std::max(0, count - kRows));
+        first_ = std::clamp(first_ - int(turn * 2), 0, std::max(0, count - kRows));
     if (count == 0)
         ui.text.draw(area.x + 14, area.y + kRow / 2, kBody, ui.colors->t3, "No command is called that.");
     const int end = std::min(count, first_ + kRows);
     for (int i = first_; i < end && open_; ++i)
-        draw_row(s, {area.x, area.y + kRow * static_cast<float>(i - first_), area.w, kRow}, i);
+        draw_row(s, {area.x, area.y + kRow * float(i - first_), area.w, kRow}, i);
 }
 
 void Palette::draw(Scene& s, Rect window) {
@@ -154,15 +155,15 @@ void Palette::draw(Scene& s, Rect window) {
     if (!shown) return;
     if (found_for_ != desk_.answer) find();  // more, or less, can be done now
     Ui& ui = s.ui;
-    const float w = std::min(kWidth, window.w - 32), h = kPad + kField + 8 + kRow * kRows + kFoot;
+    const float w = std::min(kWidth, window.w - 32), h = kInset + kField + 8 + kRow * kRows + kHints;
     const Rect r{ui.whole(window.middle_x() - w / 2), window.y + std::min(96.0f, window.h / 12), w, h};
     SheetFrame sheet(s, "palette", r);
-    const float pad = kPad;
+    const float pad = kInset;
     const Rect field{r.x + pad, r.y + pad, r.w - 2 * pad, kField};
     draw_text_field(s, field_, "palette/field", field, "Find a command");
     draw_rows(s, {field.x, field.bottom() + 8, field.w, kRow * kRows});
-    const float foot = r.bottom() - (kFoot / 2);
-    ui.hairline(r.x, r.bottom() - kFoot, r.right(), r.bottom() - kFoot);
+    const float foot = r.bottom() - (kHints / 2);
+    ui.hairline(r.x, r.bottom() - kHints, r.right(), r.bottom() - kHints);
     ui.text.draw(r.x + pad + 14, foot, kCaption, ui.colors->t3, "↑ ↓ choose    Enter does it    Esc closes");
     const std::string count =
         std::to_string(offers_.size()) + (offers_.size() == 1 ? " command" : " commands");

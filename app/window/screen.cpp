@@ -148,7 +148,7 @@ void Screen::install_key_callback() {
 }
 
 float Screen::wanted_scale() const {
-    float display = static_cast<float>(desk_.options.scale), y = 1;
+    float display = float(desk_.options.scale), y = 1;
     if (display <= 0) glfwGetWindowContentScale(desk_.window, &display, &y);
     return display * desk_.session.preferences.text_size;
 }

@@ -127,7 +127,7 @@ HeadSummary summarize(const Trace& trace, AttentionHead at, int t, const ThreadP
             const int q = first + i;
             const KeyRange range = rule.weighed(head, q);
             const std::span<float> row(rows.row(i).data(), range.end);
-            for (size_t s = 0; s < kStatistics; ++s) {
+            for (int s = 0; s < kStatistics; ++s) {
                 if (cross && kTable[s].self_only) continue;
                 const float value = kTable[s].of_query(row, q, trace.queries(block).ids);
                 if (std::isnan(value)) continue;
@@ -138,7 +138,7 @@ HeadSummary summarize(const Trace& trace, AttentionHead at, int t, const ThreadP
             reduce_row(row, q, range, down, across, out.thumbnail);
         }
     }
-    for (size_t s = 0; s < kStatistics; ++s)
+    for (int s = 0; s < kStatistics; ++s)
         out.statistics[s] = counts[s] ? float(sums[s] / counts[s]) : kUndefined;
     return out;
 }
@@ -153,10 +153,10 @@ const HeadStatistic* find_statistic(std::string_view key) {
     return nullptr;
 }
 
-std::vector<size_t> order_by(const std::vector<float>& values, bool ascending) {
-    std::vector<size_t> order(values.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+std::vector<int> order_by(const std::vector<float>& values, bool ascending) {
+    std::vector<int> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
         const float x = values[a], y = values[b];
         if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
         return ascending ? x < y : x > y;

@@ -25,7 +25,7 @@ struct HeadStatistic {
 };
 
 std::span<const HeadStatistic> head_statistics();
-constexpr size_t kStatistics = 7;
+constexpr int kStatistics = 7;
 
 /// The statistic with this key, or nullptr.
 const HeadStatistic* find_statistic(std::string_view key);
@@ -39,7 +39,7 @@ struct HeadSummary {
 
 /// Indices of heads in the order of a statistic, the largest (or smallest, where that comes first) in front;
 /// values that are not defined come last.
-std::vector<size_t> order_by(const std::vector<float>& values, bool ascending);
+std::vector<int> order_by(const std::vector<float>& values, bool ascending);
 
 /// Summaries of all heads. Thumbnails have at most `thumbnail` rows, as many for
 /// every head. An error means that `cancel` was set; it is read between heads.
