@@ -3,18 +3,18 @@
 namespace headlight {
 
 namespace {
-constexpr float kFirstLine = 74, kFoot = 48;
+constexpr float kPanelFirstLine = 74, kPanelFoot = 48;
 }
 
 Rect panel_column(Rect area) { return inset(area, size::inspector_pad, 0); }
 
 Rect panel_foot(Rect area) {
     const Rect column = panel_column(area);
-    return {column.x, area.bottom() - kFoot, column.w, size::button};
+    return {column.x, area.bottom() - kPanelFoot, column.w, size::button};
 }
 
 SidePanel::SidePanel(Scene& scene, Rect area, float foot)
-    : Column(scene.ui, panel_column(area), area.y + kFirstLine),
+    : Column(scene.ui, panel_column(area), area.y + kPanelFirstLine),
       scene_(scene),
       save_(panel_foot(area)),
       end_(save_.y - foot - gap::small) {

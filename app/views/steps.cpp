@@ -21,8 +21,6 @@ void StepsState::visit(FieldVisitor& v) {
 
 namespace {
 
-using Column = StepColumn;
-
 struct Placed {
     const StepColumnKind* kind;
     float left, right, bar_left, bar_right;  // bar_left == bar_right: no bar
@@ -64,7 +62,7 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
     return t;
 }
 
-const Placed* find_column(const Table& t, Column c) {
+const Placed* find_column(const Table& t, StepColumn c) {
     const auto it =
         std::find_if(t.columns.begin(), t.columns.end(), [&](const Placed& p) { return p.kind->what == c; });
     return it == t.columns.end() ? nullptr : &*it;
@@ -80,8 +78,8 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, 
     const double value = p.kind->value(step);
     const float y = t.y(key), bar_h = 10;
     const Rect bar{p.bar_left, y - bar_h / 2, p.bar_right - p.bar_left, bar_h};
-    const bool after_mask = p.kind->what >= Column::exp;
-    if (p.kind->what == Column::mask) {
+    const bool after_mask = p.kind->what >= StepColumn::exp;
+    if (p.kind->what == StepColumn::mask) {
         if (step.allowed)
             ui.text.draw_right(p.right, y, kBodyMono, ui.colors->t3, "0");
         else
@@ -89,22 +87,23 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const Steps& steps, 
         return;
     }
     if (after_mask && !step.allowed && step.weight == 0) {
-        if (p.kind->what == Column::weight) ui.text.draw_right(p.right, y, kCaption, ui.colors->t3, "masked");
+        if (p.kind->what == StepColumn::weight)
+            ui.text.draw_right(p.right, y, kCaption, ui.colors->t3, "masked");
         return;
     }
-    if (bar.w > 0 && p.kind->what == Column::dot) {
+    if (bar.w > 0 && p.kind->what == StepColumn::dot) {
         ui.signed_bar(bar, step.dot / t.largest_dot, step.allowed);
     } else if (bar.w > 0) {
-        const float largest = p.kind->what == Column::moved ? t.largest_moved : 1;
+        const float largest = p.kind->what == StepColumn::moved ? t.largest_moved : 1;
         ui.bar(bar, float(value) / largest, focused ? ui.colors->accent : ui.colors->t3);
     }
     const ImU32 ink = !step.allowed ? ui.colors->t3
-                      : p.kind->what == Column::weight || p.kind->what == Column::moved || focused
+                      : p.kind->what == StepColumn::weight || p.kind->what == StepColumn::moved || focused
                           ? ui.colors->t1
                           : ui.colors->t2;
-    const int digits = p.kind->what == Column::exp && value >= 1000 ? 1
-                       : p.kind->what == Column::exp && value < 0.1 ? 4
-                                                                    : p.kind->digits;
+    const int digits = p.kind->what == StepColumn::exp && value >= 1000 ? 1
+                       : p.kind->what == StepColumn::exp && value < 0.1 ? 4
+                                                                        : p.kind->digits;
     ui.text.draw_right(p.right, y, kBodyMono, ink, number(value, digits));
 }
 
@@ -113,7 +112,7 @@ void draw_sources(Scene& s, const Table& t, int key) {
     Ui& ui = s.ui;
     const Placed* here = find_column(t, s.of<StepsState>().column);
     if (!here) return;
-    for (const Column from : here->kind->from)
+    for (const StepColumn from : here->kind->from)
         if (const Placed* p = find_column(t, from))
             ui.fill(cell_box(t, *p, key), ui.colors->bg4, size::corner);
 }
@@ -160,8 +159,9 @@ void draw_head_row(Scene& s, Rect area, const Table& t, const Steps& steps, floa
     Ui& ui = s.ui;
     ui.text.draw(area.x + 24, y, kCaption, ui.colors->t2, "key");
     for (const Placed& p : t.columns) {
-        const std::string title =
-            p.kind->what == Column::moved && p.right - p.left < 84 ? "= w‖v‖" : title_of(s, *p.kind, steps);
+        const std::string title = p.kind->what == StepColumn::moved && p.right - p.left < 84
+                                      ? "= w‖v‖"
+                                      : title_of(s, *p.kind, steps);
         ui.text.draw_right(p.right, y, kCaption, ui.colors->t2, title);
         constexpr const char* kHelp[] = {
             "The dot product of the query's q and the key's k.",
@@ -184,10 +184,10 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
     Ui& ui = s.ui;
     ui.fill({area.x + 24, y - 18, area.w - 48, ui.line()}, ui.colors->l2);
     ui.text.draw(area.x + 50, y, kBody, ui.colors->t2, "sum");
-    if (const Placed* p = find_column(t, Column::exp))
+    if (const Placed* p = find_column(t, StepColumn::exp))
         ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2,
                            number(steps.sum, steps.sum < 1000 ? 2 : 1));
-    if (const Placed* p = find_column(t, Column::weight))
+    if (const Placed* p = find_column(t, StepColumn::weight))
         ui.text.draw_right(p->right, y, kBodyMono, ui.colors->t2, "1.000");
     const Placed& last = t.columns.back();
     const std::string value = number(steps.delta.norm(), 2);
@@ -195,14 +195,14 @@ void draw_sums(Scene& s, Rect area, const Table& t, const Steps& steps, float y)
     ui.text.draw_right(last.right, y, kBodyMono, ui.colors->accent_text, value);
     const float norm = ui.text.width(kBody, "‖ΔE‖") + 8;
     ui.text.draw_right(last.right - w - 8, y, kBody, ui.colors->accent_text, "‖ΔE‖");
-    const Placed* weight = find_column(t, Column::weight);
+    const Placed* weight = find_column(t, StepColumn::weight);
     if (weight && last.right - w - norm - 120 > weight->right)
         ui.text.draw_right(last.right - w - norm - 8, y, kCaption, ui.colors->t3, "added, then W_O:");
     const Hit h = ui.hit("steps/delta", {last.right - 200, y - 14, 208, 28});
     ui.tooltip("steps/delta", h,
                "The weighted value vectors are added (z) and go through the head's slice of the output "
                "matrix. The length of what comes out is not the sum of the lengths above.");
-    if (h.hovered) s.of<StepsState>().column = Column::delta;
+    if (h.hovered) s.of<StepsState>().column = StepColumn::delta;
 }
 
 }  // namespace

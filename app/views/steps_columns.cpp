@@ -5,8 +5,6 @@ namespace headlight {
 
 namespace {
 
-using Column = StepColumn;
-
 std::string scale_title(const Scene& s) {
     const ModelConfig& c = s.model()->config;
     const bool root = c.scale == 0 && !c.scale_by_layer;
@@ -18,52 +16,59 @@ std::string scale_title(const Scene& s) {
 
 const std::vector<StepColumnKind>& step_columns() {
     static const std::vector<StepColumnKind> table{
-        {Column::dot, "q·k", 72, 2, [](const KeyStep& k) -> double { return k.dot; }, {}},
-        {Column::scaled, "", 72, 2, [](const KeyStep& k) -> double { return k.scaled; }, {Column::dot}},
-        {Column::capped,
+        {StepColumn::dot, "q·k", 72, 2, [](const KeyStep& k) -> double { return k.dot; }, {}},
+        {StepColumn::scaled,
+         "",
+         72,
+         2,
+         [](const KeyStep& k) -> double { return k.scaled; },
+         {StepColumn::dot}},
+        {StepColumn::capped,
          "soft cap",
          76,
          2,
          [](const KeyStep& k) -> double { return k.capped; },
-         {Column::scaled}},
-        {Column::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
-        {Column::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
-        {Column::exp,
+         {StepColumn::scaled}},
+        {StepColumn::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
+        {StepColumn::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
+        {StepColumn::exp,
          "e^score",
          88,
          2,
          [](const KeyStep& k) -> double { return k.exp; },
-         {Column::scaled, Column::capped, Column::bias}},
-        {Column::weight,
+         {StepColumn::scaled, StepColumn::capped, StepColumn::bias}},
+        {StepColumn::weight,
          "softmax",
          70,
          3,
          [](const KeyStep& k) -> double { return k.weight; },
-         {Column::exp}},
-        {Column::value, "× ‖v‖", 64, 2, [](const KeyStep& k) -> double { return k.value_norm; }, {}},
-        {Column::moved,
+         {StepColumn::exp}},
+        {StepColumn::value, "× ‖v‖", 64, 2, [](const KeyStep& k) -> double { return k.value_norm; }, {}},
+        {StepColumn::moved,
          "= weighted",
          76,
          2,
          [](const KeyStep& k) -> double { return k.moved; },
-         {Column::weight, Column::value}},
+         {StepColumn::weight, StepColumn::value}},
     };
     return table;
 }
 
-bool has_bar(Column c) { return c == Column::dot || c == Column::weight || c == Column::moved; }
+bool has_bar(StepColumn c) {
+    return c == StepColumn::dot || c == StepColumn::weight || c == StepColumn::moved;
+}
 
-bool takes_step(const Scene& s, Column c) {
+bool takes_step(const Scene& s, StepColumn c) {
     const AttentionRule& rule = s.sentence()->trace->rule(s.block());
-    if (c == Column::scaled) return rule.scale != 1;
-    if (c == Column::capped) return rule.cap > 0;
-    if (c == Column::bias) return rule.has_bias();
+    if (c == StepColumn::scaled) return rule.scale != 1;
+    if (c == StepColumn::capped) return rule.cap > 0;
+    if (c == StepColumn::bias) return rule.has_bias();
     return true;
 }
 
 std::string title_of(const Scene& s, const StepColumnKind& k, const Steps& steps) {
-    if (k.what == Column::scaled) return scale_title(s);
-    if (k.what == Column::exp && steps.shift != 0) return "e^(s − max)";
+    if (k.what == StepColumn::scaled) return scale_title(s);
+    if (k.what == StepColumn::exp && steps.shift != 0) return "e^(s − max)";
     return k.title;
 }
 

@@ -138,7 +138,7 @@ void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, d
     canvas.stroke_rect(x, y, side, side, {0xDA, 0xDE, 0xE3}, 0.5);
 }
 
-std::string automatic_caption(const Grid& g, const FigureOptions& o, float largest) {
+std::string heads_caption(const Grid& g, const FigureOptions& o, float largest) {
     const std::string order = g.by_layer()              ? "Layers down, heads across; "
                               : o.queries == Axis::rows ? "Queries in rows; "
                                                         : "Queries in columns; ";
@@ -179,7 +179,7 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
                        }
                        const double names = o.labels && !grid.names.empty() ? 11 * l.zoom + 6 : 0;
                        canvas.text(l.left, l.top + grid.down * l.pitch_y - names + 8 * l.zoom,
-                                   o.caption == "auto" ? automatic_caption(grid, o, largest) : o.caption,
+                                   o.caption == "auto" ? heads_caption(grid, o, largest) : o.caption,
                                    10 * l.zoom, Face::sans, PageColors{}.caption);
                    },
                    0};

@@ -153,6 +153,16 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
         some.heads = bad;
         CHECK(!find_figure("heads")->make(trace, some, pool));
     }
+    const std::string all = *svg_text(*find_figure("heads")->make(trace, {}, pool));
+    const auto heads = static_cast<size_t>(trace->config().head_count());
+    for (const ManyHeads& many :
+         {ManyHeads{.fades = std::vector<float>(heads, 0.5f)},
+          ManyHeads{.notes = std::vector<std::string>(heads, "0.25")}, ManyHeads{.notes_are = "entropy"},
+          ManyHeads{.own_range = true}, ManyHeads{.square_root = true}}) {
+        FigureOptions options;
+        options.many = many;
+        CHECK(*svg_text(*find_figure("heads")->make(trace, options, pool)) != all);
+    }
     FigureOptions beyond;
     beyond.tokens = "0-6";
     CHECK(!find_figure("head")->make(trace, beyond, pool));
