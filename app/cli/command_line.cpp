@@ -12,6 +12,7 @@
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "kernels/choice.h"
 #include "window/window.h"
 
 namespace headlight {
@@ -134,6 +135,7 @@ Result<int> parse_and_run(int argc, char** argv) {
     } catch (const CLI::ParseError& e) {
         return fail(shortened(e.what(), 250) + " (see `headlight --help`)", 2);
     }
+    TRY_STATUS(check_kernels());
     int exit_status = 1;
     const Status done = list ? print(command_list()) : dispatch(app, window, size, exit_status, runs);
     return done ? 0 : fail(done.error().message, exit_status);

@@ -72,6 +72,17 @@ Status set_mask(CommandContext& c, const std::string& words) {
     return success();
 }
 
+/// "own|none|…|window:N|QUERY>KEY@PLACE"
+std::string mask_words() {
+    std::string out;
+    for (const MaskKind& kind : mask_kinds()) {
+        out += kind.name;
+        for (int i = 0; i < kind.numbers; ++i) out += ":N";
+        out += '|';
+    }
+    return out + "QUERY>KEY@PLACE";
+}
+
 /// The selected head, or one that is named with how: "3.5:mean".
 Status ablate(CommandContext& c, const std::string& words) {
     const Selection& s = c.session.selection;
@@ -147,7 +158,7 @@ std::vector<Command> intervention_commands() {
                  return success();
              }},
         {.name = "mask",
-         .words = "own|none|causal|padding|block|window:N|prefix:N|global:N:N|QUERY>KEY@PLACE",
+         .words = mask_words(),
          .title = "Mask",
          .group = kIntervene,
          .help = "set the mask, or mask cells: mask window:4, mask 16>10@2.0",

@@ -27,7 +27,7 @@ void remove_place(const fs::path& workspace) {
     fs::remove(lock_of(workspace), ignored);
 }
 
-struct Found {
+struct FoundPlace {
     fs::path workspace;
     fs::file_time_type time;
     FileLock lock;
@@ -35,8 +35,8 @@ struct Found {
 
 /// Places that nobody holds, newest first; those without a workspace are removed, and so are all but the
 /// newest ones.
-std::vector<Found> abandoned(const fs::path& folder) {
-    std::vector<Found> out;
+std::vector<FoundPlace> abandoned(const fs::path& folder) {
+    std::vector<FoundPlace> out;
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
         const fs::path& file = entry.path();
@@ -49,7 +49,8 @@ std::vector<Found> abandoned(const fs::path& folder) {
         else
             remove_place(workspace);
     }
-    std::sort(out.begin(), out.end(), [](const Found& a, const Found& b) { return a.time > b.time; });
+    std::sort(out.begin(), out.end(),
+              [](const FoundPlace& a, const FoundPlace& b) { return a.time > b.time; });
     for (; out.size() > kMaxLeft; out.pop_back()) remove_place(out.back().workspace);
     return out;
 }

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kSettingsVersion = 1;
 constexpr uintmax_t kLargestFile = 64 << 20;
 constexpr size_t kMaxLabels = 20'000, kLongestLabel = 200;
 constexpr double kPatience = 1;  // seconds, for another window that is writing
@@ -60,8 +60,8 @@ Result<FileLock> lock_folder_of(const fs::path& path) {
 
 Status write_object(const fs::path& path, Json root) {
     const auto version = root.find("version");
-    if (version == root.end() || !version->is_number_integer() || *version < kVersion)
-        root["version"] = kVersion;
+    if (version == root.end() || !version->is_number_integer() || *version < kSettingsVersion)
+        root["version"] = kSettingsVersion;
     return write_file(path, root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr const char* kFormat = "headlight-workspace";
-constexpr int kVersion = 1;
+constexpr int kWorkspaceVersion = 1;
 constexpr std::string_view kEnding = ".headlight.json";
 
 /// A path beside the file, where there is something.
@@ -52,7 +52,7 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
-    if (version > kVersion)
+    if (version > kWorkspaceVersion)
         return Error{name + " was saved by a newer version of Headlight; open it with that one."};
     Document& d = session.document;
     d.mask = "own";
@@ -90,7 +90,7 @@ Result<Json> workspace_document(Session session) {
     visit_workspace(session, writer);
     TRY_STATUS(writer.status());
     root["format"] = kFormat;
-    root["version"] = kVersion;
+    root["version"] = kWorkspaceVersion;
     return root;
 }
 

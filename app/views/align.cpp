@@ -35,7 +35,7 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     return l;
 }
 
-void draw_toolbar(Scene& s, Rect area) {
+void draw_align_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -201,7 +201,7 @@ void draw_alignment(Scene& s, Rect area) {
     if (const int cross = cross_block(s.model()->config, s.session.selection.block);
         cross != s.session.selection.block)
         s.select_block(cross);
-    if (!ui.on_page()) draw_toolbar(s, area);
+    if (!ui.on_page()) draw_align_toolbar(s, area);
     const auto* found = shown_alignment(s);
     if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;
     const WordAlignment& a = found->answer;

@@ -9,7 +9,7 @@
 #include "views/head_list.h"
 #include "views/layer_heads.h"
 #include "views/numbers.h"
-#include "views/save_menu.h"
+#include "views/side_panel.h"
 
 namespace headlight {
 
@@ -22,49 +22,30 @@ int step_of(const Scene& s, int query) {
     return step >= 0 && step <= isize(written->generation.tokens) ? step : -1;
 }
 
-/// "label ▬▬▬ 0.97": a row that can be pressed.
-bool draw_choice(Scene& s, Rect column, float y, const std::string& path, const std::string& label,
-                 float value, bool on, int digits = 4) {
-    Ui& ui = s.ui;
-    const Rect r{column.x - 8, y - 13, column.w + 16, 26};
-    const Hit h = path.empty() ? Hit() : ui.control(path, r);
-    if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-    ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1,
-                 ui.text.fitted(kBodyMono, label, 100));
-    ui.bar({column.x + 108, y - 4, column.w - (108 + 68), 8}, value, on ? ui.colors->accent : ui.colors->t3);
-    ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2,
-                       number(value, digits));
+/// A line that can be pressed.
+bool draw_choice(Scene& s, Column& c, const std::string& path, const BarLine& line) {
+    const Rect r{c.at.x - gap::small, c.y - 13, c.at.w + 2 * gap::small, 26};
+    const Hit h = s.ui.control(path, r);
+    if (h.hovered) s.ui.fill(r, s.ui.colors->bg3, size::corner);
+    c.bar(line);
     return h.clicked;
 }
 
-float draw_heading(Ui& ui, Rect column, float y, const std::string& text, const char* right) {
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, text, column.w - 56));
-    ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, right);
-    return y + 26;
-}
-
-float draw_rule(Ui& ui, Rect area, float y) {
-    ui.hairline(area.x + size::inspector_pad, y, area.right() - size::inspector_pad, y);
-    return y + 22;
-}
-
 /// The alternatives of a step; a click goes on from one.
-float draw_alternatives(Scene& s, Rect column, float y, int step, size_t max, const std::string& title,
-                        const char* path) {
-    y = draw_heading(s.ui, column, y, title, "p");
+void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::string& title,
+                       const char* path) {
+    c.heading(title, "p");
     auto choices = choices_at(s, step);
     choices.resize(std::min(max, choices.size()));
     const auto& tokens = s.sentence()->written->generation.tokens;
     const bool listed = std::any_of(choices.begin(), choices.end(),
                                     [&](const Prediction& p) { return is_written(s, step, p.id); });
     if (!listed && step < isize(tokens)) choices.push_back({tokens[step].id, tokens[step].probability});
-    for (size_t i = 0; i < choices.size(); ++i, y += 26) {
-        const bool on = is_written(s, step, choices[i].id);
-        if (draw_choice(s, column, y, path + std::to_string(i), prediction_label(*s.model(), choices[i].id),
-                        choices[i].probability, on))
+    for (size_t i = 0; i < choices.size(); ++i)
+        if (draw_choice(s, c, path + std::to_string(i),
+                        {"", prediction_label(*s.model(), choices[i].id), choices[i].probability,
+                         number(choices[i].probability, 4), is_written(s, step, choices[i].id)}))
             go_on_from(s, step, choices[i].id);
-    }
-    return y;
 }
 
 /// The step at which the model was least sure of what it wrote.
@@ -75,35 +56,33 @@ int least_certain(const Generation& generation) {
     return narrow<int>(it - generation.tokens.begin());
 }
 
-float draw_sources(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
-                   size_t max) {
-    Ui& ui = s.ui;
-    y = draw_heading(ui, column, y, a.rows[cell.first] + " attends to", "weight");
+void draw_sources(Column& column, const WordAlignment& a, std::pair<int, int> cell, size_t max) {
+    column.heading(a.rows[cell.first] + " attends to", "weight");
     std::vector<int> order;
     for (int c = 0; c < isize(a.columns); ++c) order.push_back(c);
     std::stable_sort(order.begin(), order.end(),
                      [&](int x, int z) { return a.weights(cell.first, x) > a.weights(cell.first, z); });
-    for (size_t i = 0; i < std::min(max, order.size()); ++i, y += 26) {
+    for (size_t i = 0; i < std::min(max, order.size()); ++i) {
         const int c = order[i];
-        draw_choice(s, column, y, "", std::to_string(c) + " " + a.columns[c],
-                    std::max(0.0f, a.weights(cell.first, c)), i == 0, 3);
+        const float weight = a.weights(cell.first, c);
+        column.bar({std::to_string(c), a.columns[c], std::max(0.0f, weight),
+                    number(std::max(0.0f, weight), 3), i == 0});
     }
-    return y;
 }
 
-void draw_pairs(Scene& s, Rect column, float y, const WordAlignment& a, std::pair<int, int> cell,
-                float bottom) {
-    Ui& ui = s.ui;
+void draw_pairs(Column& c, const WordAlignment& a, std::pair<int, int> cell, float bottom) {
+    Ui& ui = c.ui;
+    const Rect column = c.at;
     const float line = 20;
-    const int room = int((bottom - y - 26) / line), rows = isize(a.rows);
+    const int room = int((bottom - c.y - 26) / line), rows = isize(a.rows);
     if (room < 2) return;
-    y = draw_heading(ui, column, y, "Strongest source of each word", "");
+    c.heading("Strongest source of each word");
     const int first = std::clamp(cell.first - room + 1, 0, std::max(0, rows - room));
-    for (int r = first; r < std::min(rows, first + room); ++r, y += line) {
+    for (int r = first; r < std::min(rows, first + room); ++r, c.skip(line)) {
         const bool on = r == cell.first;
-        ui.text.draw(column.x, y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
+        ui.text.draw(column.x, c.y, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
                      ui.text.fitted(kCaptionMono, a.rows[r], column.w * 0.42f));
-        ui.text.draw(column.x + column.w * 0.46f, y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2,
+        ui.text.draw(column.x + column.w * 0.46f, c.y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t2,
                      ui.text.fitted(kCaptionMono, a.columns[a.strongest[r]], column.w * 0.5f));
     }
 }
@@ -134,29 +113,27 @@ void draw_alignment_inspector(Scene& s, Rect area) {
                                  ui.text.fitted(kTitleMono, word, area.w - 2 * pad - 120));
     ui.text.draw(area.x + pad + w + 8, mid + 2, kCaptionMono, ui.colors->t3, std::to_string(cell.first));
     ui.text.draw_right(area.right() - pad, mid + 2, kCaption, ui.colors->t2, what);
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - 48, column.w, size::button};
     const bool low = area.h < 720;
-    float y = area.y + 74;
-    ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
+    SidePanel panel(s, area);
     if (step >= 0) {
-        y = draw_alternatives(s, column, y, step, low ? 4 : 5, "Alternatives at this step", "align/choice/");
-        ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Click one to continue from it.");
-        y = draw_rule(ui, area, y + 20);
+        draw_alternatives(s, panel, step, low ? 4 : 5, "Alternatives at this step", "align/choice/");
+        ui.text.draw(panel.at.x, panel.y, kCaption, ui.colors->t3, "Click one to continue from it.");
+        panel.skip(20);
+        panel.rule();
         const Generation& generation = s.sentence()->written->generation;
         const int unsure = generation.tokens.empty() ? step : least_certain(generation);
         if (!low && unsure != step) {
-            y = draw_alternatives(s, column, y, unsure, 4,
-                                  "Least certain: step " + std::to_string(unsure) + ", " +
-                                      s.sentence()->written->labels[unsure],
-                                  "align/unsure/");
-            y = draw_rule(ui, area, y);
+            draw_alternatives(s, panel, unsure, 4,
+                              "Least certain: step " + std::to_string(unsure) + ", " +
+                                  s.sentence()->written->labels[unsure],
+                              "align/unsure/");
+            panel.rule();
         }
     }
-    y = draw_sources(s, column, y, a, cell, low ? 3 : 4);
-    draw_pairs(s, column, draw_rule(ui, area, y), a, cell, save.y - 8);
-    ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save figure");
+    draw_sources(panel, a, cell, low ? 3 : 4);
+    panel.rule();
+    draw_pairs(panel, a, cell, panel.end());
+    panel.finish();
 }
 
 std::vector<NumberTable> alignment_numbers(const Scene& s) {

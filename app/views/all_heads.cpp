@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/cast.h"
+#include "paint/layout.h"
 #include "views/changes.h"
 #include "views/save_menu.h"
 #include "views/views.h"
@@ -84,7 +85,7 @@ void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& cho
     x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + 16;
 }
 
-void draw_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
+void draw_all_heads_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const float y = area.y + 26;
     float x = draw_back(s, area, "heads/back", "All heads") + 10;
@@ -153,25 +154,25 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
     const Rect r{x, y, w, h};
     ui.fill(r, ui.colors->bg2, size::popup_corner);
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    const float left = r.x + 16, right = r.right() - 16;
-    ui.text.draw(left, r.y + 24, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, block, head));
-    ui.text.draw_right(right, r.y + 24, kCaption, ui.colors->t3, "hover");
-    float at = r.y + 54;
+    Column c(ui, inset(r, gap::large, 0), r.y + 24);
+    ui.text.draw(c.at.x, c.y, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, block, head));
+    ui.text.draw_right(c.at.right(), c.y, kCaption, ui.colors->t3, "hover");
+    c.skip(30);
     if (!label.empty()) {
-        ui.text.draw(left, at, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, w - 32));
-        at += row;
+        ui.text.draw(c.at.x, c.y, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, c.at.w));
+        c.skip(row);
     }
-    for (int i = 0; i < kStatistics; ++i, at += row) {
+    for (int i = 0; i < kStatistics; ++i) {
         const HeadStatistic& st = head_statistics()[i];
         const bool sorting = s.of<AllHeadsState>().sort == i;
-        ui.text.draw(left, at, kBody, sorting ? ui.colors->accent_text : ui.colors->t2, st.label);
-        const std::string value = number(stats[i], *st.unit ? 2 : 3) +
-                                  (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : "");
         if (!*st.unit && !std::isnan(stats[i]))
-            ui.bar({left + 132, at - 4, 90, 8}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(right, at, kBodyMono, sorting ? ui.colors->accent_text : ui.colors->t1, value);
+            ui.bar({c.at.x + 132, c.y - 4, 90, 8}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
+        c.pair(st.label,
+               number(stats[i], *st.unit ? 2 : 3) +
+                   (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : ""),
+               sorting);
     }
-    ui.text.draw(left, at + 6, kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
+    ui.text.draw(c.at.x, c.y + 6, kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
     ui.use_list(below);
 }
 
@@ -214,7 +215,7 @@ float draw_sweep_bar(Scene& s, Rect area) {
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
-    if (!s.ui.on_page()) draw_toolbar(s, area, choice);
+    if (!s.ui.on_page()) draw_all_heads_toolbar(s, area, choice);
     const float top =
         53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);
     const Rect rest{area.x, area.y + top, area.w, area.h - top};

@@ -192,7 +192,7 @@ void choose_maps(Scene& s, float x, float y) {
     }
 }
 
-void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
+void draw_architecture_toolbar(Scene& s, Rect area, const ModelConfig& c) {
     Ui& ui = s.ui;
     const float y = area.y + 26;
     const std::string title = s.of<ArchitectureState>().config ? "GPT-3 175B" : s.model()->name;
@@ -215,7 +215,7 @@ void draw_toolbar(Scene& s, Rect area, const ModelConfig& c) {
 void draw_architecture(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.of<ArchitectureState>().config ? gpt3() : s.model()->config;
-    if (!ui.on_page()) draw_toolbar(s, area, c);
+    if (!ui.on_page()) draw_architecture_toolbar(s, area, c);
     const auto table = parameter_table(c);
     const Rect rest{area.x + 24, area.y + 64, area.w - 48, area.h - 72};
     const bool maps = offers_maps(s) && s.of<ArchitectureState>().maps && rest.w > 900;

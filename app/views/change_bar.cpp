@@ -10,8 +10,16 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kMasks[] = {"own",      "none",     "causal",   "padding",    "window:2",
-                                  "window:4", "window:8", "prefix:4", "global:1:4", "block"};
+/// Every mask, those with numbers with some of them.
+std::vector<std::string> offered_masks() {
+    std::vector<std::string> out;
+    for (const MaskKind& kind : mask_kinds()) {
+        const std::vector<const char*> numbers[] = {{""}, {":2", ":4", ":8"}, {":1:4"}};
+        for (const char* number : numbers[kind.numbers]) out.push_back(std::string(kind.name) + number);
+    }
+    return out;
+}
+
 constexpr std::pair<float, const char*> kTemperatures[] = {
     {1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"},         {0.5f, "0.5"},
     {2.0f, "2"}, {4.0f, "4"},       {INFINITY, "∞, uniform"}};
@@ -42,7 +50,7 @@ std::string label_of_mask(const Scene& s, const std::string& name) {
 }
 
 void choose_mask(Scene& s, Flow& flow) {
-    std::vector<std::string> names(std::begin(kMasks), std::end(kMasks));
+    std::vector<std::string> names = offered_masks();
     auto current = std::find(names.begin(), names.end(), s.session.document.intervention.mask.name());
     if (current == names.end())
         current = names.insert(names.end(), s.session.document.intervention.mask.name());

@@ -59,7 +59,7 @@ void draw_model_choice(Scene& s, float& x, float y) {
     x = r.right() + 18;
 }
 
-void draw_toolbar(Scene& s, Rect area) {
+void draw_compare_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -207,7 +207,7 @@ void draw_compare(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float top = area.y;
     if (!ui.on_page()) {
-        draw_toolbar(s, area);
+        draw_compare_toolbar(s, area);
         top += 48;
         top += draw_other_field(s, {area.x, top, area.w, 48});
     }

@@ -23,7 +23,7 @@ std::vector<Token> place_tokens(Ui& ui, const std::vector<std::string>& labels, 
 }
 
 /// Ties a token of A to one of B, or parts them where they were tied.
-void toggle_tie(const Scene& s, const TokenPairs& pairs, int a, int b) {
+void tie_tokens(const Scene& s, const TokenPairs& pairs, int a, int b) {
     const bool tied = std::find(pairs.begin(), pairs.end(), TokenPair{a, b}) != pairs.end();
     s.send("tie", std::to_string(a) + "," + std::to_string(tied ? -1 : b));
 }
@@ -78,7 +78,7 @@ float draw_ties(Scene& s, Rect area) {
         const Rect r{b[i].x - shift, below, b[i].w, high};
         const Hit h = ui.hit("compare/b/" + std::to_string(i), r);
         if (h.clicked && s.of<CompareState>().tied) {
-            toggle_tie(s, pairs, *s.of<CompareState>().tied, i);
+            tie_tokens(s, pairs, *s.of<CompareState>().tied, i);
             s.of<CompareState>().tied.reset();
         }
         draw_token(s, r, labels_b[i], !paired_b[i], false, h.hovered);

@@ -20,7 +20,7 @@ struct Panel {
 };
 
 /// Where one of the three maps stands, and how large its cells are.
-struct Grid {
+struct MapGrid {
     Rect map;
     float w = 0, h = 0;
     int step = 1;  // rows and columns of the pair that one cell covers
@@ -31,7 +31,7 @@ struct Grid {
     }
 };
 
-void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
+void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const MapGrid& g) {
     Ui& ui = s.ui;
     Matrix places = p.is_signed ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
     for (Index i = 0; i < places.size(); ++i) {
@@ -56,7 +56,7 @@ void draw_cells(Scene& s, const Panel& p, const PairedMap& m, const Grid& g) {
                         ui.colors->l2);
 }
 
-void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted) {
+void draw_column_labels(Scene& s, const PairedMap& m, const MapGrid& g, int highlighted) {
     Ui& ui = s.ui;
     const int every = label_step(g.w, 22);
     for (int i = 0; i < isize(m.columns); i += every * g.step) {
@@ -67,7 +67,7 @@ void draw_column_labels(Scene& s, const PairedMap& m, const Grid& g, int highlig
     }
 }
 
-void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighted, bool numbered) {
+void draw_row_labels(Scene& s, const PairedMap& m, const MapGrid& g, int highlighted, bool numbered) {
     Ui& ui = s.ui;
     const int every = label_step(g.h, 16);
     for (int i = 0; i < isize(m.rows); ++i) {
@@ -85,7 +85,7 @@ void draw_row_labels(Scene& s, const PairedMap& m, const Grid& g, int highlighte
     }
 }
 
-void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
+void draw_cross(Scene& s, const MapGrid& g, std::pair<int, int> at) {
     Ui& ui = s.ui;
     const Rect cell{g.map.x + g.w * float(at.second / g.step), g.map.y + g.h * float(at.first / g.step), g.w,
                     g.h};
@@ -95,7 +95,7 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> at) {
     draw_crosshair(ui, {g.map, cell, rows, columns, rows});
 }
 
-void draw_bar(Scene& s, const Panel& p, const Grid& g) {
+void draw_bar(Scene& s, const Panel& p, const MapGrid& g) {
     Ui& ui = s.ui;
     draw_range_bar(ui, {{g.map.x, g.map.bottom() + 16, std::max(g.map.w, 120.0f), 10},
                         p.is_signed ? signed_colormap(ui.colors->dark)
@@ -107,7 +107,7 @@ void draw_bar(Scene& s, const Panel& p, const Grid& g) {
 }
 
 /// The place under the mouse, in any of the three maps.
-void answer_maps(Scene& s, const PairedMap& m, std::span<const Grid> grids, bool of_cells) {
+void answer_maps(Scene& s, const PairedMap& m, std::span<const MapGrid> grids, bool of_cells) {
     s.of<CompareState>().cell.reset();
     for (size_t i = 0; i < grids.size(); ++i) {
         const Hit h = s.ui.hit("compare/map/" + std::to_string(i), grids[i].map);
@@ -140,7 +140,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
                 down = std::min((most_high - above - 56) / rows, 48.0f);
     const auto whole = [&](float cell) { return std::max(ui.line(), ui.whole(cell)); };
     const float w = whole(square ? std::min(across, down) : across), h = square ? w : whole(down);
-    std::array<Grid, 3> grids;
+    std::array<MapGrid, 3> grids;
     for (size_t i = 0; i < 3; ++i)
         grids[i] = {{left + (width + gap) * float(i), top, w * columns, h * rows}, w, h, m.step};
     answer_maps(s, m, grids, square);
@@ -160,7 +160,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
                             {"A − B", "difference", &m.small_difference, value(m.difference), true, apart}};
     for (size_t i = 0; i < 3; ++i) {
         const Panel& p = panels[i];
-        const Grid& g = grids[i];
+        const MapGrid& g = grids[i];
         const float x = ui.text.draw(g.map.x, area.y + 20, kBody,
                                      p.letter == "A" ? ui.colors->accent_text : ui.colors->t1, p.letter) +
                         12;

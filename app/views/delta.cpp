@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kMoles = "American shrew mole. One mole of carbon dioxide. Take a biopsy of the mole.";
 
-void draw_toolbar(Scene& s, Rect area) {
+void draw_delta_toolbar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -192,7 +192,7 @@ float draw_delta_map(Scene& s, Rect area) {
 
 void draw_delta(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (!ui.on_page()) draw_toolbar(s, area);
+    if (!ui.on_page()) draw_delta_toolbar(s, area);
     if (!s.answer->picture) return;
     const float left = draw_delta_map(s, area) + 40, width = area.right() - left - 24;
     const float parts_h = std::min(296.0f, area.h * 0.42f), top = area.y + 52;

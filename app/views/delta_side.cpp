@@ -4,7 +4,7 @@
 
 #include "base/cast.h"
 #include "views/delta.h"
-#include "views/save_menu.h"
+#include "views/side_panel.h"
 
 namespace headlight {
 
@@ -31,45 +31,34 @@ void draw_delta_list(Scene& s, Rect area) {
 
 namespace {
 
-/// What the model would predict after each layer, or what each head promotes: a name and what follows it.
-float draw_next_by_layer(Scene& s, Rect column, float y, const DeltaSplit& split, int layer) {
-    Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Next token after each layer");
-    ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "p");
-    const int layers = isize(split.after_layer);
-    const int first = layers > 9 ? std::min(layers - 8, std::max(0, layer - 2) + 1) : 1;
-    for (int i = first; i < std::min(layers, first + 8); ++i) {
-        y += 26;
-        const bool on = i == layer + 1;
-        const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
-        ui.text.draw(column.x, y, kBodyMono, ui.colors->t3, std::to_string(i - 1));
-        ui.text.draw(column.x + 26, y, kBodyMono, ink,
-                     ui.text.fitted(kBodyMono, prediction_label(*s.model(), split.after_layer[i].id), 76));
-        ui.bar({column.x + 110, y - 4, column.w - (110 + 60), 8}, split.after_layer[i].probability,
-               on ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(column.right(), y, kBodyMono, ink, number(split.after_layer[i].probability, 3));
-    }
-    return y + 24;
+/// What the model would predict after each layer.
+void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer) {
+    c.heading("Next token after each layer", "p");
+    const int count = isize(split.after_layer),
+              first = count > 9 ? std::min(count - 8, std::max(0, layer - 2) + 1) : 1;
+    for (int i = first; i < std::min(count, first + 8); ++i)
+        c.bar({std::to_string(i - 1), prediction_label(*s.model(), split.after_layer[i].id),
+               split.after_layer[i].probability, number(split.after_layer[i].probability, 3),
+               int(i) == layer + 1});
+    c.rule();
 }
 
-void draw_heads_raise(Scene& s, Rect column, float y, const Found<DeltaSplitWanted>& found) {
-    Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3, "Tokens promoted by each head");
-    y += 30;
-    for (int h = 0; h < isize(found.answer.head_raises); ++h, y += 34) {
+void draw_heads_raise(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
+    c.heading("Tokens promoted by each head");
+    c.skip(4);
+    for (size_t h = 0; h < found.answer.head_raises.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
         for (const int id : found.answer.head_raises[h]) tokens.push_back(prediction_label(*s.model(), id));
-        const std::string name = head_name(s.model()->config, found.asked.block, h);
-        const float room = std::max(44.0f, ui.text.width(kBodyMono, name) + 12);
-        ui.text.draw(column.x, y, kBodyMono, ui.colors->t2, name);
-        draw_token_row(ui, column.x + room, y, column.right(), tokens, ui.colors->plus);
+        const std::string name = head_name(s.model()->config, found.asked.block, int(h));
+        const float room = std::max(44.0f, c.ui.text.width(kBodyMono, name) + gap::medium);
+        c.ui.text.draw(c.at.x, c.y, kBodyMono, c.ui.colors->t2, name);
+        draw_token_row(c.ui, c.at.x + room, c.y, c.at.right(), tokens, c.ui.colors->plus);
     }
 }
 
 }  // namespace
 
 void draw_delta_inspector(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     const auto* maps = s.found<DeltaMapsWanted>();
     const auto* found = s.found<DeltaSplitWanted>();
     if (!maps || !found || !s.shown_cell()) return;
@@ -78,30 +67,20 @@ void draw_delta_inspector(Scene& s, Rect area) {
               token = std::min<int>(delta_query(s), narrow<int>(maps->answer.delta.rows()) - 1);
     const auto place = std::find(maps->answer.blocks.begin(), maps->answer.blocks.end(), block);
     if (place == maps->answer.blocks.end()) return;
-    float y = draw_inspector_title(s, area, token_at(s.sentence()->labels[maps->asked.stack], token),
-                                   "layer " + block_name(c, block));
-    const float pad = size::inspector_pad;
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - 48, column.w, size::button};
-    const Index at = place - maps->answer.blocks.begin();
+    draw_inspector_title(s, area, token_at(s.sentence()->labels[maps->asked.stack], token),
+                         "layer " + block_name(c, block));
+    const auto at = static_cast<Index>(place - maps->answer.blocks.begin());
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
-    ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
-    y = draw_pair(ui, column, y, "‖E‖ before", number(before, 2));
-    y = draw_pair(ui, column, y, "‖ΔE‖", number(delta, 2), s.of<DeltaState>().show == DeltaShow::norm);
-    y = draw_pair(ui, column, y, "‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3),
-                  s.of<DeltaState>().show == DeltaShow::ratio);
-    y = draw_pair(ui, column, y, "cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3),
-                  s.of<DeltaState>().show == DeltaShow::cosine);
-    ui.hairline(column.x, y, column.right(), y);
-    y += 22;
-    if (!found->answer.after_layer.empty()) {
-        y = draw_next_by_layer(s, column, y, found->answer, c.block(block).layer);
-        ui.hairline(column.x, y, column.right(), y);
-        y += 22;
-    }
-    if (!found->answer.head_raises.empty()) draw_heads_raise(s, column, y, *found);
-    ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save figure");
+    const DeltaShow show = s.of<DeltaState>().show;
+    SidePanel panel(s, area);
+    panel.pair("‖E‖ before", number(before, 2));
+    panel.pair("‖ΔE‖", number(delta, 2), show == DeltaShow::norm);
+    panel.pair("‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3), show == DeltaShow::ratio);
+    panel.pair("cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3), show == DeltaShow::cosine);
+    panel.rule();
+    if (!found->answer.after_layer.empty()) draw_next_by_layer(s, panel, found->answer, c.block(block).layer);
+    if (!found->answer.head_raises.empty()) draw_heads_raise(s, panel, *found);
+    panel.finish();
 }
 
 std::vector<NumberTable> delta_numbers(const Scene& s) {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "views/changes.h"
-#include "views/save_menu.h"
+#include "views/side_panel.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -48,36 +48,25 @@ std::string distinguishing(const std::vector<std::string>& labels, size_t which)
 }
 
 /// The prediction's probability after each change.
-float draw_stages(Scene& s, Rect column, float y, float bottom) {
-    Ui& ui = s.ui;
+void draw_stages(Scene& s, SidePanel& c) {
     const auto* found = s.found<StagesWanted>();
     const auto& changes = s.sentence()->intervention.changes;
     if (!found || found->answer.probability.size() < 2 ||
         found->answer.first + found->answer.probability.size() != changes.size() + 1)
-        return y;
+        return;
     const Stages& stages = found->answer;
-    ui.hairline(column.x, y, column.right(), y);
-    y += 22;
-    ui.text.draw(
-        column.x, y, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption, prediction_label(*s.model(), stages.token) + " after each intervention",
-                       column.w));
     const auto labels = stage_labels(s, stages);
-    const float room = column.w * 0.46f;
-    for (size_t i = 0; i < labels.size() && y + 40 < bottom; ++i) {
-        y += 26;
-        const bool last = i + 1 == labels.size();
-        const bool fits = ui.text.width(kBody, labels[i]) <= room;
-        ui.text.draw(column.x, y, kBody, ui.colors->t1,
-                     ui.text.fitted(kBody, fits ? labels[i] : distinguishing(labels, i), room));
+    const float room = c.at.w * 0.46f;
+    c.rule();
+    c.heading(prediction_label(*s.model(), stages.token) + " after each intervention");
+    c.bars = c.at.w * 0.5f;
+    for (size_t i = 0; i < labels.size() && c.y + 14 < c.end(); ++i) {
+        const bool fits = c.ui.text.width(kBodyMono, labels[i]) <= room;
         const std::string path = "effects/stage/" + std::to_string(i);
-        if (!fits) ui.tooltip(path, ui.hit(path, {column.x, y - 12, room, 24}), labels[i]);
-        ui.bar({column.x + column.w * 0.5f, y - 4, column.w * 0.5f - 72, 8}, stages.probability[i],
-               last ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(column.right(), y, kBodyMono, last ? ui.colors->accent_text : ui.colors->t1,
-                           percent(stages.probability[i]));
+        if (!fits) c.ui.tooltip(path, c.ui.hit(path, {c.at.x, c.y - 12, room, 24}), labels[i]);
+        c.bar({"", fits ? labels[i] : distinguishing(labels, i), stages.probability[i],
+               percent(stages.probability[i]), i + 1 == labels.size()});
     }
-    return y + 24;
 }
 
 }  // namespace
@@ -106,21 +95,21 @@ void draw_effects_inspector(Scene& s, Rect area) {
     ui.text.draw_right(area.right() - pad, area.y + 28, kCaption, ui.colors->accent_text,
                        "with interventions");
     ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - 48, column.w, size::button},
-        compare{column.x, save.y - (8 + size::button), column.w, size::button};
-    ui.clip({area.x, area.y, area.w, compare.y - 8 - area.y});
-    draw_headline(s, column, area.y + 78, s.sentence()->effects[0]);
-    ui.hairline(column.x, area.y + 136, column.right(), area.y + 136);
-    const bool stages = s.found<StagesWanted>() && column.h > 560;
-    const float y = draw_effects(s, column, area.y + 158, compare.y - (stages ? 190 : 20));
-    if (stages) draw_stages(s, column, y, compare.y - 8);
-    ui.unclip();
+    const Rect foot = panel_foot(area),
+               compare{foot.x, foot.y - gap::small - size::button, foot.w, size::button};
+    const bool stages = s.found<StagesWanted>() && area.h > 560;
+    SidePanel panel(s, area, foot.y - compare.y);
+    panel.skip(4);
+    draw_headline(s, panel.at, panel.y, s.sentence()->effects[0]);
+    panel.y = area.y + 136;
+    panel.rule();
+    panel.y = draw_effects(s, panel.at, panel.y, compare.y - (stages ? 190 : 20));
+    if (stages) draw_stages(s, panel);
+    panel.finish();
     if (ui.button("effects/compare", compare, "Compare before and after")) {
         s.send("compare", "changes");
         s.send("view compare");
     }
-    if (ui.button("save", save, "Save figure…")) s.send("save figure");
 }
 
 float draw_effects(Scene& s, Rect column, float y, float bottom) {

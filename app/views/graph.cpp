@@ -22,7 +22,7 @@ void GraphState::visit(FieldVisitor& v) {
 
 namespace {
 
-constexpr float kRowLeast = 20, kRowMost = 48;
+constexpr float kLevelLeast = 20, kLevelMost = 48;
 
 struct GraphLayout {
     Rect area;            // of the nodes
@@ -38,7 +38,7 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     GraphLayout g{};
     g.area = {area.x + 256, area.y + 72, area.w - (256 + 132), area.h - (72 + 44)};
     g.levels = levels;
-    g.pitch = std::clamp(g.area.h / float(tokens), kRowLeast, kRowMost);
+    g.pitch = std::clamp(g.area.h / float(tokens), kLevelLeast, kLevelMost);
     s.of<GraphState>().scroll = scrolled(ui, {area.x, g.area.y, area.w - 8, g.area.h},
                                          g.pitch * float(tokens), s.of<GraphState>().scroll);
     if (const int token = graph_token(s);
@@ -51,7 +51,7 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     return g;
 }
 
-void draw_toolbar(Scene& s, float x, float y) {
+void draw_graph_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Show", "graph/share", s.of<GraphState>().share);
     if (const int c =
@@ -134,8 +134,7 @@ void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Rollout* rollo
             if (mass > kStrong)
                 ui.disc({g.x(l), y}, radius, ui.colors->accent);
             else
-                ui.fill({g.x(l) - 2, y - 2, 4, 4},
-                        ui.colors->l2);  // hundreds of them
+                ui.fill({g.x(l) - 2, y - 2, 4, 4}, ui.colors->l2);  // hundreds of them
         }
     ui.unclip();
 }
@@ -209,7 +208,7 @@ void draw_graph(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* graph = s.found<GraphWanted>();
     const auto* rollout = s.found<RolloutWanted>();
-    draw_toolbar(s, area.x + 24, area.y + 24);
+    draw_graph_toolbar(s, area.x + 24, area.y + 24);
     if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
     if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
     const int tokens = isize(s.sentence()->labels[graph_stack(s)]), levels = isize(graph->answer.blocks) + 1;

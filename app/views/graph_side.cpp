@@ -5,6 +5,7 @@
 #include "views/graph.h"
 #include "views/numbers.h"
 #include "views/parts.h"
+#include "views/side_panel.h"
 
 namespace headlight {
 
@@ -62,37 +63,27 @@ void draw_graph_list(Scene& s, Rect area) {
 }
 
 void draw_graph_inspector(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     const auto* found = s.found<RolloutWanted>();
     if (!found || found->asked.included.stack != graph_stack(s)) return;
     const auto& labels = s.sentence()->labels[graph_stack(s)];
     const bool flow = !found->answer.flow.empty() && s.of<GraphState>().flow;
-    float y = draw_inspector_title(s, area, token_at(labels, std::min(found->asked.token, isize(labels) - 1)),
-                                   "comes from");
-    const float pad = size::inspector_pad;
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - 48, column.w, size::button};
-    ui.text.draw(column.x, y, kCaption, ui.colors->t3,
-                 flow ? "Largest flow, as a share" : "Rollout onto the input");
+    draw_inspector_title(s, area, token_at(labels, std::min(found->asked.token, isize(labels) - 1)),
+                         "comes from");
+    SidePanel panel(s, area);
+    panel.values = 60;
+    panel.heading(flow ? "Largest flow, as a share" : "Rollout onto the input");
     Vector shares = found->answer.reached.row(0).transpose();
     if (flow) shares = Eigen::Map<const Vector>(found->answer.flow.data(), shares.size());
-    const auto order = ranked_ids(shares, int(std::max(1.0f, (save.y - y - 150) / 26.0f)));
-    for (const int i : order) {
-        y += 26;
-        ui.text.draw_right(column.x + 24, y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        ui.text.draw(column.x + 32, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, labels[i], 80));
-        ui.bar({column.x + 120, y - 4, column.w - (120 + 60), 8},
-               shares[i] / std::max(shares[order[0]], 1e-9f), ui.colors->accent);
-        ui.text.draw_right(column.right(), y, kBodyMono, ui.colors->t2, number(shares[i], 3));
-    }
-    y += 20;
-    ui.hairline(column.x, y, column.right(), y);
-    const char* says = flow ? "Attention flow: the most that can run from an input token to this one when "
-                              "each edge carries at most its weight."
-                            : "Attention rollout: the layers’ mean patterns, each mixed half and half with "
-                              "the residual stream, multiplied. The shares sum to 1.";
-    ui.text.draw_wrapped(column.x, y + 10, column.w, kCaption, ui.colors->t3, says);
-    if (ui.button("save", save, "Save figure…")) s.send("save figure");
+    const auto order = ranked_ids(shares, int(std::max(1.0f, (panel.end() - panel.y - 116) / 26)));
+    for (const int i : order)
+        panel.bar({std::to_string(i), labels[i], shares[i] / std::max(shares[order[0]], 1e-9f),
+                   number(shares[i], 3)});
+    panel.rule();
+    panel.note(flow ? "Attention flow: the most that can run from an input token to this one when each edge "
+                      "carries at most its weight."
+                    : "Attention rollout: the layers’ mean patterns, each mixed half and half with the "
+                      "residual stream, multiplied. The shares sum to 1.");
+    panel.finish();
 }
 
 std::vector<NumberTable> graph_numbers(const Scene& s) {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kMaxZoom = 400;
 
-void draw_toolbar(Scene& s, Rect area, const MapLayout& l) {
+void draw_heat_map_toolbar(Scene& s, Rect area, const MapLayout& l) {
     Ui& ui = s.ui;
     float x = area.x + 24;
     const float y = area.y + 24;
@@ -244,7 +244,7 @@ void draw_heat_map(Scene& s, Rect area) {
     if (!s.answer->picture) return;
     const MapLayout l = arrange_map(s, area);
     if (!ui.on_page()) {
-        draw_toolbar(s, area, l);
+        draw_heat_map_toolbar(s, area, l);
         answer_map(s, l);
     }
     if (!l.turned) {

@@ -4,28 +4,11 @@
 #include "views/changes.h"
 #include "views/panels.h"
 #include "views/parts.h"
-#include "views/save_menu.h"
+#include "views/side_panel.h"
 
 namespace headlight {
 
 namespace {
-
-struct Column {
-    Ui& ui;
-    float left, right, y;
-    float tight = 1;  // low windows: less air between the lines
-
-    void pair(const std::string& label, const std::string& value, float step, bool big = false) {
-        ui.text.draw(left, y, kBody, ui.colors->t2, label);
-        ui.text.draw_right(right, y, big ? kTitleMono : kBodyMono,
-                           big ? ui.colors->accent_text : ui.colors->t1, value);
-        y += step * tight;
-    }
-    void rule() {
-        ui.hairline(left, y, right, y);
-        y += 22 * tight;
-    }
-};
 
 void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
     Ui& ui = s.ui;
@@ -55,61 +38,34 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
 }
 
 void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
-    Ui& ui = s.ui;
     const auto& labels = s.key_labels();
-    ui.text.draw(
-        c.left, c.y, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption, token_at(s.query_labels(), query) + " attends to", c.right - c.left - 60));
-    ui.text.draw_right(c.right, c.y, kCaption, ui.colors->t3, "weight");
-    c.y += 26 * c.tight;
-    const float index_right = c.left + 22, name_room = 64, bar_left = index_right + 8 + name_room,
-                bar_right = c.right - 62;
+    c.heading(token_at(s.query_labels(), query) + " attends to", "weight");
     const float top = r.row.empty() ? 1 : std::max(r.row[0].probability, 1e-6f);
-    for (const Prediction& p : r.row) {
-        const bool this_one = p.id == r.cell.key;
-        ui.text.draw_right(index_right, c.y, kCaptionMono, ui.colors->t3, std::to_string(p.id));
-        ui.text.draw(index_right + 8, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2,
-                     ui.text.fitted(kBodyMono, labels[p.id], name_room - 4));
-        ui.bar({bar_left, c.y - 4, bar_right - bar_left, 8}, p.probability / top,
-               this_one ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(c.right, c.y, kBodyMono, this_one ? ui.colors->t1 : ui.colors->t2,
-                           number(p.probability, 3));
-        c.y += 26 * c.tight;
-    }
+    for (const Prediction& p : r.row)
+        c.bar({std::to_string(p.id), labels[p.id], p.probability / top, number(p.probability, 3),
+               p.id == r.cell.key});
     c.y += 2;
 }
 
 void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {
-    Ui& ui = s.ui;
-    ui.text.draw(c.left, c.y, kBody, ui.colors->t2, label);
-    float x = c.left + 88;
-    for (const int id : ids) {
-        const std::string token = prediction_label(*s.model(), id);
-        const float w = ui.text.width(kCaptionMono, token) + 16;
-        if (x + w > c.right) break;
-        ui.fill({x, c.y - 14, w, 28}, ui.colors->bg2, size::corner);
-        ui.text.draw(x + 8, c.y, kCaptionMono, ink, token);
-        x += w + 6;
-    }
-    c.y += 34 * c.tight;
+    std::vector<std::string> tokens;
+    for (const int id : ids) tokens.push_back(prediction_label(*s.model(), id));
+    s.ui.text.draw(c.at.x, c.y, kBody, s.ui.colors->t2, label);
+    draw_token_row(s.ui, c.at.x + 88, c.y, c.at.right(), tokens, ink);
+    c.skip(34);
 }
 
 void draw_delta(Scene& s, Column& c, const CellReport& r) {
     Ui& ui = s.ui;
-    ui.text.draw(c.left, c.y, kCaption, ui.colors->t3, "Head output (ΔE)");
-    c.y += 26 * c.tight;
-    c.pair("‖ΔE‖", number(r.delta_norm, 2), 24);
-    const Rect share{c.left, c.y - 12, c.right - c.left, 24};
-    ui.tooltip("inspector/share", ui.hit("inspector/share", share),
+    c.heading("Head output (ΔE)");
+    c.pair("‖ΔE‖", number(r.delta_norm, 2));
+    ui.tooltip("inspector/share", ui.hit("inspector/share", {c.at.x, c.y - 12, c.at.w, 24}),
                "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
-    c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %", 32);
+    c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %");
+    c.skip(8);
     if (r.raises.empty() && r.delta_norm == 0) return;
-    if (r.raises.empty()) {
-        c.y += ui.text.draw_wrapped(c.left, c.y - 8, c.right - c.left, kCaption, ui.colors->t3,
-                                    "No direct path to the logits, so no tokens are "
-                                    "promoted or suppressed by it alone.");
-        return;
-    }
+    if (r.raises.empty())
+        return c.note("No direct path to the logits, so no tokens are promoted or suppressed by it alone.");
     draw_token_chips(s, c, "promotes", r.raises, ui.colors->plus);
     draw_token_chips(s, c, "suppresses", r.lowers, ui.colors->minus);
 }
@@ -119,16 +75,36 @@ void draw_score(Scene& s, Column& c, const CellReport& r) {
     const ModelConfig& m = s.model()->config;
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.block);
     const bool root = m.scale == 0 && !m.scale_by_layer;
-    c.pair("q·k", number(r.dot, 2), 24);
+    c.pair("q·k", number(r.dot, 2));
     if (rule.scale != 1)
         c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.block)) : "× " + decimals(rule.scale, 3),
-               number(r.scaled, 2), 24);
+               number(r.scaled, 2));
     if (rule.cap > 0)
-        c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2), 24);
-    if (rule.has_bias()) c.pair("with position bias", number(r.score, 2), 24);
+        c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2));
+    if (rule.has_bias()) c.pair("with position bias", number(r.score, 2));
     if (rule.kv_heads < rule.heads)
         c.pair("key/value head",
-               std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads), 24);
+               std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads));
+}
+
+/// Everything that is known of the cell, from its score to what its head writes.
+void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
+    if (s.sentence()->trace->has_scores(r.cell.block)) draw_score(s, c, r);
+    c.pair("mask", r.allowed ? "allowed" : "masked");
+    c.pair("rank in row", r.allowed ? std::to_string(r.rank) + " of " + std::to_string(s.keys()) : "—");
+    c.skip(4);
+    c.rule();
+    draw_row(s, c, r, query);
+    c.rule();
+    if (s.sentence()->trace->has_weights())
+        draw_delta(s, c, r);
+    else
+        c.note(
+            "A trace holds what was computed, not the model's weights: ΔE, predictions and interventions "
+            "need the model.");
+    if (s.sentence()->effects.empty()) return;
+    c.rule();
+    draw_effects(s, c.at, c.y, c.end());
 }
 
 }  // namespace
@@ -149,36 +125,20 @@ void draw_inspector(Scene& s, Rect area) {
     if (r && s.holds({r->cell.query, r->cell.key}))
         cell = {r->cell.query, r->cell.key};  // for an instant the one before: every number is of one cell
     draw_title(s, area, *cell);
-    const Rect save{area.x + pad, area.bottom() - 48, area.w - 2 * pad, size::button};
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h};
     const bool weights = s.sentence()->trace->has_weights();
-    const float buttons = weights ? draw_change_buttons(s, column, save.y - 10, *cell) : save.y - 10;
-    ui.clip({area.x, area.y, area.w, buttons - area.y});
-    Column c{ui, area.x + pad, area.right() - pad, area.y + 74, area.h < 700 ? 0.84f : 1};
+    const float foot = panel_foot(area).y - 10,
+                buttons = weights ? draw_change_buttons(s, panel_column(area), foot, *cell) : foot;
+    SidePanel c(s, area, foot + 2 - buttons);
+    c.tight = area.h < 700 ? 0.84f : 1;
+    c.pair_step = 24;
+    c.bars = 94;
+    c.values = 62;
     const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
     c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight",
-           masked ? "—" : number(s.weight(cell->first, cell->second), 3), 32, true);
-    if (r) {
-        if (s.sentence()->trace->has_scores(r->cell.block)) draw_score(s, c, *r);
-        c.pair("mask", r->allowed ? "allowed" : "masked", 24);
-        c.pair("rank in row", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(s.keys()) : "—",
-               28);
-        c.rule();
-        draw_row(s, c, *r, cell->first);
-        c.rule();
-        if (weights)
-            draw_delta(s, c, *r);
-        else
-            ui.text.draw_wrapped(c.left, c.y - 8, c.right - c.left, kCaption, ui.colors->t3,
-                                 "A trace holds what was computed, not the model's weights: ΔE, predictions "
-                                 "and interventions need the model.");
-        if (!s.sentence()->effects.empty()) {
-            c.rule();
-            draw_effects(s, column, c.y, buttons);
-        }
-    }
-    ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save figure");
+           masked ? "—" : number(s.weight(cell->first, cell->second), 3), Column::Pair::large);
+    c.skip(8);
+    if (r) draw_cell(s, c, *r, cell->first);
+    c.finish();
 }
 
 }  // namespace headlight

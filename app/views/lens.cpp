@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kColumn = 76, kRow = 28, kNames = 88;
+constexpr float kColumn = 76, kRow = 28, kLayerNames = 88;
 
 /// The position whose prediction is explained: the focused query where it belongs to the stack that predicts.
 int lens_position(const Scene& s) {
@@ -19,19 +19,19 @@ int lens_position(const Scene& s) {
     return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
 }
 
-struct Grid {
+struct LensGrid {
     Rect cells;  // what is seen of them
     float w, h;
     int first, columns, rows;
 };
 
-Grid arrange(Scene& s, Rect area, int rows) {
+LensGrid arrange(Scene& s, Rect area, int rows) {
     Ui& ui = s.ui;
-    Grid g{};
+    LensGrid g{};
     g.w = kColumn;
     g.h = kRow;
     g.rows = rows;
-    const float room = area.w - (kNames + 48);
+    const float room = area.w - (kLayerNames + 48);
     const int n = output_size(s);
     s.of<LensState>().columns = std::clamp(int(room / g.w), 1, n);
     if (const int position = lens_position(s);
@@ -42,7 +42,7 @@ Grid arrange(Scene& s, Rect area, int rows) {
     }
     g.w = std::min(room / float(s.of<LensState>().columns), 120.0f);
     const float high = std::min(area.h, g.h * float(rows));
-    g.cells = {area.x + kNames, area.y, g.w * float(s.of<LensState>().columns), high};
+    g.cells = {area.x + kLayerNames, area.y, g.w * float(s.of<LensState>().columns), high};
     if (ui.shift || ui.wheel_x != 0)
         s.of<LensState>().first -= round_int(ui.shift ? ui.take_wheel(g.cells) : ui.wheel_x) * 2;
     s.of<LensState>().first = std::clamp(s.of<LensState>().first, 0, n - s.of<LensState>().columns);
@@ -53,7 +53,7 @@ Grid arrange(Scene& s, Rect area, int rows) {
     return g;
 }
 
-void draw_grid_labels(Scene& s, const Grid& g, int position) {
+void draw_grid_labels(Scene& s, const LensGrid& g, int position) {
     Ui& ui = s.ui;
     const auto& labels = output_labels(s);
     for (int i = 0; i < g.columns; ++i) {
@@ -67,7 +67,7 @@ void draw_grid_labels(Scene& s, const Grid& g, int position) {
                              on ? ui.colors->accent_text : ui.colors->t1,
                              ui.text.fitted(kCaptionMono, labels[at], g.w - 6));
     }
-    ui.clip({g.cells.x - kNames, g.cells.y, kNames, g.cells.h});
+    ui.clip({g.cells.x - kLayerNames, g.cells.y, kLayerNames, g.cells.h});
     for (int r = 0; r < g.rows; ++r) {
         const std::string name = r == 0 ? "embeddings" : "layer " + std::to_string(r - 1);
         ui.text.draw_right(g.cells.x - 10, g.cells.y + g.h * (float(r) + 0.5f) - s.of<LensState>().scroll,
@@ -76,7 +76,7 @@ void draw_grid_labels(Scene& s, const Grid& g, int position) {
     ui.unclip();
 }
 
-void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
+void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     ui.clip(g.cells);
@@ -102,7 +102,7 @@ void draw_grid(Scene& s, const Grid& g, const Lens& lens, int position) {
     ui.unclip();
 }
 
-void answer_grid(Scene& s, const Grid& g, const Lens& lens) {
+void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
     Ui& ui = s.ui;
     const Hit h = ui.hit("lens/grid", {g.cells.x, g.cells.y - 44, g.cells.w, g.cells.h + 44});
     if (!h.hovered) return;
@@ -142,7 +142,7 @@ void draw_lens(Scene& s, Rect area) {
                        "stronger the color, the more probable.",
                        area.w - 200));
     const float top = area.y + 96, max = std::max(kRow * 3, area.h * 0.56f - 96);
-    const Grid g = arrange(s, {area.x + 24, top, area.w - 24, std::min(max, kRow * float(rows))}, rows);
+    const LensGrid g = arrange(s, {area.x + 24, top, area.w - 24, std::min(max, kRow * float(rows))}, rows);
     answer_grid(s, g, lens);
     draw_grid_labels(s, g, position);
     draw_grid(s, g, lens, position);

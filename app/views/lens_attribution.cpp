@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kNames = 88;  // points for the names of the blocks
+constexpr float kBlockNames = 88;  // points for the names of the blocks
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
@@ -59,7 +59,8 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const auto columns = narrow<int>(parts.values.cols());
-    const float left = area.x + kNames, w = std::min((area.w - (kNames + 48) - 16) / float(columns), 64.0f),
+    const float left = area.x + kBlockNames,
+                w = std::min((area.w - (kBlockNames + 48) - 16) / float(columns), 64.0f),
                 h = std::clamp((area.h - 24) / float(std::max<size_t>(1, parts.blocks.size())), 3.0f, 32.0f);
     const size_t named = label_step(h, 16);
     float largest = 1e-12f;

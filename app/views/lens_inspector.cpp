@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "views/lens.h"
-#include "views/save_menu.h"
+#include "views/side_panel.h"
 #include "views/writing.h"
 
 namespace headlight {
@@ -20,30 +20,22 @@ bool acceptable(const Scene& s, int position) {
                        [&](const PredictedTokens& p) { return p.position == position; });
 }
 
-float draw_predictions(Scene& s, Rect column, float y, const Found<AttributionWanted>& found, float bottom) {
+void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found, float bottom) {
     Ui& ui = s.ui;
     const bool clickable = acceptable(s, found.asked.position);
-    const float row_h = size::row;
     std::optional<int> pointed;
-    for (size_t i = 0; i < found.answer.tokens.size() && y + row_h < bottom; ++i, y += row_h) {
+    for (size_t i = 0; i < found.answer.tokens.size() && c.y + size::row < bottom; ++i) {
         const Prediction& p = found.answer.tokens[i];
-        const Rect r{column.x - 8, y - row_h / 2, column.w + 16, row_h};
-        const std::string label = prediction_label(*s.model(), p.id);
+        const Rect r{c.at.x - gap::small, c.y - size::row / 2, c.at.w + 2 * gap::small, size::row};
         const Hit h = ui.control("lens/next/" + std::to_string(i), r);
         const bool on = p.id == found.answer.token;
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
-        ui.text.draw(column.x, y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1,
-                     ui.text.fitted(kBodyMono, label, 104));
-        ui.bar({column.x + 112, y - 4, column.w - (112 + 68), 8}, p.probability,
-               on ? ui.colors->accent : ui.colors->t3);
-        ui.text.draw_right(column.right(), y, kBodyMono, on ? ui.colors->accent_text : ui.colors->t2,
-                           percent(p.probability));
+        c.bar({"", prediction_label(*s.model(), p.id), p.probability, percent(p.probability), on}, size::row);
         if (h.hovered) pointed = p.id;
         if (h.clicked && clickable)
             s.send("accept prediction", std::to_string(found.asked.position) + "," + std::to_string(p.id));
     }
     s.pointed.token = pointed;
-    return y;
 }
 
 }  // namespace
@@ -54,37 +46,28 @@ void draw_lens_inspector(Scene& s, Rect area) {
     if (!found || !s.answer->picture) return;
     const Attribution& a = found->answer;
     const int position = std::min(found->asked.position, output_size(s) - 1);
-    float y = draw_inspector_title(s, area, token_at(output_labels(s), position),
-                                   s.model()->config.can.fill_masks   ? "reads as"
-                                   : s.model()->config.can.read_image ? "says"
-                                                                      : "is followed by");
-    const float pad = size::inspector_pad;
-    const Rect column{area.x + pad, area.y, area.w - 2 * pad, area.h},
-        save{column.x, area.bottom() - 48, column.w, size::button};
+    draw_inspector_title(s, area, token_at(output_labels(s), position),
+                         s.model()->config.can.fill_masks   ? "reads as"
+                         : s.model()->config.can.read_image ? "says"
+                                                            : "is followed by");
     const auto layers = float(std::min<size_t>(a.after_layer.size(), 13));
-    y = draw_predictions(s, column, y, *found, save.y - 90 - layers * 20);
+    SidePanel panel(s, area);
+    draw_predictions(s, panel, *found, panel.end() - 82 - layers * 20);
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
                                                      ? "Click to fill the mask; point to explain."
                                                      : "Click to insert it; point to explain."
                                                : "Point at one to explain it below.";
-    ui.text.draw(column.x, y + 4, kCaption, ui.colors->t3, ui.text.fitted(kCaption, hint, column.w));
-    y += 28;
-    ui.hairline(column.x, y, column.right(), y);
-    y += 22;
-    ui.clip({area.x, area.y, area.w, save.y - 8 - area.y});
-    ui.text.draw(
-        column.x, y, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption,
-                       "Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer",
-                       column.w));
-    for (size_t i = 0; i < a.after_layer.size(); ++i) {
-        y += 20;
-        ui.text.draw(column.x, y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
-        ui.bar({column.x + 40, y - 4, column.w - (40 + 68), 8}, a.after_layer[i], ui.colors->accent);
-        ui.text.draw_right(column.right(), y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
+    panel.skip(4);
+    panel.heading(hint);
+    panel.rule();
+    panel.heading("Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer");
+    for (size_t i = 0; i < a.after_layer.size(); ++i, panel.skip(20)) {
+        const Rect at = panel.at;
+        ui.text.draw(at.x, panel.y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
+        ui.bar({at.x + 40, panel.y - 4, at.w - 40 - panel.values, 8}, a.after_layer[i], ui.colors->accent);
+        ui.text.draw_right(at.right(), panel.y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
     }
-    ui.unclip();
-    if (ui.button("save", save, "Save figure…")) s.send("save figure");
+    panel.finish();
 }
 
 std::vector<NumberTable> lens_numbers(const Scene& s) {

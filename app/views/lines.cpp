@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/memory.h"
+#include "paint/layout.h"
 #include "views/layer_heads.h"
 #include "views/numbers.h"
 #include "views/parts.h"
@@ -40,7 +41,7 @@ LinesLayout arrange(Scene& s, Rect area) {
     return l;
 }
 
-void draw_toolbar(Scene& s, float x, float y) {
+void draw_lines_toolbar(Scene& s, float x, float y) {
     Ui& ui = s.ui;
     choose_share(ui, x, y, "Show", "keep", s.of<LayerHeads>().share);
     std::vector<std::string> layers;
@@ -164,7 +165,7 @@ std::vector<Question> ask_lines(const Scene& s) {
 
 void draw_lines(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    draw_toolbar(s, area.x + 24, area.y + 24);
+    draw_lines_toolbar(s, area.x + 24, area.y + 24);
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
     const LinesLayout l = arrange(s, area);
@@ -191,44 +192,44 @@ void draw_lines(Scene& s, Rect area) {
                      bars);
 }
 
+namespace {
+
+/// A head's name, its entropy, and the keys that it looks at most.
+void draw_head_links(Scene& s, Column& c, int head, const std::vector<Link>& row) {
+    Ui& ui = s.ui;
+    const std::string path = "lines/entropy/" + std::to_string(head);
+    const Rect entropy{c.at.right() - 80, c.y - 10, 80, 20};
+    ui.disc({c.at.x + 4, c.y}, 4, head_ink(s, head));
+    ui.text.draw(c.at.x + 16, c.y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.block(), head));
+    ui.text.draw_right(entropy.right(), c.y, kCaptionMono, ui.colors->t3,
+                       number(s.sentence()->heads[{s.block(), head}].statistics[0], 2) + " bits");
+    ui.tooltip(path, ui.hit(path, entropy), head_statistics()[0].definition);
+    for (size_t i = 0; i < std::min<size_t>(3, row.size()); ++i) {
+        c.skip(22);
+        ui.text.draw_right(c.at.x + 22, c.y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
+        ui.text.draw(c.at.x + 30, c.y, kCaptionMono, ui.colors->t2,
+                     ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], 72));
+        ui.bar({c.at.x + 108, c.y - 4, c.at.w - (108 + 48), 8}, row[i].weight, head_ink(s, head));
+        ui.text.draw_right(c.at.right(), c.y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
+    }
+    c.skip(30);
+}
+
+}  // namespace
+
 void draw_lines_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const float pad = size::inspector_pad, left = area.x + pad, right = area.right() - pad;
     ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
     const auto cell = s.shown_cell();
     const LayerLinks* links = cell ? shown_links(s) : nullptr;
     if (!links) return;
-    const std::string& query = s.query_labels()[cell->first];
-    const float w = ui.text.draw(left, area.y + 26, kTitleMono, ui.colors->accent_text,
-                                 ui.text.fitted(kTitleMono, query, right - left - 120));
-    ui.text.draw(left + w + 6, area.y + 28, kCaptionMono, ui.colors->t3, std::to_string(cell->first));
-    ui.text.draw_right(right, area.y + 28, kCaption, ui.colors->t3,
-                       s.session.selection.hovered.cell ? "hover"
-                       : s.session.selection.locked     ? "locked"
-                                                        : "last token");
-    ui.name("inspector/title", {area.x, area.y, area.w, 48});
-    float y = area.y + 74;
-    ui.text.draw(left, y, kCaption, ui.colors->t3, "What each head attends to");
+    draw_inspector_title(s, area, token_at(s.query_labels(), cell->first), "");
+    Column c(ui, inset(area, size::inspector_pad, 0), area.y + 74);
+    c.heading("What each head attends to");
+    c.skip(4);
     for (const int h : drawn_heads(s)) {
-        y += 30;
-        if (y + 80 > area.bottom()) return;
-        const size_t summary = s.model()->config.head_index({s.block(), h});
-        ui.disc({left + 4, y}, 4, head_ink(s, h));
-        ui.text.draw(left + 16, y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.block(), h));
-        ui.text.draw_right(right, y, kCaptionMono, ui.colors->t3,
-                           number(s.sentence()->heads[summary].statistics[0], 2) + " bits");
-        ui.tooltip("lines/entropy/" + std::to_string(h),
-                   ui.hit("lines/entropy/" + std::to_string(h), {right - 80, y - 10, 80, 20}),
-                   head_statistics()[0].definition);
-        const auto& row = links->of_head[h][cell->first];
-        for (size_t i = 0; i < std::min<size_t>(3, row.size()); ++i) {
-            y += 22;
-            ui.text.draw_right(left + 22, y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
-            ui.text.draw(left + 30, y, kCaptionMono, ui.colors->t2,
-                         ui.text.fitted(kCaptionMono, s.key_labels()[row[i].key], 72));
-            ui.bar({left + 108, y - 4, right - left - (108 + 48), 8}, row[i].weight, head_ink(s, h));
-            ui.text.draw_right(right, y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
-        }
+        if (c.y + 80 > area.bottom()) return;
+        draw_head_links(s, c, h, links->of_head[h][cell->first]);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "base/cast.h"
 #include "base/utf8.h"
 #include "model/parameters.h"
+#include "paint/layout.h"
 #include "views/save_menu.h"
 #include "views/sheet_frame.h"
 #include "views/views.h"
@@ -33,28 +34,29 @@ void show_folder(const std::string& path) {
 float draw_error(Scene& s, float x, float y, float w) {
     Ui& ui = s.ui;
     const std::string& message = s.answer->model_error;
-    const float pad = 16, text_w = w - 2 * pad - 4;
+    constexpr float kEdge = 4, kButtons = 46;
+    const float left = x + kEdge + gap::large, text_w = w - kEdge - 2 * gap::large;
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
     const std::string name = fs::path(s.answer->model_path).filename().string();
-    ui.text.draw(x + pad + 4, y + 20, kBody, ui.colors->warning,
+    ui.text.draw(left, y + 20, kBody, ui.colors->warning,
                  ui.text.fitted(kBody, name + " was not opened.", text_w));
-    const float lines = ui.text.draw_wrapped(x + pad + 4, y + 34, text_w, kBody, ui.colors->t1, message);
-    const float high = 34 + lines + 54, by = y + high - 46;
-    float bx = x + pad + 4;
-    if (ui.button("error/again", {bx, by, 120, 32}, "Try again")) s.send("open", s.answer->model_path);
-    bx += 128;
-    if (ui.button("error/copy", {bx, by, 120, 32}, "Copy text")) ImGui::SetClipboardText(message.c_str());
-    bx += 128;
-    if (ui.button("error/folder", {bx, by, 132, 32}, "Show folder")) show_folder(s.answer->model_path);
+    const float lines = ui.text.draw_wrapped(left, y + 34, text_w, kBody, ui.colors->t1, message),
+                high = 34 + lines + gap::small + kButtons;
+    Rect buttons{left, y + high - kButtons, text_w, size::button};
+    if (ui.button("error/again", take_left(buttons, 120, gap::small), "Try again"))
+        s.send("open", s.answer->model_path);
+    if (ui.button("error/copy", take_left(buttons, 120, gap::small), "Copy text"))
+        ImGui::SetClipboardText(message.c_str());
+    if (ui.button("error/folder", take_left(buttons, 132), "Show folder")) show_folder(s.answer->model_path);
     ui.list->ChannelsSetCurrent(0);
     ui.fill({x, y, w, high}, ui.colors->warning_fill);
-    ui.fill({x, y, 4, high}, ui.colors->warning);
+    ui.fill({x, y, kEdge, high}, ui.colors->warning);
     ui.list->ChannelsMerge();
     ui.name("error", {x, y, w, high});
     const std::string still =
         s.model() ? s.model()->name + " is still open; nothing was changed." : "No model is open.";
-    ui.text.draw(x + pad - 8, y + high + 24, kCaption, ui.colors->t2, still);
+    ui.text.draw(x + gap::small, y + high + gap::wide, kCaption, ui.colors->t2, still);
     return high + 44;
 }
 
@@ -102,20 +104,20 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
     s.send("open", m.path);
 }
 
-void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
+void draw_model_rows(Scene& s, Rect rest) {
     Ui& ui = s.ui;
     const auto models = listed_models(s.session);
-    ui.text.draw(x, y, kCaption, ui.colors->t3,
+    ui.text.draw(rest.x, rest.y, kCaption, ui.colors->t3,
                  s.of<ModelMenu>().found_all ? "On this computer" : "On this computer (looking…)");
-    y += 16;
-    const Rect shown{x - 8, y, w + 16, bottom - y};
+    take_top(rest, gap::large);
+    const Rect shown = inset(rest, -gap::small, 0);
     const float row = 32, max = std::max(0.0f, row * float(models.size()) - shown.h);
-    s.of<ModelMenu>().scroll -= ui.take_wheel(shown) * row * 2;
-    s.of<ModelMenu>().scroll = std::clamp(s.of<ModelMenu>().scroll, 0.0f, max);
+    float& scroll = s.of<ModelMenu>().scroll;
+    scroll = std::clamp(scroll - ui.take_wheel(shown) * row * 2, 0.0f, max);
     ui.clip(shown);
     size_t below = 0;
     for (int i = 0; i < isize(models); ++i) {
-        const Rect r{shown.x, y + row * float(i) - s.of<ModelMenu>().scroll, shown.w, row};
+        const Rect r{shown.x, rest.y + row * float(i) - scroll, shown.w, row};
         if (r.bottom() > shown.bottom() + 1)
             ++below;
         else if (r.y >= shown.y - 1)
@@ -123,52 +125,57 @@ void draw_model_rows(Scene& s, float x, float y, float w, float bottom) {
     }
     ui.unclip();
     if (below)
-        ui.text.draw_right(x + w, bottom + 26, kCaption, ui.colors->t3, std::to_string(below) + " more");
+        ui.text.draw_right(rest.right(), rest.bottom() + 26, kCaption, ui.colors->t3,
+                           std::to_string(below) + " more");
 }
 
 void draw_model_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{16, 52, std::min(664.0f, window.w - 32), std::min(520.0f, window.h - 100)};
     SheetFrame sheet(s, "model menu", r);
-    const float x = r.x + 20, w = r.w - 40;
-    ui.text.draw(x, r.y + 26, kTitle, ui.colors->t1,
+    Rect rest = inset(r, 20, 0);
+    const Rect title = take_top(rest, 52), foot = take_bottom(rest, 52);
+    ui.text.draw(title.x, title.middle_y(), kTitle, ui.colors->t1,
                  s.session.shows(Sheet::compared_models) ? "Compare with a model" : "Open a model");
-    ui.text.draw_right(r.right() - 20, r.y + 26, kCaptionMono, ui.colors->t3, "Ctrl+O");
-    float y = r.y + 52;
-    if (s.answer && !s.answer->model_error.empty()) y += draw_error(s, r.x + 12, y, r.w - 24);
-    const Rect field{x, y, w - 96, 32};
+    ui.text.draw_right(title.right(), title.middle_y(), kCaptionMono, ui.colors->t3, "Ctrl+O");
+    ui.text.draw(foot.x, foot.middle_y(), kCaption, ui.colors->t3,
+                 "Or drop a folder, a .gguf file or a workspace on the window.");
+    if (s.answer && !s.answer->model_error.empty())
+        take_top(rest, draw_error(s, r.x + gap::medium, rest.y, r.w - 2 * gap::medium));
+    Rect field = take_top(rest, size::button, 28);
+    const Rect open = take_right(field, 88, gap::small);
     ui.text_input("model path", field, "Path of a model folder, .gguf file, trace or workspace",
                   s.of<ModelMenu>().path);
-    const bool pressed = ui.button("model path/open", {field.right() + 8, y, 88, 32}, "Open",
-                                   s.of<ModelMenu>().path.empty() ? Ui::Look::off : Ui::Look::normal);
-    if (pressed) s.send("open", s.of<ModelMenu>().path);
-    draw_model_rows(s, x, y + 60, w, r.bottom() - 52);
-    ui.text.draw(x, r.bottom() - 26, kCaption, ui.colors->t3,
-                 "Or drop a folder, a .gguf file or a workspace on the window.");
+    if (ui.button("model path/open", open, "Open",
+                  s.of<ModelMenu>().path.empty() ? Ui::Look::off : Ui::Look::normal))
+        s.send("open", s.of<ModelMenu>().path);
+    draw_model_rows(s, rest);
+}
+
+/// "Theme   [Dark | Light]"; returns the choice that was pressed, or −1.
+int draw_setting(Ui& ui, Rect& rest, const char* label, const char* path,
+                 const std::vector<std::string>& choices, int current) {
+    const Rect row = take_top(rest, 40);
+    ui.text.draw(row.x, row.middle_y(), kBody, ui.colors->t2, label);
+    return ui.segments(path, row.x + 104, row.middle_y(), choices, current);
 }
 
 void draw_settings_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.right() - 376, 96, 360, 190};
     SheetFrame sheet(s, "settings menu", r);
-    const float x = r.x + 20, at = r.x + 124;
-    float y = r.y + 28;
-    ui.text.draw(x, y, kTitle, ui.colors->t1, "Settings");
-    y += 42;
-    ui.text.draw(x, y, kBody, ui.colors->t2, "Theme");
-    if (const int i = ui.segments("theme", at, y, {"Dark", "Light"}, s.session.preferences.dark ? 0 : 1);
-        i >= 0)
+    Rect rest = inset(r, 20, 0);
+    const Preferences& p = s.session.preferences;
+    ui.text.draw(rest.x, take_top(rest, 50).y + 28, kTitle, ui.colors->t1, "Settings");
+    if (const int i = draw_setting(ui, rest, "Theme", "theme", {"Dark", "Light"}, p.dark ? 0 : 1); i >= 0)
         s.send("theme", i == 0 ? "dark" : "light");
-    y += 40;
-    ui.text.draw(x, y, kBody, ui.colors->t2, "Text size");
     const float sizes[] = {1, 1.25f, 1.5f};
-    const int current = narrow<int>(
-        std::find(std::begin(sizes), std::end(sizes), s.session.preferences.text_size) - std::begin(sizes));
-    if (const int i = ui.segments("text size", at, y, {"100 %", "125 %", "150 %"}, current); i >= 0)
+    const int current =
+        narrow<int>(std::find(std::begin(sizes), std::end(sizes), p.text_size) - std::begin(sizes));
+    if (const int i = draw_setting(ui, rest, "Text size", "text size", {"100 %", "125 %", "150 %"}, current);
+        i >= 0)
         s.send("text size", std::to_string(int(sizes[i] * 100)));
-    y += 40;
-    ui.text.draw(x, y, kBody, ui.colors->t2, "Hints");
-    if (ui.segments("hints", at, y, {"Show again"}, -1) == 0) s.send("hints");
+    if (draw_setting(ui, rest, "Hints", "hints", {"Show again"}, -1) == 0) s.send("hints");
 }
 
 /// The selected head gets a label by hand.
@@ -176,15 +183,17 @@ void draw_label_menu(Scene& s, Rect window) {
     Ui& ui = s.ui;
     const Rect r{window.middle_x() - 190, window.y + 180, 380, 132};
     SheetFrame sheet(s, "label menu", r);
+    Rect rest = inset(r, 20, 6);
+    const Rect title = take_top(rest, 40), note = take_bottom(rest, 40);
+    Rect field = take_top(rest, size::button);
+    const Rect set = take_right(field, 88, gap::small);
     ui.text.draw(
-        r.x + 20, r.y + 26, kBody, ui.colors->t1,
+        title.x, title.middle_y(), kBody, ui.colors->t1,
         "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
-    ui.text_input("label", {r.x + 20, r.y + 46, r.w - (40 + 96), 32}, "induction, sink, …",
-                  s.of<LabelMenu>().typed);
-    ui.text.draw(r.x + 20, r.y + 106, kCaption, ui.colors->t3,
+    ui.text_input("label", field, "induction, sink, …", s.of<LabelMenu>().typed);
+    ui.text.draw(note.x, note.middle_y(), kCaption, ui.colors->t3,
                  "Kept between starts. An empty one takes it away.");
-    if (ui.button("label/set", {r.right() - (20 + 88), r.y + 46, 88, 32}, "Set", Ui::Look::primary))
-        s.send("accept");
+    if (ui.button("label/set", set, "Set", Ui::Look::primary)) s.send("accept");
 }
 
 }  // namespace

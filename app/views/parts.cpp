@@ -135,7 +135,7 @@ const char* why_shown(const Scene& s, int query) {
     return s.model()->config.can.read_image ? "class token" : "masked token";
 }
 
-float draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
+void draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
     Ui& ui = s.ui;
     const float pad = size::inspector_pad, y = area.y + 26;
     const auto cell = s.shown_cell();
@@ -154,16 +154,6 @@ float draw_inspector_title(Scene& s, Rect area, const std::string& query, const 
                            : ui.colors->accent_text,
                        state);
     ui.name("inspector/title", {area.x, area.y, area.w, 48});
-    return area.y + 74;
-}
-
-float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value,
-                bool emphasis) {
-    ui.text.draw_right(column.right(), y, kBodyMono, emphasis ? ui.colors->accent_text : ui.colors->t1,
-                       value);
-    ui.text.draw(column.x, y, kBody, ui.colors->t2,
-                 ui.text.fitted(kBody, label, column.w - ui.text.width(kBodyMono, value) - 8));
-    return y + 26;
 }
 
 void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {

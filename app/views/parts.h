@@ -59,12 +59,8 @@ float draw_token_row(Ui& ui, float x, float middle, float right, const std::vect
 /// Why a query is the one that is shown: "hover", "locked", "last token" …
 const char* why_shown(const Scene& scene, int query);
 
-/// Title, state and rule of an inspector; returns the y where its rows begin.
-float draw_inspector_title(Scene& scene, Rect area, const std::string& query, const std::string& rest);
-
-/// "label   value" across a column; `emphasis` in amber. Returns the next y.
-float draw_pair(Ui& ui, Rect column, float y, const std::string& label, const std::string& value,
-                bool emphasis = false);
+/// Title, state and rule of an inspector.
+void draw_inspector_title(Scene& scene, Rect area, const std::string& query, const std::string& rest);
 
 /// Heads in an order, a row each: name, bar, number; scrolled by the wheel.
 struct RankedHeads {

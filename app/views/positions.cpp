@@ -86,6 +86,17 @@ float draw_map(Scene& s, Rect area, Map& m, bool square) {
     return caption + ui.text.draw_wrapped(area.x, caption, area.w, kCaption, ui.colors->t2, m.caption);
 }
 
+/// What the table shows.
+std::string explained_table(const ModelConfig& c, const Positions& p) {
+    const PositionsRow& row = positions_row(p.scheme);
+    return row.table_text + (row.table_detail ? row.table_detail(c) : "");
+}
+
+std::string capitalized(std::string word) {
+    word[0] = static_cast<char>(word[0] - 'a' + 'A');
+    return word;
+}
+
 /// Columns (or heads) as curves over the positions (or distances); the pointed one in amber.
 void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> pointed) {
     Ui& ui = s.ui;
@@ -103,8 +114,8 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
                                   : "Some components by position; point at the table for one."
         : by_head
             ? "Head " + std::to_string(highlighted) + " by distance"
-            : (p.scheme == PositionScheme::rotary ? "Pair " : "Component ") +
-                  std::to_string(p.components[highlighted]) + " by position" +
+            : capitalized(positions_row(p.scheme).column) + " " + std::to_string(p.components[highlighted]) +
+                  " by position" +
                   (p.waves.empty()
                        ? ""
                        : ": period " + decimals(p.waves[highlighted], p.waves[highlighted] < 100 ? 1 : 0) +
@@ -131,10 +142,10 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     }
 }
 
-void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
+void draw_positions_toolbar(Scene& s, Rect area, const PositionsRow& row) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    float x = draw_back(s, area, "positions/back", kind_title(kind)) + 14;
+    float x = draw_back(s, area, "positions/back", row.title) + 14;
     const float y = area.y + 26;
     x += ui.text.draw(x, y + 2, kCaption, ui.colors->t3, "of " + s.model()->name) + 32;
     const auto counted =
@@ -149,7 +160,7 @@ void draw_toolbar(Scene& s, Rect area, PositionScheme kind) {
                                     s.of<PositionsState>().stack);
             i >= 0)
             s.of<PositionsState>().stack = i;
-    if (kind == PositionScheme::alibi || kind == PositionScheme::relative) {
+    if (row.by_distance) {
         std::vector<std::string> heads;
         for (int h = 0; h < c.stacks[std::min<int>(s.of<PositionsState>().stack, isize(c.stacks) - 1)].heads;
              ++h)
@@ -176,7 +187,7 @@ Map table_map(const ModelConfig& c, const Positions& p) {
                     return "Head " + std::to_string(i) + ", key − query = " + number(p.distances[j], 0) +
                            bucket + ": " + (p.table(i, j) > 0 ? "+" : "") + number(p.table(i, j), 3);
                 }};
-    const char* column = p.scheme == PositionScheme::rotary ? "pair" : "component";
+    const char* column = positions_row(p.scheme).column;
     return {"positions/table",
             p.table,
             "pos.",
@@ -204,9 +215,10 @@ void draw_positions(Scene& s, Rect area) {
     if (!found) return;
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;
-    if (!ui.on_page()) draw_toolbar(s, area, p.scheme);
+    const PositionsRow& row = positions_row(p.scheme);
+    if (!ui.on_page()) draw_positions_toolbar(s, area, row);
     const float top = area.y + 64, pad = 24, gap = 48, curves = std::min(170.0f, area.h * 0.22f);
-    if (p.scheme == PositionScheme::none) {
+    if (p.table.size() == 0) {
         ui.text.draw_wrapped(area.x + pad, top + 24, area.w - 2 * pad, kBody, ui.colors->t2,
                              explained_table(c, p));
         return;
@@ -221,7 +233,7 @@ void draw_positions(Scene& s, Rect area) {
                p.between,
                p.by_distance() ? "query" : "pos.",
                p.by_distance() ? "key" : "position",
-               explained_square(p, found->asked.head),
+               row.between_text(p, found->asked.head),
                index,
                index,
                [&p](int i, int j) {

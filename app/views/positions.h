@@ -24,11 +24,6 @@ struct PositionsState {
     }
 };
 
-/// "Rotary positions (RoPE)", and what its table and its square of pairs show.
-const char* kind_title(PositionScheme kind);
-std::string explained_table(const ModelConfig& config, const Positions& positions);
-std::string explained_square(const Positions& positions, int head);
-
 void draw_positions(Scene& scene, Rect area);
 std::vector<Question> ask_positions(const Scene& scene);
 std::vector<NumberTable> position_numbers(const Scene& scene);

@@ -1,6 +1,7 @@
 // What stands in the centre while there is no sentence; and the three hints of the first start.
 #include "base/embedded.h"
 #include "io/json.h"
+#include "paint/layout.h"
 #include "views/panels.h"
 #include "views/views.h"
 
@@ -79,28 +80,23 @@ void draw_start_picture(Scene& s, Rect area) {
 void draw_start_sentences(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (s.model() && s.model()->config.can.read_image) return draw_start_picture(s, area);
-    const float width = std::min(680.0f, area.w - 48), left = area.x + std::min(192.0f, (area.w - width) / 2),
-                high = 56, gap = 8;
-    float y = area.y + 54;
-    ui.text.draw(left, y, kBody, ui.colors->t1, "Sentences to start from");
-    y += 26;
+    const float width = std::min(680.0f, area.w - 2 * gap::wide);
+    Rect rest{area.x + std::min(192.0f, (area.w - width) / 2), area.y + 54, width, area.h - 54};
+    ui.text.draw(rest.x, take_top(rest, 26).y, kBody, ui.colors->t1, "Sentences to start from");
     const auto& offered = samples(s);
     for (size_t i = 0; i < offered.size(); ++i) {
-        if (y + high > area.bottom() - 40) return;
-        if (draw_choice(s, "sample/" + std::to_string(i), {left, y, width, high}, offered[i])) {
+        if (rest.h < 96) return;
+        if (draw_choice(s, "sample/" + std::to_string(i), take_top(rest, 56, gap::small), offered[i]))
             s.send("text", offered[i].text);
-        }
-        y += high + gap;
     }
-    y += 20;
-    const float label = ui.text.draw(left, y, kCaption, ui.colors->t3, "Recent");
-    if (s.session.preferences.recent_texts.empty())
-        ui.text.draw(left + label + 20, y, kCaption, ui.colors->t2, "none yet");
-    y += 16;
-    for (size_t i = 0; i < s.session.preferences.recent_texts.size() && y + 36 < area.bottom(); ++i, y += 42)
-        if (draw_choice(s, "recent/" + std::to_string(i), {left, y, width, 36},
-                        {s.session.preferences.recent_texts[i], ""}))
-            s.send("text", s.session.preferences.recent_texts[i]);
+    take_top(rest, 20);
+    const auto& recent = s.session.preferences.recent_texts;
+    const float label = ui.text.draw(rest.x, rest.y, kCaption, ui.colors->t3, "Recent");
+    if (recent.empty()) ui.text.draw(rest.x + label + 20, rest.y, kCaption, ui.colors->t2, "none yet");
+    take_top(rest, gap::large);
+    for (size_t i = 0; i < recent.size() && rest.h > 36; ++i)
+        if (draw_choice(s, "recent/" + std::to_string(i), take_top(rest, 36, 6), {recent[i], ""}))
+            s.send("text", recent[i]);
 }
 
 void draw_hints(Scene& s, Rect window) {

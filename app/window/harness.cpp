@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr double kPatience = 120;  // seconds until a window that does not settle is given up
+constexpr double kGiveUp = 120;  // seconds until a window that does not settle is given up
 
 /// A framebuffer of its own: a hidden window's pixels are nobody's.
 struct Framebuffer {
@@ -60,7 +60,7 @@ Result<bool> Harness::screenshot() {
         TRY_STATUS(take_screenshot());
         return true;
     }
-    if (glfwGetTime() > kPatience)
+    if (glfwGetTime() > kGiveUp)
         return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
     desk_.want_frames(desk_.worker->busy() || desk_.frames_drawn < 5 ? 1 : 0);
     return false;

@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr int kRows = 10;
-constexpr float kWidth = 720, kField = 44, kRow = 36, kPad = 12, kFoot = 34, kLabel = 300;
+constexpr float kWidth = 720, kField = 44, kRow = 36, kInset = 12, kHints = 34, kLabel = 300;
 
 /// The first of a command's keys: "1, Ctrl+1" → "1".
 std::string first_key(const Command& command) { return command.keys.substr(0, command.keys.find(", ")); }
@@ -155,15 +155,15 @@ void Palette::draw(Scene& s, Rect window) {
     if (!shown) return;
     if (found_for_ != desk_.answer) find();  // more, or less, can be done now
     Ui& ui = s.ui;
-    const float w = std::min(kWidth, window.w - 32), h = kPad + kField + 8 + kRow * kRows + kFoot;
+    const float w = std::min(kWidth, window.w - 32), h = kInset + kField + 8 + kRow * kRows + kHints;
     const Rect r{ui.whole(window.middle_x() - w / 2), window.y + std::min(96.0f, window.h / 12), w, h};
     SheetFrame sheet(s, "palette", r);
-    const float pad = kPad;
+    const float pad = kInset;
     const Rect field{r.x + pad, r.y + pad, r.w - 2 * pad, kField};
     draw_text_field(s, field_, "palette/field", field, "Find a command");
     draw_rows(s, {field.x, field.bottom() + 8, field.w, kRow * kRows});
-    const float foot = r.bottom() - (kFoot / 2);
-    ui.hairline(r.x, r.bottom() - kFoot, r.right(), r.bottom() - kFoot);
+    const float foot = r.bottom() - (kHints / 2);
+    ui.hairline(r.x, r.bottom() - kHints, r.right(), r.bottom() - kHints);
     ui.text.draw(r.x + pad + 14, foot, kCaption, ui.colors->t3, "↑ ↓ choose    Enter does it    Esc closes");
     const std::string count =
         std::to_string(offers_.size()) + (offers_.size() == 1 ? " command" : " commands");

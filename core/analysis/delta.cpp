@@ -134,4 +134,20 @@ Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadP
     return p;
 }
 
+void DeltaMapsWanted::fit(const Trace& t) { stack = nearest_stack(t, stack); }
+bool DeltaMapsWanted::fits(const Shown& shown) const { return stack == shown.stack(); }
+
+void DeltaSplitWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    query = nearest(query, t.query_count(block));
+    head = std::min(head, t.config().heads(block) - 1);
+}
+bool DeltaSplitWanted::fits(const Shown& shown) const { return shown.stack_of(block) == shown.stack(); }
+
+void ProjectionWanted::fit(const Trace& t) {
+    stack = nearest_stack(t, stack);
+    block = std::min(block, t.config().blocks() - 1);
+}
+bool ProjectionWanted::fits(const Shown& shown) const { return stack == shown.stack(); }
+
 }  // namespace headlight

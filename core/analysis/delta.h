@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/predict.h"
-#include "trace/trace.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -18,6 +18,8 @@ struct DeltaMaps {
 struct DeltaMapsWanted {
     using Answer = DeltaMaps;
     int stack = 0;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const DeltaMapsWanted&) const = default;
 };
 
@@ -51,6 +53,8 @@ struct DeltaSplitWanted {
     using Answer = DeltaSplit;
     int block = 0, query = 0;
     int head = -1;  // whose keys; −1: all heads together
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const DeltaSplitWanted&) const = default;
 };
 
@@ -72,6 +76,8 @@ struct ProjectionWanted {
     using Answer = Projection;
     int stack = 0;
     int block = -1;  // before and after this block; −1: through all layers
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const ProjectionWanted&) const = default;
 };
 

@@ -190,4 +190,13 @@ Result<Rollout> answer(const Trace& trace, const RolloutWanted& w, ThreadPool& p
     return o;
 }
 
+void GraphWanted::fit(const Trace& t) { included.stack = nearest_stack(t, included.stack); }
+bool GraphWanted::fits(const Shown& shown) const { return included.stack == shown.stack(); }
+
+void RolloutWanted::fit(const Trace& t) {
+    included.stack = nearest_stack(t, included.stack);
+    token = nearest(token, t.request.inputs[included.stack].size());
+}
+bool RolloutWanted::fits(const Shown& shown) const { return included.stack == shown.stack(); }
+
 }  // namespace headlight

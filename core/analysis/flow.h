@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/links.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -49,6 +50,8 @@ struct GraphWanted {
     using Answer = Graph;
     IncludedHeads included;
     float share = 0.7f;  // of each row's mass
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const GraphWanted&) const = default;
 };
 
@@ -66,6 +69,8 @@ struct RolloutWanted {
     IncludedHeads included;
     int token = 0;
     bool flow = false;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const RolloutWanted&) const = default;
 };
 

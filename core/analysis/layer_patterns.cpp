@@ -45,4 +45,6 @@ Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatterns
     return out;
 }
 
+void LayerPatternsWanted::fit(const Trace& t) { head = std::min(head, t.config().max_heads() - 1); }
+
 }  // namespace headlight

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "trace/trace.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -16,6 +16,7 @@ struct BlockPattern {
 struct LayerPatternsWanted {
     using Answer = std::vector<BlockPattern>;  // one for each kind, in the order of the blocks
     int layer = 0, head = -1;  // the nearest layer that a stack has; head −1: the mean of all
+    void fit(const Trace& trace);
     bool operator==(const LayerPatternsWanted&) const = default;
 };
 Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatternsWanted& wanted,

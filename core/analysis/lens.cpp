@@ -122,4 +122,11 @@ Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, Threa
     return a;
 }
 
+void LensWanted::fit(const Trace& t) {
+    first = nearest(first, t.output().size());
+    count = std::clamp(count, 1, t.output().size() - first);
+}
+
+void AttributionWanted::fit(const Trace& t) { position = nearest(position, t.output().size()); }
+
 }  // namespace headlight

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/predict.h"
-#include "trace/trace.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -20,6 +20,7 @@ struct Lens {
 struct LensWanted {
     using Answer = Lens;
     int first = 0, count = 0;  // positions of the output sequence
+    void fit(const Trace& trace);
     bool operator==(const LensWanted&) const = default;
 };
 
@@ -47,6 +48,7 @@ struct AttributionWanted {
     int position = 0;
     int token = -1;  // −1: the most probable one
     int count = 0;   // predictions to list
+    void fit(const Trace& trace);
     bool operator==(const AttributionWanted&) const = default;
 };
 

@@ -38,4 +38,7 @@ Result<LayerLinks> answer(const Trace& trace, const LinksWanted& w, ThreadPool& 
     return links;
 }
 
+void LinksWanted::fit(const Trace& t) { block = nearest_block(t, block); }
+bool LinksWanted::fits(const Shown& shown) const { return block == shown.block; }
+
 }  // namespace headlight

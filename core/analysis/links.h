@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "trace/trace.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -22,6 +22,8 @@ struct LinksWanted {
     using Answer = LayerLinks;
     int block = 0;
     float share = 0.7f;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const LinksWanted&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/cast.h"
+#include "base/quoted.h"
 #include "model/rope.h"
 #include "model/sinusoids.h"
 
@@ -13,6 +14,13 @@ namespace headlight {
 namespace {
 
 constexpr int kMaxColumns = 256;
+
+const StackConfig& stack_of(const ModelConfig& c, const PositionsWanted& wanted) {
+    return c.stacks[wanted.stack];
+}
+const StackWeights& weights_of(const Model& model, const PositionsWanted& wanted) {
+    return model.weights.stacks[wanted.stack];
+}
 
 /// [count, width]: the vectors that are added to the tokens.
 Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, int first_row) {
@@ -24,7 +32,9 @@ Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, in
 
 /// Vectors that are added to the tokens, and their dot products (all components counted, also those that are
 /// not shown).
-void read_vectors(const ModelConfig& c, const Linear& table, int count, Positions& out) {
+void read_vectors(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const ModelConfig& c = model.config;
+    const Linear& table = weights_of(model, wanted).position_embedding;
     out.first_row = c.can.read_image ? 0 : c.position_offset;  // a picture's position 0 is the class token's
     const Matrix whole = position_vectors(c, table, count, out.first_row);
     const int width = narrow<int>(whole.cols());
@@ -43,8 +53,9 @@ void read_vectors(const ModelConfig& c, const Linear& table, int count, Position
 
 /// Cosines of the angles that pairs turn by, and how alike a vector stays to itself when its two copies stand
 /// apart: Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
-void read_rotations(const Rope& rope, int count, Positions& out) {
-    const auto frequencies = rope_frequencies(rope, count);
+void read_rotations(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const ModelConfig& c = model.config;
+    const auto frequencies = rope_frequencies(c.rope_of(stack_of(c, wanted), wanted.layer), count);
     const int pairs = isize(frequencies);
     out.table.resize(count, pairs);
     std::vector<float> by_distance(count, 0);
@@ -75,7 +86,8 @@ void spread_bias(const Matrix& by_distance, int head, int count, Positions& out)
         for (int k = 0; k < count && k - q <= last; ++k) out.between(q, k) = by_distance(head, k - q - first);
 }
 
-void read_slopes(int heads, int head, int count, Positions& out) {
+void read_slopes(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const int heads = stack_of(model.config, wanted).heads;
     const PositionBias bias = alibi_bias(heads, count);
     Matrix by_distance(heads, 2 * count - 1);
     for (int h = 0; h < heads; ++h) {
@@ -83,45 +95,96 @@ void read_slopes(int heads, int head, int count, Positions& out) {
         out.slopes.push_back(slope);
         for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * float(d);
     }
-    spread_bias(by_distance, head, count, out);
+    spread_bias(by_distance, wanted.head, count, out);
 }
+
+void read_buckets(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const ModelConfig& c = model.config;
+    const auto bias = bucket_bias(c.buckets, weights_of(model, wanted).relative_bias, out.causal,
+                                  stack_of(c, wanted).heads, count);
+    spread_bias(bias.by_distance, wanted.head, count, out);
+    for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
+}
+
+std::string sinusoid_detail(const ModelConfig& c) {
+    return "PE(p, i) = sin(p / 10000^(2i/" + std::to_string(c.d_model) +
+           ")), the second half of the components cos (Vaswani et al. 2017, section 3.5). Added to each "
+           "token’s embedding, which was multiplied by " +
+           decimals(c.embed_scale, 0) + ".";
+}
+
+std::string added_text(const Positions& p, int head) {
+    return "What is added to the scores of head " + std::to_string(head) + " of " +
+           std::to_string(p.table.rows()) + ": query down, key across." +
+           (p.causal ? " Keys after the query are never seen." : "");
+}
+
+using Scheme = PositionScheme;
+
+// In the order of PositionScheme.
+constexpr PositionsRow kRows[] = {
+    {Scheme::none, "No positions", "", false, "Order reaches this model through its causal mask alone.",
+     nullptr, [](const Positions&, int) { return std::string(); },
+     [](const Model&, const PositionsWanted&, int, Positions&) {}},
+    {Scheme::learned, "Learned positions", "component", false,
+     "One vector for each position, learned like a word’s, added to each token’s embedding.", nullptr,
+     [](const Positions&, int) {
+         return std::string(
+             "Dot product of the vectors of two positions. Bands beside the diagonal: neighbors were "
+             "learned to be alike.");
+     },
+     read_vectors},
+    {Scheme::sinusoidal, "Sinusoidal positions", "component", false, "", sinusoid_detail,
+     [](const Positions&, int) {
+         return std::string(
+             "Dot product of the vectors of two positions: it falls with their distance and is the same "
+             "along each diagonal, wherever the pair stands.");
+     },
+     read_vectors},
+    {Scheme::rotary, "Rotary positions (RoPE)", "pair", false,
+     "Cosine of the angle p · θᵢ by which pair i of q and k is turned at position p (Su et al. 2021). Only "
+     "differences of positions matter to q·k.",
+     nullptr,
+     [](const Positions&, int) {
+         return std::string(
+             "Mean of cos((m − n) θᵢ) over the pairs: what turning leaves of q·k where q and k are alike "
+             "and lie evenly over all pairs.");
+     },
+     read_rotations},
+    {Scheme::alibi, "Linear biases (ALiBi)", "distance", true,
+     "A score falls by the head’s slope for each token of distance (Press et al. 2022): heads with a small "
+     "slope look far back.",
+     nullptr, added_text, read_slopes},
+    {Scheme::relative, "Biases by distance, in buckets", "distance", true,
+     "A learned number is added to the score of each head by distance: near distances have a bucket each, "
+     "far "
+     "ones share (Raffel et al. 2020). Every layer reads the same.",
+     nullptr, added_text, read_buckets},
+};
 
 }  // namespace
 
+const PositionsRow& positions_row(PositionScheme scheme) { return kRows[int(scheme)]; }
+
 Positions positions_of(const Model& model, const PositionsWanted& wanted) {
     const ModelConfig& c = model.config;
-    const size_t stack = wanted.stack;
-    const StackWeights& w = model.weights.stacks[stack];
-    const int count = std::max(1, std::min(wanted.count, c.context));
     Positions out;
     out.scheme = c.positions;
-    out.causal = c.stacks[stack].causal;
-    switch (out.scheme) {
-        case PositionScheme::sinusoidal:
-        case PositionScheme::learned:
-            read_vectors(c, w.position_embedding, count, out);
-            break;
-        case PositionScheme::rotary:
-            read_rotations(c.rope_of(c.stacks[stack], wanted.layer), count, out);
-            break;
-        case PositionScheme::alibi:
-            read_slopes(c.stacks[stack].heads, wanted.head, count, out);
-            break;
-        case PositionScheme::relative:
-            spread_bias(
-                bucket_bias(c.buckets, w.relative_bias, out.causal, c.stacks[stack].heads, count).by_distance,
-                wanted.head, count, out);
-            for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
-            break;
-        case PositionScheme::none:
-            break;
-    }
+    out.causal = stack_of(c, wanted).causal;
+    positions_row(c.positions).read(model, wanted, std::max(1, std::min(wanted.count, c.context)), out);
     return out;
 }
 
 Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) {
     trace.weights(0);  // said where a trace holds none
     return positions_of(*trace.model, wanted);
+}
+
+void PositionsWanted::fit(const Trace& t) {
+    stack = nearest_stack(t, stack);
+    const StackConfig& of = t.config().stacks[stack];
+    layer = nearest(layer, of.layers);
+    head = nearest(head, of.heads);
 }
 
 }  // namespace headlight

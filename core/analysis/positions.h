@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -23,17 +23,34 @@ struct Positions {
     int first_row = 0;            // of the model's table that position 0 reads
 
     /// Whether rows of the table are heads and columns distances.
-    bool by_distance() const { return scheme == PositionScheme::alibi || scheme == PositionScheme::relative; }
+    bool by_distance() const;
 };
 
 struct PositionsWanted {
     using Answer = Positions;
     int stack = 0, layer = 0, head = 0;
     int count = 64;  // positions, within the context
+    void fit(const Trace& trace);
     bool operator==(const PositionsWanted&) const = default;
 };
 Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool,
                          const CancelFlag* cancel = nullptr);
+
+/// What is shown of a way to know positions; a row of the table in positions.cpp, in the order of
+/// PositionScheme.
+struct PositionsRow {
+    PositionScheme scheme;
+    const char* title;                                       // "Rotary positions (RoPE)"
+    const char* column;                                      // of the table: "component", "pair", "distance"
+    bool by_distance;                                        // biases: rows of the table are heads
+    const char* table_text;                                  // what the table shows …
+    std::string (*table_detail)(const ModelConfig& config);  // … and what depends on the model; null: nothing
+    std::string (*between_text)(const Positions& positions, int head);  // what the square shows
+    void (*read)(const Model& model, const PositionsWanted& wanted, int count, Positions& out);
+};
+const PositionsRow& positions_row(PositionScheme scheme);
+
+inline bool Positions::by_distance() const { return positions_row(scheme).by_distance; }
 
 /// The same from a model alone.
 Positions positions_of(const Model& model, const PositionsWanted& wanted);

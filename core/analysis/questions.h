@@ -15,6 +15,7 @@
 #include "analysis/lens.h"
 #include "analysis/links.h"
 #include "analysis/positions.h"
+#include "analysis/shown.h"
 #include "analysis/steps.h"
 #include "analysis/word_alignment.h"
 
@@ -28,29 +29,20 @@ using Question =
                  HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted,
                  WordAlignmentWanted, LayerPatternsWanted, PositionsWanted>;
 
-/// The same question with blocks, tokens and positions moved to the nearest that the trace has.
+/// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
+/// fit(), where it names any.
 Question fitted(const Question& question, const Trace& trace);
-
-/// What is on show: a run, and the head of it whose picture is shown.
-struct Shown {
-    const Trace* trace = nullptr;
-    int block = 0, head = 0;
-};
 
 /// Whether an answer to a question goes with the head that is shown: where views put the names of its block's
 /// tokens to it, it must be of that block; where it is of one head, of that head; where it is of a stack, of
-/// the block's stack.
-bool fits(const auto&, const Shown&) { return true; }
-bool fits(const LinksWanted& asked, const Shown& shown);
-bool fits(const StepsWanted& asked, const Shown& shown);
-bool fits(const DeltaMapsWanted& asked, const Shown& shown);
-bool fits(const DeltaSplitWanted& asked, const Shown& shown);
-bool fits(const ProjectionWanted& asked, const Shown& shown);
-bool fits(const GraphWanted& asked, const Shown& shown);
-bool fits(const RolloutWanted& asked, const Shown& shown);
-bool fits(const HeadPairWanted& asked, const Shown& shown);
-bool fits(const DeltaPairWanted& asked, const Shown& shown);
-bool fits(const WordAlignmentWanted& asked, const Shown& shown);
+/// the block's stack. A question says so by a member fits(), where it matters.
+template <class Asked>
+bool fits(const Asked& asked, const Shown& shown) {
+    if constexpr (requires { asked.fits(shown); })
+        return asked.fits(shown);
+    else
+        return true;
+}
 
 template <class Asked>
 struct Found {

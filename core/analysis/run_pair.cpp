@@ -194,4 +194,13 @@ Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, T
     return out;
 }
 
+void HeadPairWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    head = nearest_head(t, block, head);
+}
+bool HeadPairWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+
+void DeltaPairWanted::fit(const Trace& t) { stack = nearest_stack(t, stack); }
+bool DeltaPairWanted::fits(const Shown& shown) const { return stack == shown.stack(); }
+
 }  // namespace headlight

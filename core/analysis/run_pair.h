@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/compare.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -63,6 +64,8 @@ struct HeadPairWanted {
     RunPair runs;
     int block = 0, head = 0;      // A
     int block_b = 0, head_b = 0;  // B; moved to the nearest that B's model has
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const HeadPairWanted&) const = default;
 };
 Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool,
@@ -77,6 +80,8 @@ struct DeltaPairWanted {
     using Answer = DeltaPair;
     RunPair runs;
     int stack = 0;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const DeltaPairWanted&) const = default;
 };
 Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool,

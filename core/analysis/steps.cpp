@@ -58,4 +58,11 @@ Result<Steps> answer(const Trace& trace, const StepsWanted& w, ThreadPool& pool,
     return s;
 }
 
+void StepsWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    head = nearest_head(t, block, head);
+    query = nearest(query, t.query_count(block));
+}
+bool StepsWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+
 }  // namespace headlight

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "trace/trace.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -33,6 +33,8 @@ struct Steps {
 struct StepsWanted {
     using Answer = Steps;
     int block = 0, head = 0, query = 0;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const StepsWanted&) const = default;
 };
 

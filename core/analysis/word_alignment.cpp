@@ -106,4 +106,10 @@ int cross_block(const ModelConfig& c, int block) {
     return first + std::min(c.block(block).layer, c.decoder().layers - 1);
 }
 
+void WordAlignmentWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    std::erase_if(heads, [&](int head) { return head >= t.config().heads(block); });
+}
+bool WordAlignmentWanted::fits(const Shown& shown) const { return block == shown.block; }
+
 }  // namespace headlight

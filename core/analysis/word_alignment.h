@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace.h"
+#include "analysis/shown.h"
 
 namespace headlight {
 
@@ -27,6 +27,8 @@ struct WordAlignmentWanted {
     bool as_read =
         false;      // a row is named after the token that its query read, not after the one that it chose
     int last = -1;  // what the last query chose; −1: the most probable token
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
     bool operator==(const WordAlignmentWanted&) const = default;
 };
 Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,

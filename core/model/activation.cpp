@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/cast.h"
+#include "kernels/choice.h"
 
 namespace headlight {
 
@@ -13,14 +13,10 @@ using Values = Eigen::Ref<Eigen::ArrayXf>;
 void gelu(Values x) {
     x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * float(M_SQRT1_2))); });
 }
-/// tanh(u) = 1 − 2 / (exp(2u) + 1), so 0.5 (1 + tanh u) = 1 − 1 / (exp(2u) + 1).
-void gelu_tanh(Values x) {
-    const float root = std::sqrt(2.0f / float(EIGEN_PI));
-    x = x - x / ((2.0f * root * (x + 0.044715f * x.cube())).exp() + 1.0f);
-}
+void gelu_tanh(Values x) { kernels().gelu_tanh(x.data(), x.size()); }
 void relu(Values x) { x = x.max(0.0f); }
-void silu(Values x) { x = x / ((-x).exp() + 1.0f); }
-void quick_gelu(Values x) { x = x / ((-1.702f * x).exp() + 1.0f); }
+void silu(Values x) { kernels().silu(x.data(), x.size()); }
+void quick_gelu(Values x) { kernels().quick_gelu(x.data(), x.size()); }
 
 // In the order of Activation.
 constexpr ActivationRow kActivations[] = {

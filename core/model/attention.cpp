@@ -3,12 +3,15 @@
 #include "model/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "kernels/choice.h"
+#include "model/linear_here.h"
 
 namespace headlight {
 
@@ -17,9 +20,11 @@ namespace {
 constexpr int kQueryBlock = 64;
 
 /// The keys that a block of one head's queries needs: those it may weigh, or all where weights are given.
+/// They begin where the lanes of the kernels' sums do.
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.given_pattern(head)) return {0, rule.mask.keys};
-    return rule.mask_of(head).weighed(first, last);
+    const KeyRange keys = rule.mask_of(head).weighed(first, last);
+    return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
 }
 
 }  // namespace
@@ -74,14 +79,40 @@ PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, boo
     return bias;
 }
 
+namespace {
+/// scores[queries, keys] = q kᵀ, by panels of transposed keys: each is a sum that goes up the width of a
+/// head.
+void multiply_keys(ConstMatrixRef q, ConstMatrixRef k, MatrixRef scores) {
+    static thread_local std::vector<float> panel;
+    panel.resize(kPanel * k.cols());
+    std::array<const float*, kPanel> rows;
+    for (Index key = 0; key < k.rows(); key += kPanel) {
+        const Index count = std::min<Index>(kPanel, k.rows() - key);
+        for (Index i = 0; i < count; ++i) rows[i] = k.row(key + i).data();
+        kernels().transpose(rows.data(), count, k.cols(), panel.data());
+        kernels().multiply({.x = q.data(),
+                            .x_stride = q.outerStride(),
+                            .rows = q.rows(),
+                            .w = panel.data(),
+                            .w_stride = kPanel,
+                            .depth = k.cols(),
+                            .width = count,
+                            .y = scores.data() + key,
+                            .y_stride = scores.outerStride(),
+                            .begin = true,
+                            .bias = nullptr});
+    }
+}
+}  // namespace
+
 void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
                       int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
                      first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    scores.noalias() =
-        q.middleRows(first, scores.rows()) * k.middleRows(first_key, scores.cols()).transpose();
+    multiply_keys(q.middleRows(first, scores.rows()), k.middleRows(first_key, scores.cols()), scores);
     scores *= rule.scale;
-    if (rule.cap > 0) scores = (scores.array() / rule.cap).tanh() * rule.cap;
+    for (Index r = 0; rule.cap > 0 && r < scores.rows(); ++r)
+        kernels().soft_cap(scores.row(r).data(), scores.cols(), rule.cap);
     rule.bias.add(head, first, first_key, scores);
     if (const HeadRule* change = rule.change(head))
         for (const auto& [query, key, value] : change->scores)
@@ -91,6 +122,7 @@ void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, Con
 }
 
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
+    HEADLIGHT_DCHECK(first_key % kSumLanes == 0);
     for (int r = 0; r < scores.rows(); ++r) {
         const int query = first + r;
         auto row = scores.row(r).array();
@@ -99,17 +131,15 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
             row.setConstant(1.0f / float(mask.keys));
             continue;
         }
-        const int begin = visible.begin - first_key, count = visible.size();
-        auto weights = row.segment(begin, count);
-        row.head(begin).setZero();
-        row.tail(row.size() - begin - count).setZero();
+        const int begin = visible.begin - first_key, end = visible.end - first_key,
+                  lanes = begin - begin % kSumLanes;  // where sums begin, whatever first_key is
+        row.head(lanes).setZero();
+        row.segment(lanes, begin - lanes).setConstant(-std::numeric_limits<float>::infinity());
+        row.tail(row.size() - end).setZero();
         if (mask.has_masked(query))
-            for (int i = 0; i < count; ++i)
-                if (mask.is_masked(query, visible.begin + i))
-                    weights[i] = -std::numeric_limits<float>::infinity();
-        const float largest = weights.maxCoeff();
-        weights = (weights - largest).exp();
-        weights *= 1.0f / weights.sum();
+            for (int i = begin; i < end; ++i)
+                if (mask.is_masked(query, first_key + i)) row[i] = -std::numeric_limits<float>::infinity();
+        kernels().softmax(row.data() + lanes, end - lanes);
     }
 }
 
@@ -174,7 +204,9 @@ void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRe
         Matrix pattern(std::min<Index>(kQueryBlock, q.rows() - first), k.rows());
         head_pattern(natural, head, q.middleCols(head * width, width),
                      k.middleCols(rule.kv_head(head) * width, width), first, pattern);
-        sum += (pattern * v.middleCols(rule.kv_head(head) * width, width)).colwise().sum();
+        Matrix weighted(pattern.rows(), width);
+        apply_linear_here(pattern, linear_of(v.middleCols(rule.kv_head(head) * width, width)), weighted);
+        sum += weighted.colwise().sum();
     }
     mine.rowwise() = sum / float(q.rows());
 }
@@ -193,8 +225,7 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
     const Index width = q.cols() / rule.heads;
     const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
     pool.run(rule.heads * blocks, [&](int tile) {
-        static thread_local std::vector<float, Eigen::aligned_allocator<float>>
-            scratch;  // aligned: Eigen adds up in an order that depends on it
+        static thread_local std::vector<float> scratch;
         const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock,
                   rows = std::min(kQueryBlock, n - first);
         const KeyRange keys = needed_keys(rule, head, first, first + rows);
@@ -205,8 +236,8 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
                          pattern);
         if (pool.stopped()) return;
         finish_pattern(rule, head, first, keys.begin, pattern);
-        z.block(first - start, at, rows, width).noalias() =
-            pattern * v.block(keys.begin, shared, keys.size(), width);
+        apply_linear_here(pattern, linear_of(v.block(keys.begin, shared, keys.size(), width)),
+                          z.block(first - start, at, rows, width));
     });
     for (int head = 0; head < isize(rule.changed); ++head) ablate(pool, rule, head, q, k, v, z);
 }

@@ -105,8 +105,9 @@ struct LayerRules {
 void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
                       int first_key, MatrixRef scores);
 
-/// Turns scores of the queries from `first` and the keys from `first_key` on into rows of the pattern:
-/// softmax over the allowed keys, exactly 0 elsewhere; uniform where a row is fully masked (MaskPlan).
+/// Turns scores of the queries from `first` and keys from `first_key` (n · kSumLanes) into rows of the
+/// pattern: softmax over the allowed keys, exactly 0 elsewhere; uniform where a row is fully masked
+/// (MaskPlan).
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores);
 
 /// pattern[rows, keys] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row

@@ -5,6 +5,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "kernels/choice.h"
 #include "model/activation.h"
 #include "model/pass.h"
 #include "model/sinusoids.h"
@@ -88,16 +89,11 @@ Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrix
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
     HEADLIGHT_CHECK(norm);
     Matrix y(x.rows(), x.cols());
-    const bool centre = config.norm == NormKind::layer_norm;
-    const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, x.cols());
+    const bool center = config.norm == NormKind::layer_norm;
     for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
-        for (Index i = first; i < first + count; ++i) {
-            const float mean = centre ? x.row(i).mean() : 0.0f;
-            const auto centred = (x.row(i).array() - mean).matrix();
-            const float deviation = std::sqrt(centred.squaredNorm() / float(x.cols()) + config.norm_eps);
-            y.row(i) = centred.cwiseProduct(weight) / deviation;
-            if (norm.bias) y.row(i) += Eigen::Map<const Eigen::RowVectorXf>(norm.bias, x.cols());
-        }
+        for (Index i = first; i < first + count; ++i)
+            kernels().norm(x.row(i).data(), x.cols(), norm.weight, norm.bias, config.norm_eps, center,
+                           y.row(i).data());
     });
     return y;
 }
@@ -113,7 +109,8 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
             activation_row(c.head_activation).apply(x.row(i).transpose().array());
     if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
     Matrix logits = project(pool, x, w.unembedding);
-    if (c.logit_cap > 0) logits = (logits.array() / c.logit_cap).tanh() * c.logit_cap;
+    for (Index i = 0; c.logit_cap > 0 && i < logits.rows(); ++i)
+        kernels().soft_cap(logits.row(i).data(), logits.cols(), c.logit_cap);
     if (!all_finite(logits))
         throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or "
                                     "infinity: fetch the model again."});

@@ -1,121 +1,129 @@
-// A task is a panel of outputs. With few rows the weights are read once, in place; with many, panels are
-// packed (linear_packed.cpp).
+// A task is some panels of outputs. Its weights are met where they lie, or packed or decoded a
+// block of inputs at a time; the kernels of core/kernels do the sums.
 #include "model/linear.h"
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "base/cast.h"
 #include "base/check.h"
-#include "model/linear_vectors.h"
+#include "kernels/choice.h"
+#include "model/linear_here.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr int64_t kDecodedRows = 16;  // rows decoded at a time where few rows of x meet them
-constexpr int64_t kSmallBatch = 16;   // up to here packing costs more than it saves
-constexpr int64_t kStreamDepth = 32;  // inputs whose weights stay in the first-level cache for all rows
+constexpr int64_t kDepth = 192;     // inputs met at a time: a packed panel of them fits the first-level cache
+constexpr int64_t kDotDepth = 768;  // the same where rows of weights are: whole blocks of every format
+constexpr int64_t kTaskPanels = 4;  // panels of one task at most: packed, they fit the second-level cache
+constexpr int64_t kRowBlock = 96;   // rows of x that meet them together
+constexpr int64_t kFewRows = 16;    // up to here packing costs more than it saves
+constexpr int64_t kAhead =
+    64;  // where few rows meet them: inputs whose weights are fetched ahead, [in, out],
+constexpr int64_t kRowsAhead = 8;  // and outputs, [out, in]
+constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
-/// R rows of x times `depth` stored rows of `width` weights, added to y; four inputs at a time halve the
-/// traffic of y.
-template <int R>
-void stream(const float* x, int64_t ldx, const float* weights, int64_t stride, int64_t depth, int64_t width,
-            float* y, int64_t ldy) {
-    int64_t k = 0;
-    for (; k + 4 <= depth; k += 4) {
-        const float* row = weights + k * stride;
-        for (int64_t c = 0; c < width; c += kLanes) {
-            const Vec w0 = load(row + c), w1 = load(row + stride + c), w2 = load(row + 2 * stride + c),
-                      w3 = load(row + 3 * stride + c);
-            for (int i = 0; i < 4; ++i) __builtin_prefetch(row + (8 + i) * stride + c);
-#pragma GCC unroll 8
-            for (int r = 0; r < R; ++r) {
-                const float* in = x + r * ldx + k;
-                store(y + r * ldy + c,
-                      load(y + r * ldy + c) + in[0] * w0 + in[1] * w1 + in[2] * w2 + in[3] * w3);
+bool is_float32(const Linear& w) { return w.dtype == &float32(); }
+
+/// Weights as the kernels read them: [depth, outputs], rows `stride` apart.
+struct Panel {
+    const float* weights = nullptr;
+    int64_t stride = 0;
+};
+
+/// Inputs [k0, k0 + depth) of the outputs [o, o + count): where they lie, or packed into `room`.
+Panel panel_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count, bool in_place,
+               float* room) {
+    const Panel stored{w.floats(k0) + o, w.stride / kFloat};
+    if (in_place && count % kSumLanes == 0) return stored;  // else a kernel would read beyond the row
+    for (int64_t k = 0; k < depth; ++k)
+        std::copy_n(stored.weights + k * stored.stride, count, room + k * kPanel);
+    return {room, kPanel};
+}
+
+/// Where the weights lie that are met after inputs [k0, k0 + depth) of the outputs from o on: few rows of x
+/// run through them, so that the next inputs come soon; else a whole panel is packed at once, and with the
+/// last one a task of two further on is likely to be next.
+uintptr_t weights_after(const Linear& w, int64_t k0, int64_t depth, int64_t o, bool few) {
+    const auto at = [&](int64_t input, int64_t output) {
+        return reinterpret_cast<uintptr_t>(w.weight) +
+               static_cast<uintptr_t>(input * w.stride + output * kFloat);
+    };
+    if (few) return at(k0 + kAhead, o);
+    return k0 + depth < w.in ? at(k0 + depth, o) : at(0, o + 2 * kTaskPanels * kPanel);
+}
+
+/// Weights stored [in, out]: all rows of x, outputs [begin, end) of at most kTaskPanels panels.
+void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
+                     int64_t end) {
+    static thread_local std::vector<float> packed(kTaskPanels * kPanel * kDepth);
+    const bool few = x.rows() <= kFewRows;
+    std::array<Panel, kTaskPanels> panels;
+    for (int64_t k0 = 0; k0 < w.in && !stopped(cancel); k0 += kDepth) {
+        const int64_t depth = std::min(kDepth, w.in - k0);
+        for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i)
+            panels[i] = panel_of(w, k0, depth, o, std::min<int64_t>(kPanel, end - o), few,
+                                 packed.data() + i * kPanel * kDepth);
+        for (int64_t row = 0; row < x.rows(); row += kRowBlock)
+            for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i) {
+                const Panel& panel = panels[i];
+                kernels().multiply({.x = x.data() + row * x.outerStride() + k0,
+                                    .x_stride = x.outerStride(),
+                                    .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
+                                    .w = panel.weights,
+                                    .w_stride = panel.stride,
+                                    .depth = depth,
+                                    .width = std::min<int64_t>(kPanel, end - o),
+                                    .y = y.data() + row * y.outerStride() + o,
+                                    .y_stride = y.outerStride(),
+                                    .begin = k0 == 0,
+                                    .bias = w.bias ? w.bias + o : nullptr,
+                                    .ahead = row == 0 ? weights_after(w, k0, depth, o, few) : 0,
+                                    .ahead_stride = w.stride / kFloat,
+                                    .ahead_whole = few});
             }
-        }
-    }
-    for (; k < depth; ++k)
-        for (int64_t c = 0; c < width; c += kLanes)
-            for (int r = 0; r < R; ++r)
-                store(y + r * ldy + c,
-                      load(y + r * ldy + c) + x[r * ldx + k] * load(weights + k * stride + c));
-}
-
-template <size_t... R>
-constexpr auto stream_table(std::index_sequence<R...>) {
-    return std::array{&stream<R + 1>...};
-}
-constexpr int kStreamRows = 8;
-constexpr auto kStreams = stream_table(std::make_index_sequence<kStreamRows>());
-
-void streaming_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
-    const auto stride = w.stride / static_cast<int64_t>(sizeof(float));
-    const int64_t width = (end - begin) / kLanes * kLanes;
-    for (Index r = 0; r < x.rows(); ++r)
-        for (int64_t o = begin; o < end; ++o) y(r, o) = w.bias ? w.bias[o] : 0.0f;
-    for (int64_t k0 = 0; k0 < w.in; k0 += kStreamDepth) {
-        const int64_t depth = std::min(kStreamDepth, w.in - k0);
-        for (Index r = 0; r < x.rows(); r += kStreamRows) {
-            const auto rows = std::min<Index>(kStreamRows, x.rows() - r);
-            kStreams[rows - 1](x.data() + r * x.outerStride() + k0, x.outerStride(), w.floats(k0) + begin,
-                               stride, depth, width, y.data() + r * y.outerStride() + begin, y.outerStride());
-        }
-        for (Index r = 0; r < x.rows(); ++r)
-            for (int64_t o = begin + width; o < end; ++o)
-                for (int64_t k = k0; k < k0 + depth; ++k) y(r, o) += x(r, k) * w.floats(k)[o];
     }
 }
 
-/// R rows of x against single stored rows: y = Σ_k x[k] · w[k], lanes summed at the end.
-template <int R>
-void dot_rows(ConstMatrixRef x, int64_t row, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
-    const auto stride = w.stride / static_cast<int64_t>(sizeof(float));
-    for (int64_t o = begin; o < end; ++o) {
-        const float* weights = w.floats(o);
-        Vec sum[R];
-#pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) sum[r] = Vec{};
-        int64_t k = 0;
-        for (; k + kLanes <= w.in; k += kLanes) {
-            const Vec v = load(weights + k);
-            __builtin_prefetch(weights + k + 2 * stride);
-#pragma GCC unroll 8
-            for (int r = 0; r < R; ++r) sum[r] += load(x.data() + (row + r) * x.outerStride() + k) * v;
+/// Weights stored [out, in], decoded where they are encoded: all rows of x, outputs [begin, end).
+void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
+                   int64_t end) {
+    static thread_local std::vector<float> decoded(kPanel * kDotDepth);
+    std::array<const float*, kPanel> rows;
+    const bool few = x.rows() <= kFewRows;
+    for (int64_t o = begin; o < end && !stopped(cancel); o += kPanel)
+        for (int64_t k0 = 0; k0 < w.in; k0 += kDotDepth) {
+            const int64_t depth = std::min(kDotDepth, w.in - k0), count = std::min<int64_t>(kPanel, end - o);
+            for (int64_t i = 0; i < count; ++i) {
+                float* const row = decoded.data() + i * depth;
+                if (!is_float32(w)) w.read(o + i, k0, depth, row);
+                rows[i] = is_float32(w) ? w.floats(o + i) + k0 : row;
+            }
+            for (int64_t row = 0; row < x.rows(); row += kRowBlock)
+                kernels().dot({.x = x.data() + row * x.outerStride() + k0,
+                               .x_stride = x.outerStride(),
+                               .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
+                               .w = rows.data(),
+                               .count = count,
+                               .depth = depth,
+                               .y = y.data() + row * y.outerStride() + o,
+                               .y_stride = y.outerStride(),
+                               .begin = k0 == 0,
+                               .bias = w.bias ? w.bias + o : nullptr,
+                               .ahead = few && is_float32(w) ? kRowsAhead * w.stride / kFloat : 0});
         }
-#pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) {
-            float total = w.bias ? w.bias[o] : 0.0f;
-            for (int i = 0; i < kLanes; ++i) total += sum[r][i];
-            for (int64_t rest = k; rest < w.in; ++rest) total += x(row + r, rest) * weights[rest];
-            y(row + r, o) = total;
-        }
-    }
 }
 
-void dot_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
-    int64_t row = 0;
-    for (; row + 8 <= x.rows(); row += 8) dot_rows<8>(x, row, w, y, begin, end);
-    for (; row + 4 <= x.rows(); row += 4) dot_rows<4>(x, row, w, y, begin, end);
-    for (; row < x.rows(); ++row) dot_rows<1>(x, row, w, y, begin, end);
+void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
+                      int64_t end) {
+    (w.layout == WeightLayout::in_out ? multiply_panels : multiply_rows)(cancel, x, w, y, begin, end);
 }
 
-/// Decodes some rows at a time and treats them as float32.
-void decoded_task(ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin, int64_t end) {
-    static thread_local std::vector<float> decoded;
-    decoded.resize(kDecodedRows * w.in);
-    for (int64_t o = begin; o < end; o += kDecodedRows) {
-        const int64_t count = std::min(kDecodedRows, end - o);
-        for (int64_t i = 0; i < count; ++i) w.read(o + i, 0, w.in, decoded.data() + i * w.in);
-        dot_task(x,
-                 Linear::of_floats(decoded.data(), w.bias ? w.bias + o : nullptr, w.in, count,
-                                   WeightLayout::out_in),
-                 y.middleCols(o, count), 0, count);
-    }
+void check_shapes(ConstMatrixRef x, const Linear& w, MatrixRef y) {
+    HEADLIGHT_CHECK(w.weight && x.cols() == w.in && y.rows() == x.rows() && y.cols() == w.out);
+    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in || is_float32(w));
 }
 
 }  // namespace
@@ -143,25 +151,28 @@ void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const 
     dtype->decode(row(i) + dtype->size(begin), count, values);
 }
 
+Linear linear_of(ConstMatrixRef rows) {
+    Linear w = Linear::of_floats(rows.data(), nullptr, rows.rows(), rows.cols(), WeightLayout::in_out);
+    w.stride = rows.outerStride() * kFloat;
+    return w;
+}
+
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
-    HEADLIGHT_CHECK(w.weight && x.cols() == w.in && y.rows() == x.rows() && y.cols() == w.out);
+    check_shapes(x, w, y);
     if (x.rows() == 0) return;
-    const bool small_batch = x.rows() <= kSmallBatch;
-    const auto task = w.dtype != &float32()              ? decoded_task
-                      : w.layout == WeightLayout::in_out ? streaming_task
-                                                         : dot_task;
-    const int64_t share = (w.out / (4 * pool.threads()) + kPanel - 1) / kPanel *
-                          kPanel;  // several tasks a thread: a busy core delays one of many
-    const int64_t columns = small_batch && w.layout == WeightLayout::out_in
-                                ? 512
-                                : std::clamp<int64_t>(share, kPanel, kTaskColumns);
+    const int64_t panels = (w.out + kPanel - 1) / kPanel,
+                  share = std::clamp<int64_t>(panels / (4 * pool.threads()), 1, kTaskPanels),
+                  columns = share * kPanel;  // several tasks a thread: a busy core delays one of many
     pool.run(narrow<int>((w.out + columns - 1) / columns), [&](int i) {
-        const int64_t begin = i * columns, end = std::min<int64_t>(w.out, begin + columns);
-        if (small_batch)
-            task(x, w, y, begin, end);
-        else
-            multiply_packed(pool, x, w, y, begin, end);
+        multiply_outputs(pool.cancel_flag(), x, w, y, i * columns,
+                         std::min<int64_t>(w.out, (i + 1) * columns));
     });
+}
+
+void apply_linear_here(ConstMatrixRef x, const Linear& w, MatrixRef y) {
+    check_shapes(x, w, y);
+    for (int64_t begin = 0; begin < w.out; begin += kTaskPanels * kPanel)
+        multiply_outputs(nullptr, x, w, y, begin, std::min<int64_t>(w.out, begin + kTaskPanels * kPanel));
 }
 
 }  // namespace headlight

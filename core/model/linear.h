@@ -42,10 +42,9 @@ struct Linear {
     const float* floats(int64_t i) const { return reinterpret_cast<const float*>(row(i)); }
 };
 
-/// y[n, out] = x[n, in] · W + b.
-/// Goto and van de Geijn 2008: panels of the weight are packed once into the second-level cache and met by
-/// register tiles of x. Weights in other formats than F32 are decoded where they are packed, some rows at a
-/// time.
+/// y[n, out] = x[n, in] · W + b, by the kernels of core/kernels. Weights in other formats than F32 are
+/// decoded some rows at a time. Each entry is added up in one order, which the layout alone decides, whatever
+/// the number of rows and of threads: rows that are computed together or one by one are the same bits.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
 
 }  // namespace headlight

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cast.h"
+#include "kernels/choice.h"
 
 namespace headlight {
 
@@ -77,12 +77,8 @@ void apply_rope(const Rope& rope, const RopeTable& table, int heads, ThreadPool&
     pool.run(narrow<int>((x.rows() + kRows - 1) / kRows), [&](int block) {
         for (Index row = block * kRows; row < std::min(x.rows(), (block + 1) * kRows); ++row)
             for (Index h = 0; h < heads; ++h)
-                for (Index i = 0; i < half; ++i) {
-                    float &a = x(row, h * width + i * step), &b = x(row, h * width + i * step + apart);
-                    const float c = table.cosine(row, i), s = table.sine(row, i), turned = a * c - b * s;
-                    b = b * c + a * s;
-                    a = turned;
-                }
+                kernels().rotate(x.row(row).data() + h * width, half, step, apart,
+                                 table.cosine.row(row).data(), table.sine.row(row).data());
     });
 }
 

@@ -11,11 +11,12 @@ import failures
 import figures
 import golden
 import helping
+import instruction_sets
 import interventions
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, models, helping]
+SUBJECTS = [failures, figures, golden, interventions, models, instruction_sets, helping]
 
 
 def main():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Includes go one way: base <- io <- tokenizer <- model <- trace <- analysis <- figure <- session <- gpu <- paint <- views <- window, cli."""
+"""Includes go one way: base <- kernels <- io <- tokenizer <- model <- trace <- analysis <- figure <- session <- gpu <- paint <- views <- window, cli."""
 import re
 import sys
 from pathlib import Path
 
-ROOMS = ["base", "io", "tokenizer", "model", "trace", "analysis", "figure"]
+ROOMS = ["base", "kernels", "io", "tokenizer", "model", "trace", "analysis", "figure"]
 APP = ["session", "gpu", "paint", "views", "window", "cli"]
 root, bad, seen = Path(sys.argv[1]), [], 0
 for file in sorted((root / "core").rglob("*.[ch]*")):
@@ -25,6 +25,11 @@ for file in sorted((root / "app").rglob("*.[ch]*")):
             bad.append(f"{file.relative_to(root)} includes {target}/, which only the table of verbs and its options open")
     if room == "session" and re.search(r"#include <(imgui|GLFW|epoxy|GL/)", file.read_text(encoding="utf-8")):
         bad.append(f"{file.relative_to(root)} includes what needs a display")
+PLAIN = {"kernels/kernels.h", "kernels/vectors.h", "kernels/products.h", "kernels/dots.h", "kernels/rows.h", "cstdint", "immintrin.h"}
+for file in sorted((root / "core/kernels").iterdir()):  # what is compiled for one instruction set shares no code with the rest
+    for target in re.findall(r'#include [<"]([\w/.]+)', file.read_text(encoding="utf-8")):
+        if file.stem != "choice" and target not in PLAIN:
+            bad.append(f"{file.relative_to(root)} includes {target}, of which the linker keeps one copy for all instruction sets")
 table = (root / "app/views/views.cpp").read_text(encoding="utf-8")
 views = [name for name in re.findall(r'#include "views/(\w+)\.h"', table) if name not in ("views", "layer_heads")]
 for file in sorted((root / "app").rglob("*.[ch]*")):

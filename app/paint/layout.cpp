@@ -1,0 +1,43 @@
+#include "paint/layout.h"
+
+namespace headlight {
+
+void Column::heading(const std::string& text, const std::string& right) {
+    const float room = at.w - (right.empty() ? 0 : ui.text.width(kCaption, right) + gap::medium);
+    ui.text.draw(at.x, y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, text, room));
+    if (!right.empty()) ui.text.draw_right(at.right(), y, kCaption, ui.colors->t3, right);
+    skip(26);
+}
+
+void Column::pair(const std::string& label, const std::string& value, Pair look) {
+    const Font font = look == Pair::large ? kTitleMono : kBodyMono;
+    ui.text.draw(at.x, y, kBody, ui.colors->t2,
+                 ui.text.fitted(kBody, label, at.w - ui.text.width(font, value) - gap::small));
+    ui.text.draw_right(at.right(), y, font, look == Pair::plain ? ui.colors->t1 : ui.colors->accent_text,
+                       value);
+    skip(pair_step);
+}
+
+void Column::bar(const BarLine& line, float step) {
+    constexpr float kIndex = 22;
+    const float label = line.index.empty() ? 0 : kIndex + gap::small;
+    const ImU32 ink = line.on ? ui.colors->accent_text : ui.colors->t2;
+    if (!line.index.empty()) ui.text.draw_right(at.x + kIndex, y, kCaptionMono, ui.colors->t3, line.index);
+    ui.text.draw(at.x + label, y, kBodyMono, line.on ? ink : ui.colors->t1,
+                 ui.text.fitted(kBodyMono, line.label, bars - label - gap::tight));
+    ui.bar({at.x + bars, y - 4, at.w - bars - values, 8}, line.share,
+           line.on ? ui.colors->accent : ui.colors->t3);
+    ui.text.draw_right(at.right(), y, kBodyMono, ink, line.value);
+    skip(step);
+}
+
+void Column::note(const std::string& text) {
+    y += ui.text.draw_wrapped(at.x, y - gap::small, at.w, kCaption, ui.colors->t3, text);
+}
+
+void Column::rule() {
+    ui.hairline(at.x, y, at.right(), y);
+    skip(22);
+}
+
+}  // namespace headlight

@@ -1,0 +1,73 @@
+// What computes densely, on raw pointers. The same source is compiled once for each instruction set
+// (base.cpp, v3.cpp, v4.cpp) and chosen when the program starts (choice.h). Nothing that another file could
+// share stands here or in what those files include: of an inline function the linker keeps one copy for all,
+// which may be the one that an older processor cannot run.
+#pragma once
+
+#include <cstdint>
+
+namespace headlight {
+
+/// Outputs of one panel of weights; the same on every processor.
+constexpr int kPanel = 48;
+/// Sums over a row run in so many lanes, whatever the processor's vectors hold: entry i belongs to lane i
+/// % 16.
+constexpr int kSumLanes = 16;
+
+/// y[rows, width] = x[rows, depth] · w[depth, width], added to what y holds, or begun from the bias. Each
+/// entry is one sum that goes up k, so it depends neither on the other rows nor on where a product is cut.
+struct Product {
+    const float* x;
+    int64_t x_stride, rows;
+    const float* w;  // readable up to `width` rounded up to 16
+    int64_t w_stride, depth, width;
+    float* y;
+    int64_t y_stride;
+    bool begin;         // whether y is begun
+    const float* bias;  // [width] of a y that is begun, or null: zeros
+    uintptr_t ahead =
+        0;  // where weights lie that are needed soon, a row for each k; an address alone: 0: nothing
+    int64_t ahead_stride = 0;
+    bool ahead_whole =
+        false;  // fetched by each tile of rows, else one line of a row by each of the first tiles
+};
+
+/// y[rows, count] = x[rows, depth] · the transpose of w[count][depth], added to y or begun as above. Each
+/// entry is kSumLanes sums side by side, then their sum: one order whatever the other rows are.
+struct Dots {
+    const float* x;
+    int64_t x_stride, rows;
+    const float* const* w;
+    int64_t count, depth;
+    float* y;
+    int64_t y_stride;
+    bool begin;
+    const float* bias;
+    int64_t ahead = 0;  // floats from a row of w to what is fetched meanwhile; 0: nothing
+};
+
+/// One compilation of the kernels. Strides are in floats.
+struct Kernels {
+    const char* name;                          // base, v3, v4
+    void (*multiply)(const Product& product);  // width ≤ kPanel
+    void (*dot)(const Dots& dots);
+    /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros beyond.
+    void (*transpose)(const float* const* rows, int64_t count, int64_t depth, float* panel);
+    /// exp(x − max x), divided by their sum; −infinity becomes exactly 0. Entries in front of the row that
+    /// are −infinity, in sixteens, change nothing.
+    void (*softmax)(float* row, int64_t count);
+    /// y = (x − mean) / sqrt(variance + eps) · weight + bias; without `center` the mean counts as 0. bias may
+    /// be null.
+    void (*norm)(const float* x, int64_t count, const float* weight, const float* bias, float eps,
+                 bool center, float* y);
+    /// Pairs (x[i · step], x[i · step + apart]) turned by an angle each.
+    void (*rotate)(float* x, int64_t pairs, int64_t step, int64_t apart, const float* cosine,
+                   const float* sine);
+    void (*gelu_tanh)(float* x, int64_t count);
+    void (*silu)(float* x, int64_t count);
+    void (*quick_gelu)(float* x, int64_t count);
+    /// x = cap · tanh(x / cap).
+    void (*soft_cap)(float* x, int64_t count, float cap);
+};
+
+}  // namespace headlight

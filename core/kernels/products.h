@@ -1,0 +1,150 @@
+// Dense products by register tiles (Goto and van de Geijn 2008). For base.cpp, v3.cpp and v4.cpp alone.
+#pragma once
+
+#include "kernels/kernels.h"
+#include "kernels/vectors.h"
+
+namespace headlight {
+namespace {
+
+/// Where a tile begins.
+struct TileAt {
+    const float *x, *w, *bias;
+    float* y;
+    int64_t y_stride;
+    uintptr_t ahead;
+};
+
+/// R rows of x times V vectors of columns; fetches up to `Ahead` vectors at each k. The pragmas keep the sums
+/// in registers: without them GCC unrolls too late to take them out of memory.
+template <int R, int V, int Ahead>
+void tile(const Product& p, const TileAt& at) {
+    const float *x = at.x, *w = at.w;
+    const int64_t x_stride = p.x_stride, w_stride = p.w_stride, depth = p.depth, y_stride = at.y_stride;
+    Vec sum[R][V];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v)
+            sum[r][v] = !p.begin  ? load(at.y + r * y_stride + v * kLanes)
+                        : at.bias ? load(at.bias + v * kLanes)
+                                  : Vec{};
+    for (int64_t k = 0; k < depth; ++k) {
+        Vec weights[V];
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) weights[v] = load(w + k * w_stride + v * kLanes);
+#pragma GCC unroll 4
+        for (int v = 0; v < (Ahead < V ? Ahead : V); ++v) fetch(at.ahead, k * p.ahead_stride + v * kLanes);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+            const Vec input = all(x[r * x_stride + k]);
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) sum[r][v] = fused(input, weights[v], sum[r][v]);
+        }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) store(at.y + r * y_stride + v * kLanes, sum[r][v]);
+}
+
+using Tile = void (*)(const Product&, const TileAt&);
+template <int V, int Ahead>
+struct Tiles {
+    static constexpr Tile kOf[8] = {tile<1, V, Ahead>, tile<2, V, Ahead>, tile<3, V, Ahead>,
+                                    tile<4, V, Ahead>, tile<5, V, Ahead>, tile<6, V, Ahead>,
+                                    tile<7, V, Ahead>, tile<8, V, Ahead>};
+};
+
+/// A tile whose columns end in the middle of a vector: in a buffer of whole vectors.
+void edge_tile(Tile kernel, const Product& p, TileAt at, int64_t rows, int64_t width) {
+    constexpr int64_t kWidth = kLanes * kTileVectors;
+    float y[kTileRows * kWidth] = {}, bias[kWidth] = {};
+    float* const out = at.y;
+    const int64_t stride = at.y_stride;
+    for (int64_t c = 0; at.bias && c < width; ++c) bias[c] = at.bias[c];
+    for (int64_t r = 0; !p.begin && r < rows; ++r)
+        for (int64_t c = 0; c < width; ++c) y[r * kWidth + c] = out[r * stride + c];
+    at.y = y;
+    at.y_stride = kWidth;
+    at.bias = bias;
+    kernel(p, at);
+    for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < width; ++c) out[r * stride + c] = y[r * kWidth + c];
+}
+
+void multiply(const Product& p) {
+    constexpr int64_t kLine = 64 / sizeof(float);  // floats of a line of the cache
+    constexpr int64_t kWidth = kLanes * kTileVectors;
+    constexpr const Tile* kTables[3][3] = {{Tiles<1, 0>::kOf, Tiles<2, 0>::kOf, Tiles<3, 0>::kOf},
+                                           {Tiles<1, 1>::kOf, Tiles<2, 1>::kOf, Tiles<3, 1>::kOf},
+                                           {Tiles<1, 3>::kOf, Tiles<2, 3>::kOf, Tiles<3, 3>::kOf}};
+    const int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
+    for (int64_t c = 0; c < p.width; c += kWidth) {
+        const int64_t width = p.width - c < kWidth ? p.width - c : kWidth,
+                      vectors = (width + kLanes - 1) / kLanes;
+        for (int64_t i = 0; i < tiles; ++i) {  // of one height, so that none is thin
+            const int64_t row = i * p.rows / tiles, rows = (i + 1) * p.rows / tiles - row;
+            const bool line = c == 0 && i < kPanel / kLine;
+            const int fetched = !p.ahead ? 0 : p.ahead_whole ? 2 : line ? 1 : 0;
+            const Tile kernel = kTables[fetched][vectors - 1][rows - 1];
+            const TileAt at{p.x + row * p.x_stride,
+                            p.w + c,
+                            p.bias ? p.bias + c : nullptr,
+                            p.y + row * p.y_stride + c,
+                            p.y_stride,
+                            p.ahead + static_cast<uintptr_t>(p.ahead_whole ? c : i * kLine) * sizeof(float)};
+            if (width % kLanes)
+                edge_tile(kernel, p, at, rows, width);
+            else
+                kernel(p, at);
+        }
+    }
+}
+
+#if defined(__AVX512F__)
+Vec interleave_low(Vec a, Vec b) {
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+Vec interleave_high(Vec a, Vec b) {
+    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+#elif defined(__AVX2__) && defined(__FMA__)
+Vec interleave_low(Vec a, Vec b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+Vec interleave_high(Vec a, Vec b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+#else
+Vec interleave_low(Vec a, Vec b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+Vec interleave_high(Vec a, Vec b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+#endif
+
+/// panel[k][o] of a square of lanes: each round interleaves the rows of the first half with those of the
+/// second.
+void transpose_square(const float* const* rows, int64_t count, int64_t k, float* panel) {
+    Vec square[kLanes], next[kLanes];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; ++i) square[i] = i < count ? load(rows[i] + k) : Vec{};
+#pragma GCC unroll 4
+    for (int64_t half = 1; half < kLanes; half *= 2) {
+#pragma GCC unroll 8
+        for (int64_t i = 0; i < kLanes / 2; ++i) {
+            next[2 * i] = interleave_low(square[i], square[i + kLanes / 2]);
+            next[2 * i + 1] = interleave_high(square[i], square[i + kLanes / 2]);
+        }
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < kLanes; ++i) square[i] = next[i];
+    }
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; ++i) store(panel + i * kPanel, square[i]);
+}
+
+void transpose(const float* const* rows, int64_t count, int64_t depth, float* panel) {
+    const int64_t whole = depth / kLanes * kLanes;
+    for (int64_t k = 0; k < whole; k += kLanes)
+        for (int64_t o = 0; o < kPanel; o += kLanes)
+            transpose_square(rows + (o < count ? o : 0), count - o, k, panel + k * kPanel + o);
+    for (int64_t k = whole; k < depth; ++k)
+        for (int64_t o = 0; o < kPanel; ++o) panel[k * kPanel + o] = o < count ? rows[o][k] : 0.0f;
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,81 @@
+// A session over a short text in the built-in model, and a window that holds texts and does nothing else.
+#pragma once
+
+#include <algorithm>
+
+#include "helpers.h"
+#include "session/commands.h"
+#include "session/palette.h"
+#include "window/commands.h"
+
+namespace headlight {
+
+/// A window that does nothing but hold texts.
+struct TestHost final : Host {
+    Session& session;
+    std::string texts[3];
+    std::string opened;
+    int numbers = 0, closed = 0;
+    bool types = false;
+
+    explicit TestHost(Session& session) : session(session) {}
+    void set_text(TextName which, const std::string& to) override {
+        std::string& text = texts[static_cast<int>(which)];
+        session.document.history.note({static_cast<int>(which), 0, text, to}, EditKind::replaced, 0);
+        text = to;
+    }
+    const std::string& text(TextName which) override { return texts[static_cast<int>(which)]; }
+    void apply(const TextEdit& e) override { texts[e.text].replace(e.at, e.removed.size(), e.inserted); }
+    bool typing() const override { return types; }
+    void focus_text(TextName) override { types = true; }
+    void leave_texts() override { types = false; }
+    bool has_focus() const override { return false; }
+    void move_focus(int) override {}
+    void press_focus() override {}
+    void step_focus(int) override {}
+    void drop_focus() override {}
+    void open_workspace(const std::string& path) override { opened = path; }
+    void drop_left_workspace() override { session.document.left_workspace.clear(); }
+    void copy_numbers() override { ++numbers; }
+    void save() override {}
+    void browse() override {}
+    void close_window() override { ++closed; }
+};
+
+/// A session over a short text in the built-in model.
+struct Bench {
+    Session session;
+    TestHost host{session};
+    WorkAnswer answer;
+
+    Bench() {
+        static const RunAnswer shown = [] {
+            ThreadPool pool(1);
+            const auto model = *Model::open(kTests.parent_path() / "models/stories");
+            TextInput typed;
+            typed.text = "Lily had a red ball. Tom had";
+            const auto input = *encode_input(*model, typed);
+            const auto trace = *run_trace(model, {input.sequences, {}}, pool);
+            return *answer_for({trace, nullptr, nullptr}, 0, 0, std::nullopt, pool);
+        }();
+        static_cast<RunAnswer&>(answer) = shown;
+    }
+    CommandContext context() { return {session, &answer, host}; }
+    Status act(const std::string& text) {
+        TRY(const auto lines, parse_commands(commands(), text));
+        CommandContext c = context();
+        for (const CommandLine& line : lines) TRY_STATUS(carry_out(line, c));
+        return success();
+    }
+    std::string refused(const std::string& text) {
+        const Status done = act(text);
+        return done ? "" : done.error().message;
+    }
+    std::vector<std::string> offers(const std::string& typed) {
+        std::vector<std::string> out;
+        for (const Offer& offer : palette_offers(commands(), context(), typed)) out.push_back(offer.label);
+        return out;
+    }
+};
+
+}  // namespace headlight
