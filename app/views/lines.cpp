@@ -137,7 +137,7 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, flo
 void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
-    if (!l.bars || !cell) return;
+    if (l.bars == 0 || !cell) return;
     const auto heads = drawn_heads(s);
     const float w = kBarPitch, high = std::min(20.0f, l.pitch - 4);
     for (int i = 0; i < isize(heads); ++i) {
@@ -179,9 +179,9 @@ void draw_lines(Scene& s, Rect area) {
     const auto cell = s.shown_cell();
     const bool focused = (s.session.selection.hovered.cell || s.session.selection.locked) && cell;
     const std::string of = cell ? s.query_labels()[cell->first] + " " + std::to_string(cell->first) : "";
-    const std::string bars =
-        l.bars && cell ? " Bars right: weight per head" + (focused ? std::string(".") : ", from " + of + ".")
-                       : "";
+    const std::string bars = l.bars != 0 && cell ? " Bars right: weight per head" +
+                                                       (focused ? std::string(".") : ", from " + of + ".")
+                                                 : "";
     const std::string some = in_sight > ui.most_lines
                                  ? "The strongest " + std::to_string(ui.most_lines) + " of " +
                                        std::to_string(in_sight) + " lines in view. "

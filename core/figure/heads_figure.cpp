@@ -109,8 +109,8 @@ void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
         canvas.text(l.left + l.pitch_x * head + l.side / 2, above, std::to_string(head), font, Face::mono,
                     PageColors{}.secondary, Align::centre);
     for (int i = 0; i < isize(g.names); ++i) {
-        const double x = l.left + l.pitch_x * double(i % g.across),
-                     y = l.top + l.pitch_y * double(i / g.across);
+        const int column = i % g.across, row = i / g.across;
+        const double x = l.left + l.pitch_x * column, y = l.top + l.pitch_y * row;
         const double taken =
             canvas.text(x, y - font * 0.6 - 1, g.names[i], font, Face::mono, PageColors{}.secondary);
         if (taken + text_width(g.notes[i], font, Face::mono) + 4 <= l.side)
@@ -171,10 +171,9 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
                        if (o.labels) draw_names(canvas, grid, l);
                        for (int i = 0; i < isize(grid.heads); ++i) {
                            if (!grid.heads[i]) continue;
-                           const int head = *grid.heads[i];
-                           draw_thumbnail(canvas, heads[head].thumbnail,
-                                          l.left + l.pitch_x * (i % grid.across),
-                                          l.top + l.pitch_y * (i / grid.across), l.side, o, largest,
+                           const int head = *grid.heads[i], column = i % grid.across, row = i / grid.across;
+                           draw_thumbnail(canvas, heads[head].thumbnail, l.left + l.pitch_x * column,
+                                          l.top + l.pitch_y * row, l.side, o, largest,
                                           o.many.fades.empty() ? 0 : o.many.fades[head]);
                        }
                        const double names = o.labels && !grid.names.empty() ? 11 * l.zoom + 6 : 0;

@@ -17,7 +17,7 @@ Norm Binder::norm(const std::string& name, int64_t width, bool bias) {
     return n;
 }
 
-const float* Binder::vector(const std::string& name, std::vector<int64_t> shape) {
+const float* Binder::vector(const std::string& name, const std::vector<int64_t>& shape) {
     if (!error_.empty()) return nullptr;
     const auto found = store_.tensor(name, shape);
     if (found) return *found;

@@ -27,7 +27,7 @@ public:
     Linear conv1d(const std::string& name, int64_t in, int64_t out);
     /// An embedding table, name.weight[rows, width].
     Linear table(const std::string& name, int64_t rows, int64_t width);
-    const float* vector(const std::string& name, std::vector<int64_t> shape);
+    const float* vector(const std::string& name, const std::vector<int64_t>& shape);
     /// Width of all heads of the only stack together.
     int64_t inner() const;
     /// q, k and v of the only stack out of one matrix: one after another, or (`by_head`, where each head has

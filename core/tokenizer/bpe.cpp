@@ -113,7 +113,7 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_files(const Json& vocab, std
 }
 
 std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::vector<float> scores,
-                                                   std::vector<int> whole, BpeOptions options) {
+                                                   const std::vector<int>& whole, BpeOptions options) {
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     bpe->scores_ = std::move(scores);
     for (const int id : whole) bpe->whole_.push_back(bpe->vocabulary_.spelling(id));

@@ -35,7 +35,7 @@ public:
     /// the highest score first. Tokens without a score (NaN) match no text; `whole` are pieces that are never
     /// cut or merged.
     static std::shared_ptr<const TokenModel> from_scores(Vocabulary vocabulary, std::vector<float> scores,
-                                                         std::vector<int> whole, BpeOptions options);
+                                                         const std::vector<int>& whole, BpeOptions options);
 
     std::vector<ModelToken> encode(std::string_view word) const override;
 

@@ -65,7 +65,7 @@ Normalizer simple(std::function<AlignedText(const AlignedText&)> step) {
 
 /// Every match of the regex becomes `content`, which stands for the last character of the match.
 Normalizer replace_all(Regex regex, const std::string& content) {
-    return [regex, content](const AlignedText& text, size_t max) -> Result<AlignedText> {
+    return [regex = std::move(regex), content](const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText out;
         size_t done = 0;
         bool too_long = false;

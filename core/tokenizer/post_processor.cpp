@@ -74,7 +74,8 @@ size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& te
 
 /// Fills one template for one text, another for two.
 PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
-    return [single, pair](std::vector<Encoding>& texts, bool special, size_t max) -> Status {
+    return [single = std::move(single), pair = std::move(pair)](std::vector<Encoding>& texts, bool special,
+                                                                size_t max) -> Status {
         if (!special) return success();
         const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
         if (tokens_of(slots, texts, max) > max)
@@ -89,7 +90,8 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
             std::fill(part.types.begin(), part.types.end(), slot.type);
             out.append(part);
         }
-        texts.assign(1, std::move(out));
+        texts.clear();
+        texts.push_back(std::move(out));
         return success();
     };
 }

@@ -221,7 +221,7 @@ Result<std::shared_ptr<const TokenModel>> sentence_piece_model(const SentencePie
             if (file.kinds[i] != PieceKind::normal && file.kinds[i] != PieceKind::user_defined &&
                 file.kinds[i] != PieceKind::unused)
                 scores[i] = std::numeric_limits<float>::quiet_NaN();
-        return Bpe::from_scores(std::move(vocabulary), std::move(scores), std::move(whole), options);
+        return Bpe::from_scores(std::move(vocabulary), std::move(scores), whole, options);
     }
     std::vector<double> scores(file.scores.begin(), file.scores.end());
     std::vector<bool> left_out(scores.size());

@@ -157,10 +157,9 @@ Status Tokenizer::encode_segment(const AlignedText& text, int type, Encoding& ou
     std::vector<AlignedText> words{text};
     if (parts_.pre_tokenizer) TRY_STATUS(parts_.pre_tokenizer(words));
     for (const AlignedText& word : words)
-        for (ModelToken& t : parts_.model->encode(word.bytes)) {
-            std::string piece =
-                t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : std::move(t.text);
-            push_piece(std::move(piece), t.id, word.covered(t.begin, t.end), type, out);
+        for (const ModelToken& t : parts_.model->encode(word.bytes)) {
+            const std::string& piece = t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : t.text;
+            push_piece(piece, t.id, word.covered(t.begin, t.end), type, out);
         }
     return success();
 }

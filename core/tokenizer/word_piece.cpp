@@ -34,7 +34,7 @@ Result<std::shared_ptr<const TokenModel>> WordPiece::make(Vocabulary vocabulary,
 }
 
 std::vector<ModelToken> WordPiece::encode(std::string_view word) const {
-    const std::vector<ModelToken> unknown{{unknown_, 0, word.size()}};
+    std::vector<ModelToken> unknown{{unknown_, 0, word.size()}};
     if (narrow<int>(count_code_points(word)) > longest_word_) return unknown;
     std::vector<ModelToken> out;
     for (size_t begin = 0; begin < word.size();) {
