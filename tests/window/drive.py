@@ -137,8 +137,12 @@ class Window:
         self.tool("mousemove", *self.place(path, fx, fy))
 
     def click(self, path, fx=0.5, fy=0.5):
-        self.point(path, fx, fy)
-        time.sleep(0.08)
+        for _ in range(3):  # what was there may have moved in the frame that the pointer made
+            at = self.place(path, fx, fy)
+            self.tool("mousemove", *at)
+            time.sleep(0.08)
+            if self.place(path, fx, fy) == at:
+                break
         self.tool("click", "1")
         time.sleep(0.08)
 
