@@ -16,11 +16,11 @@ namespace headlight {
 
 /// What a figure of many heads says of each, by ModelConfig::head_index; all of it may be empty.
 struct ManyHeads {
-    std::vector<float> fades;        // 0 … 1 towards the page
-    std::vector<std::string> notes;  // beside its name
-    std::string notes_are;           // what the notes are, for the caption
-    bool own_range = false;          // the brightest color stands for each head's own largest weight
-    bool square_root = false;        // colors by the square root of the weight
+    std::vector<float> fades{};        // 0 … 1 towards the page
+    std::vector<std::string> notes{};  // beside its name
+    std::string notes_are{};           // what the notes are, for the caption
+    bool own_range = false;            // the brightest color stands for each head's own largest weight
+    bool square_root = false;          // colors by the square root of the weight
 };
 
 /// A figure's style and what it shows.
