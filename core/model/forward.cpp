@@ -136,7 +136,7 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const RopeTables& rope_tabl
     const auto enters = [&](const Norm& norm, const Matrix& x) {
         return after || !norm ? x : p.norm(norm, x);
     };
-    const auto leaves = [&](const Norm& norm, Matrix x) { return after ? p.norm(norm, x) : x; };
+    const auto leaves = [&](const Norm& norm, const Matrix& x) { return after ? p.norm(norm, x) : x; };
 
     const Rope& rope = c.rope_of(p.stack, l);
     layer.self.rule = rules.self;
