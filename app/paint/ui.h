@@ -27,6 +27,7 @@ struct Rect {
     float middle_y() const { return y + h / 2; }
     ImVec2 min() const { return {x, y}; }
     ImVec2 max() const { return {x + w, y + h}; }
+    ImVec2 middle() const { return {middle_x(), middle_y()}; }
     bool contains(ImVec2 p) const { return p.x >= x && p.x < x + w && p.y >= y && p.y < y + h; }
 };
 
