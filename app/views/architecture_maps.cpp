@@ -50,6 +50,7 @@ void draw_labels(Scene& s, const Grid& g, const BlockPattern& p) {
     rows.draw_rows(ui);
     TokenAxis columns{g, [&](int c) { return ui.text.fitted(kCaptionMono, keys[c * p.step], kWidestName); }};
     columns.slanted = true;
+    columns.apart = 16;  // these maps are small
     columns.ink = rows.ink;
     columns.draw_columns(ui);
 }

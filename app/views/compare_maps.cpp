@@ -38,7 +38,8 @@ struct PairLayout {
 PairLayout arrange(Ui& ui, Rect area, const PairedMap& m, bool square) {
     PairLayout l;
     l.step = m.step;
-    const float names = slanted_names(widest_of(ui, kCaptionMono, m.column_labels, kWidestName));
+    const float names =
+        slanted_height(widest_of(ui, kCaptionMono, m.column_labels, kWidestName)) + gap::medium;
     Rect inside = inset(area, size::centre_pad, 0);
     take_left(inside, kNames, gap::tight);
     const Rect titles = take_top(inside, kTitleLine);

@@ -49,6 +49,7 @@ void draw_axes(Ui& ui, const Grid& g, const Map& m) {
     rows.room = kNames;
     rows.ink = columns.ink = [&](int) { return ui.colors->t2; };
     rows.draw_rows(ui);
+    columns.apart = 36;
     columns.draw_columns(ui);
 }
 

@@ -7,7 +7,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLeastHigh = 20, kApart = 19, kSlantedApart = 26, kRowStep = 16, kLeastName = 34;
+constexpr float kLeastHigh = 20, kApart = 19, kSlantedApart = 26, kRowStep = 16, kSlantedStep = 22,
+                kLeastName = 34;
 
 /// Calls for each name that is drawn, the lit one last.
 template <class Draw>
@@ -87,9 +88,8 @@ void TokenAxis::draw_rows(Ui& ui) const {
 
 void TokenAxis::draw_columns(Ui& ui) const {
     if (grid.columns == 0) return;
-    const float apart = slanted ? kSlantedApart : kApart,
-                step = slanted ? 24 : ui.text.width(font, name(grid.columns - 1)) + gap::close;
-    for_names(grid.columns, lit, grid.w, step, apart,
+    const float needed = slanted ? kSlantedStep : ui.text.width(font, name(grid.columns - 1)) + gap::close;
+    for_names(grid.columns, lit, grid.w, apart > 0 ? apart : needed, slanted ? kSlantedApart : kApart,
               [&](int i, bool on) { draw_column_name(ui, *this, i, on); });
 }
 
