@@ -27,7 +27,7 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     for (const auto& label : a.columns)
         widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
     Rect room = area;
-    take_left(room, size::centre_pad - gap::tight + kAlignNames, gap::tight);
+    take_left(room, size::center_pad - gap::tight + kAlignNames, gap::tight);
     take_right(room, kRight);
     l.w = std::min(room.w / float(l.columns), kWidest);
     l.turned = widest + gap::small > l.w;
@@ -83,7 +83,7 @@ void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
         for (int c = 0; c < l.columns; ++c)
             if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
                 write(ui, l.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))), decimals(w, 2),
-                      Flush::centre);
+                      Flush::center);
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.

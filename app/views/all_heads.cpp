@@ -177,7 +177,7 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
     constexpr float kDefinition = 36;
     Ui& ui = s.ui;
     const HeadColumn& column = choice.column();
-    Rect inside = inset(area, size::centre_pad, gap::large);
+    Rect inside = inset(area, size::center_pad, gap::large);
     write(ui, take_top(inside, size::line, gap::close), kBody, ui.colors->t1, column.label);
     caption_lines(ui, take_top(inside, kDefinition, 2), column.definition);
     if (const auto pressed =

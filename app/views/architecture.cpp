@@ -73,7 +73,7 @@ void draw_architecture(Scene& s, Rect area) {
         draw_architecture_toolbar(s, rest, c);
     take_top(rest, 0, gap::small);
     take_bottom(rest, gap::small);
-    rest = inset(rest, size::centre_pad, 0);
+    rest = inset(rest, size::center_pad, 0);
     const auto table = parameter_table(c);
     const auto count = isize(c.stacks);
     const bool maps = offers_maps(s) && s.of<ArchitectureState>().maps && rest.w > kLeastForMaps;
@@ -84,7 +84,7 @@ void draw_architecture(Scene& s, Rect area) {
     const Diagram diagram{c, table, s.of<ArchitectureState>().config == 0,
                           offers_maps(s) && s.of<ArchitectureState>().maps};
     const Block* pointed = draw_diagram(s, diagram, rest, column, stacks);
-    take_left(rest, column * float(count), size::centre_pad);
+    take_left(rest, column * float(count), size::center_pad);
     Rect beside = take_right(rest, std::min(rest.w, maps ? kMostMaps : kMostTable));
     if (maps) take_top(beside, 0, gap::small);
     if (maps) return draw_layer_maps(s, beside);

@@ -132,7 +132,7 @@ float draw_change_bar(Scene& s, Rect area) {
     if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     auto& painting = s.of<Painting>();
     const Rect first = take_top(area, kLine);
-    Toolbar bar(ui, {first.x + size::centre_pad, first.y, first.w - size::centre_pad - gap::small, kLine},
+    Toolbar bar(ui, {first.x + size::center_pad, first.y, first.w - size::center_pad - gap::small, kLine},
                 Toolbar::Lines::many);
     if (!s.model()->config.can.read_image) choose_mask(s, bar);
     if (bar.choose("Brush", "brush", {"off", "mask", "unmask", "mask rectangle", "unmask rectangle"},

@@ -77,14 +77,14 @@ void draw_compare_toolbar(Scene& s, Toolbar bar) {
 /// The second sentence under the toolbar.
 void draw_other_field(Scene& s, Rect& rest) {
     if (s.session.document.comparison.what != Compared::sentences) return;
-    Rect line = inset(take_top(rest, size::view_header), size::centre_pad, gap::close);
+    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
     write(s.ui, take_left(line, gap::large, gap::small), kBody, s.ui.colors->t1, "B");
     draw_text_field(s, s.fields.other, "other", line, "The sentence to compare with");
 }
 
 /// What stands in place of the maps.
 void say(Scene& s, Rect rest, ImU32 ink, const std::string& text) {
-    const Rect inside = inset(rest, size::centre_pad, gap::wide);
+    const Rect inside = inset(rest, size::center_pad, gap::wide);
     s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, ink, text);
 }
 
@@ -136,7 +136,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
     const int count = 1 + pattern + grid;
-    const Rect inside = inset(area, size::centre_pad, gap::medium);
+    const Rect inside = inset(area, size::center_pad, gap::medium);
     const auto column = [&](int i) { return nth_column(inside, i, count, gap::section); };
     Rect largest = column(0);
     if (count == 1) largest.w = std::min(largest.w, kWidestAlone);

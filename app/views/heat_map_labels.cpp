@@ -1,4 +1,4 @@
-// Token labels, colour bar and caption of the large heat map.
+// Token labels, color bar and caption of the large heat map.
 #include <algorithm>
 #include <cmath>
 
@@ -82,7 +82,7 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     const std::string weights = about_weights(s, l), cells = about_cells(s, l);
     const float words = ui.text.width(kCaption, weights + cells);
     Rect line{l.view.x, 0,
-              std::max(l.view.w, std::min(area.right() - size::centre_pad - l.view.x, words + 2 * kApart)),
+              std::max(l.view.w, std::min(area.right() - size::center_pad - l.view.x, words + 2 * kApart)),
               kLine};
     line.y = l.view.y + std::max(l.view.h, l.bar_height()) + kAt - kLine / 2;
     const bool one_line = words + kApart <= line.w;

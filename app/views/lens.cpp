@@ -98,7 +98,7 @@ void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
             if (const Prediction* p = prediction_at(g, lens, r, i))
                 write(ui, inset(g.cell(r, i), gap::tight, 0), kCaptionMono,
                       ink_on(color_at(map, p->probability)), prediction_label(*s.model(), p->id),
-                      Flush::centre);
+                      Flush::center);
     if (const int column = position - g.first; column >= 0 && column < g.columns) {
         const Rect r{g.x(column), g.y(0), g.w, g.h * float(g.rows)};
         ui.frame({r.x - 1, r.y, r.w + 1, r.h},
@@ -151,10 +151,10 @@ void draw_lens(Scene& s, Rect area) {
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
     const int rows = isize(lens.top), position = lens_position(s);
-    Rect rest = inset(area, size::centre_pad, 0);
+    Rect rest = inset(area, size::center_pad, 0);
     Rect head = take_top(rest, size::view_header);
     take_top(rest, kNumberedNames, gap::tight);
-    take_right(rest, size::centre_pad);
+    take_right(rest, size::center_pad);
     rest.h = std::min(std::max(kRow * 3, area.y + area.h * 0.56f - rest.y), kRow * float(rows));
     const LensGrid g = arrange(s, rest, rows);
     answer_grid(s, g, lens);

@@ -16,7 +16,7 @@ namespace headlight {
 
 namespace {
 
-/// The value that all but one in a hundred lie within: what the ends of the colours stand for.
+/// The value that all but one in a hundred lie within: what the ends of the colors stand for.
 float reach_of(const Matrix& values) {
     std::vector<float> sizes;
     for (Index i = 0; i < values.size(); ++i)
@@ -243,7 +243,7 @@ void draw_positions(Scene& s, Rect area) {
         take_top(rest, size::title_bar, 1);
     else
         draw_positions_toolbar(s, rest, row);
-    rest = inset(rest, size::centre_pad, kPad);
+    rest = inset(rest, size::center_pad, kPad);
     if (p.table.size() == 0) {
         s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2,
                                explained_table(c, p));

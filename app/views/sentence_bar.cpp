@@ -121,7 +121,7 @@ void draw_source_and_target(Scene& s, Rect r) {
     const Rect generate = typed ? take_right(r, kGenerate, gap::small) : Rect{};
     const float half = ui.whole((r.w - kArrow) / 2);
     draw_text_field(s, s.fields.sentence, "sentence", take_left(r, half), "Type a sentence");
-    write(ui, take_left(r, kArrow), kBody, ui.colors->t3, "→", Flush::centre);
+    write(ui, take_left(r, kArrow), kBody, ui.colors->t3, "→", Flush::center);
     draw_text_field(s, s.fields.second, "second", r, "What the decoder reads");
     if (writes)
         ui.tooltip("second", ui.hit("second/written", take_bottom(r, gap::close)),

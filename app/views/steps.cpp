@@ -65,7 +65,7 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
         t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
         t.largest_moved = std::max(t.largest_moved, k.moved);
     }
-    Rect room = inset(area, size::centre_pad, 0);
+    Rect room = inset(area, size::center_pad, 0);
     t.names = take_left(room, kNames);
     place_columns(s, t, room);
     t.rows.view = area;
@@ -200,7 +200,7 @@ void draw_head_row(Scene& s, Rect line, const Table& t, const Steps& steps) {
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
         ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), row_of(kHelp, p.kind->what));
     }
-    const Rect rule = inset(line, size::centre_pad, 0);
+    const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.bottom() + gap::tight, rule.w, ui.line()}, ui.colors->l2);
 }
 
@@ -215,7 +215,7 @@ void draw_length(Scene& s, Rect line, const std::string& value) {
 
 void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
     Ui& ui = s.ui;
-    const Rect rule = inset(line, size::centre_pad, 0);
+    const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.y + gap::tight, rule.w, ui.line()}, ui.colors->l2);
     Rect sum{t.names.x, line.y, t.names.w, line.h};
     take_left(sum, kPosition);
@@ -272,7 +272,7 @@ void draw_steps(Scene& s, Rect area) {
     Rect rest = area;
     const Rect strips = take_bottom(rest, std::min(kStripsHigh, area.h * 0.36f));
     take_top(rest, gap::medium);
-    draw_words(s, inset(take_top(rest, size::row, gap::close), size::centre_pad, 0), query);
+    draw_words(s, inset(take_top(rest, size::row, gap::close), size::center_pad, 0), query);
     const Rect head = take_top(rest, kHeadRow, gap::close);
     const float room = rest.h - kSums, rows = float(found->answer.keys.size()) * size::row;
     Table t = arrange(s, take_top(rest, std::min(room, std::max(rows, kLeastTable))), found->answer);

@@ -1,4 +1,4 @@
-// The table of views for the window's centre.
+// The table of views for the window's center.
 #pragma once
 
 #include <span>

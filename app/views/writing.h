@@ -16,7 +16,7 @@ bool is_written(const Scene& scene, int step, int id);
 /// Puts a token in the place of the one at a step; the model goes on from there.
 void go_on_from(const Scene& scene, int step, int id);
 
-/// The bar under the centre, where something is written; it lists the choices unless the view does.
+/// The bar under the center, where something is written; it lists the choices unless the view does.
 float writing_bar_height(const Scene& scene, bool shows_others);
 void draw_writing_bar(Scene& scene, Rect area, bool shows_others);
 

@@ -116,11 +116,11 @@ void draw_ticks(Scene& s, Rect track) {
             ui.fill(band({x, track.y, ui.line(), track.h}, kTick),
                     i <= now ? ui.colors->accent : ui.colors->l2);
         if (i != now && (x - half < free_from || (x + half > from && x - half < to))) continue;
-        ui.text.draw_centred(x, track.middle_y() + kUnder, kCaptionMono,
-                             i == now  ? ui.colors->accent_text
-                             : i < now ? ui.colors->t2
-                                       : ui.colors->t3,
-                             label(i));
+        ui.text.draw_centered(x, track.middle_y() + kUnder, kCaptionMono,
+                              i == now  ? ui.colors->accent_text
+                              : i < now ? ui.colors->t2
+                                        : ui.colors->t3,
+                              label(i));
         free_from = x + half + kApart;
     }
 }
@@ -218,7 +218,7 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     play(s);
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    Rect rest = inset(area, size::centre_pad, kTop);
+    Rect rest = inset(area, size::center_pad, kTop);
     Rect line = take_top(rest, kStepLine, kLabels);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     const Rect said = take_left(line, kStep);
