@@ -67,8 +67,7 @@ Curves waves(const Matrix& table, int width, double base) {
         const int i = drawn == 1 ? 0 : n * (half - 1) / (drawn - 1);
         const double period = 2 * M_PI * std::pow(base, 2.0 * i / width);
         Curves::Line line;
-        line.name =
-            "sine " + std::to_string(i) + ": comes round after " + decimals(period, period < 100 ? 1 : 0);
+        line.name = "sine " + std::to_string(i) + ": period " + decimals(period, period < 100 ? 1 : 0);
         line.x = whole_numbers(narrow<int>(table.rows()));
         for (Index p = 0; p < table.rows(); ++p) line.y.push_back(table(p, i));
         out.lines.push_back(std::move(line));
