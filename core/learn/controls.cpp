@@ -1,5 +1,6 @@
 #include "learn/controls.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/quoted.h"
@@ -55,6 +56,7 @@ public:
     void numbers(const char* key, std::vector<float>& values) override {
         if (!wanted(key)) return;
         values.clear();
+        if (value_.empty()) return;
         for (size_t at = 0; at <= value_.size();) {
             const size_t end = std::min(value_.find(',', at), value_.size());
             values.emplace_back();
@@ -93,7 +95,43 @@ private:
     bool found_ = false;
 };
 
+/// All controls, each as "KEY=VALUE".
+class Speller final : public ControlVisitor {
+public:
+    std::vector<std::string> words;
+
+    void choice(const char* key, const char*, int& place, std::span<const char* const> names) override {
+        say(key, names[place]);
+    }
+    void flag(const char* key, const char*, bool& value) override { say(key, value ? "on" : "off"); }
+    void number(const char* key, const char*, float& value, float, float) override { say(key, plain(value)); }
+    void whole(const char* key, const char*, int& value, int, int) override { say(key, plain(value)); }
+    void text(const char* key, const char*, std::string& value) override { say(key, value); }
+    void numbers(const char* key, std::vector<float>& values) override {
+        std::string all;
+        for (const float value : values) all += (all.empty() ? "" : ",") + plain(value);
+        say(key, all);
+    }
+
+private:
+    void say(const std::string& key, const std::string& value) { words.push_back(key + "=" + value); }
+};
+
+std::vector<std::string> all_words(const Station& station, std::any state) {
+    Speller speller;
+    station.visit(state, speller);
+    return std::move(speller.words);
+}
+
 }  // namespace
+
+std::vector<std::string> control_words(const Station& station, const std::any& state) {
+    const auto first = all_words(station, station.first_state());
+    std::vector<std::string> out;
+    for (const auto& word : all_words(station, state))
+        if (std::find(first.begin(), first.end(), word) == first.end()) out.push_back(word);
+    return out;
+}
 
 Status set_control(const Station& station, std::any& state, const std::string& assignment) {
     const size_t equals = assignment.find('=');

@@ -184,3 +184,18 @@ TEST_CASE("learn: what a person chooses at a station, in words") {
     CHECK(std::get<Grid>(page.blocks[0]).values.cols() == 8);
     CHECK(page.note == "8 components, base 1000");
 }
+
+TEST_CASE("learn: a state is the words that make it of the first one") {
+    for (const Station& station : stations()) {
+        CAPTURE(station.key);
+        CHECK(control_words(station, station.first_state()).empty());
+    }
+    const Station& station = *find_station("positions");
+    std::any state = station.first_state(), again = station.first_state();
+    REQUIRE(set_control(station, state, "base=12.5"));
+    REQUIRE(set_control(station, state, "count=7"));
+    const auto words = control_words(station, state);
+    CHECK(words == std::vector<std::string>{"count=7", "base=12.5"});
+    for (const auto& word : words) CHECK(set_control(station, again, word));
+    CHECK(control_words(station, again) == words);
+}
