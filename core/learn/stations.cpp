@@ -1,12 +1,22 @@
 // The table of stations.
+#include "learn/hard_soft.h"
+#include "learn/masks.h"
+#include "learn/parameters.h"
 #include "learn/positions.h"
+#include "learn/scale.h"
 #include "learn/station.h"
+#include "learn/worked_example.h"
 
 namespace headlight::learn {
 
 std::span<const Station> stations() {
     static constexpr Station table[] = {
+        station<ScaleState, scale_page>("scale", "stories"),
+        station<WorkedExampleState, worked_example_page>("worked-example", ""),
         station<PositionsState, positions_page>("positions", "stories"),
+        station<MasksState, masks_page>("masks", "stories"),
+        station<HardSoftState, hard_soft_page>("hard-soft", "stories"),
+        station<ParametersState, parameters_page>("parameters", "stories"),
     };
     return table;
 }
