@@ -106,7 +106,8 @@ void draw_dashes(Ui& ui, const std::vector<ImVec2>& along, ImU32 color) {
 float draw_legend(Ui& ui, ImVec2 at, float width, const Curves& curves) {
     float x = at.x, y = at.y + 8;
     for (int i = 0; i < isize(curves.lines); ++i) {
-        const float wide = 30 + ui.text.width(kCaption, curves.lines[i].name);
+        const std::string name = ui.text.fitted(kCaption, curves.lines[i].name, width - 30);
+        const float wide = 30 + ui.text.width(kCaption, name);
         if (x > at.x && x + wide > at.x + width) {
             x = at.x;
             y += 18;
@@ -116,7 +117,7 @@ float draw_legend(Ui& ui, ImVec2 at, float width, const Curves& curves) {
             draw_dashes(ui, sample, line_color(ui, curves, i));
         else
             ui.polyline(sample, line_color(ui, curves, i), 2);
-        ui.text.draw(x + 28, y, kCaption, ui.colors->t2, curves.lines[i].name);
+        ui.text.draw(x + 28, y, kCaption, ui.colors->t2, name);
         x += wide + 18;
     }
     return curves.lines.empty() ? 0 : y + 16 - at.y;
@@ -141,6 +142,7 @@ Plot plot_of(const Curves& curves) {
             out.y.include(line.y[i] - error);
             out.y.include(line.y[i] + error);
         }
+    if (curves.mark_x) out.x.include(*curves.mark_x);
     out.x.settle(false);
     out.y.settle(true);
     return out;
