@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-enum class Normalizer { softmax, sum, sparsemax, hard };
+enum class RowNormalizer { softmax, sum, sparsemax, hard };
 
 /// A row of the table of normalizers.
 struct NormalizerKind {
@@ -16,7 +16,7 @@ struct NormalizerKind {
     Vector (*weights)(const Vector& scores);
 };
 
-/// In the order of Normalizer.
+/// In the order of RowNormalizer.
 std::span<const NormalizerKind> normalizers();
 
 /// wᵢ = exp(sᵢ) / Σⱼ exp(sⱼ).

@@ -89,7 +89,7 @@ struct Try {
 };
 /// A station's words, from assets/learn.json.
 struct StationText {
-    std::string title, text;  // text: under sixty words
+    std::string title, text, sample;  // text: under sixty words; sample: the sentence where none was typed
     std::vector<Symbol> symbols;
     std::vector<Try> tries;
 };
