@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "base/seeded_random.h"
+#include "base/draws.h"
 
 namespace headlight {
 
@@ -58,13 +58,13 @@ constexpr std::array<ScoreKind, 7> kScores{{
 
 ScoreParameters ScoreParameters::random(Index d, Index keys, uint32_t seed) {
     const double deviation = 1 / std::sqrt(double(d));
-    SeededRandom draws(seed);
+    Draws draws(seed);
     ScoreParameters p;
-    p.general = Matrix::Identity(d, d) + draws.normal_matrix(d, d, deviation);
-    p.of_query = draws.normal_matrix(d, d, deviation);
-    p.of_key = draws.normal_matrix(d, d, deviation);
-    p.additive = 2 * draws.normal_matrix(d, 1, 1).col(0).normalized();
-    p.location = draws.normal_matrix(keys, d, deviation);
+    p.general = Matrix::Identity(d, d) + normal_matrix(d, d, deviation, draws);
+    p.of_query = normal_matrix(d, d, deviation, draws);
+    p.of_key = normal_matrix(d, d, deviation, draws);
+    p.additive = 2 * normal_matrix(d, 1, 1, draws).col(0).normalized();
+    p.location = normal_matrix(keys, d, deviation, draws);
     return p;
 }
 

@@ -4,14 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "analysis/neighbors.h"
 #include "analysis/normalizers.h"
 #include "analysis/predict.h"
 #include "analysis/score_functions.h"
 #include "analysis/words.h"
-#include "base/seeded_random.h"
+#include "base/draws.h"
 #include "base/quoted.h"
 #include "learn/embedding_space.h"
 #include "learn/small_vectors.h"
@@ -127,13 +126,10 @@ void reorder(WordVectors& words, const std::vector<int>& order) {
     }
 }
 
-/// 0 … count − 1 in the order that is chosen, or in the first random one (Fisher and Yates 1938).
+/// The places of the words in the order that is chosen, or in the first random one.
 std::vector<int> order_of(const NoWeightsState& state, int count) {
-    SeededRandom random(state.shuffle ? state.shuffle : 1);
-    std::vector<int> order(count);
-    std::iota(order.begin(), order.end(), 0);
-    for (int i = count - 1; i > 0; --i) std::swap(order[i], order[static_cast<int>(random.uniform() * (i + 1))]);
-    return order;
+    Draws draws(state.shuffle ? state.shuffle : 1);
+    return shuffled(count, draws);
 }
 
 Grid grid(const std::string& title, const WordVectors& w, const Matrix& values, bool diverging) {

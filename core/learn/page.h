@@ -1,5 +1,5 @@
-// What a station of Learn shows: blocks in order, each drawn by one function on the screen and on a page, each
-// exported as numbers. A station computes a page; nothing of it knows how it is drawn.
+// What a station of Learn shows: blocks in order, each drawn by one function on the screen and on a page,
+// each exported as numbers. A station computes a page; nothing of it knows how it is drawn.
 #pragma once
 
 #include <optional>
@@ -33,9 +33,9 @@ struct BarRows {
 struct Grid {
     std::string title, rows_are, columns_are;
     std::vector<std::string> rows, columns;
-    Matrix values;             // NaN: nothing
-    bool diverging = false;    // colors around 0, else from 0 up
-    std::string editable;      // the state's field that a click edits; empty: not
+    Matrix values;           // NaN: nothing
+    bool diverging = false;  // colors around 0, else from 0 up
+    std::string editable;    // the state's field that a click edits; empty: not
     std::optional<int> marked_row;
 };
 
