@@ -59,7 +59,7 @@ WordVectors typed_by_hand(const StationInput& in, const NoWeightsState& state) {
     WordVectors out;
     out.words = words_of(in.text);
     out.vectors = edited(state.by_hand, small_vectors(out.words));
-    out.query = in.query_of(isize(out.words));
+    out.query = chosen_word(in, out.words);
     out.origin = "three numbers a word";
     out.by_hand = true;
     return out;

@@ -57,7 +57,7 @@ QueryKey small_query_key(const StationInput& in, const std::vector<float>& by_ha
     out.queries = out.keys = words_of(in.text);
     out.q = out.k = edited(by_hand, small_vectors(out.keys));
     out.allowed.assign(isize(out.keys), std::vector<bool>(isize(out.keys), true));
-    out.query = in.query_of(isize(out.keys));
+    out.query = chosen_word(in, out.keys);
     out.origin = "q = k = three numbers a word";
     return out;
 }

@@ -1,5 +1,6 @@
 #include "learn/small_vectors.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -7,6 +8,8 @@
 #include <sstream>
 
 #include "analysis/normalizers.h"
+#include "analysis/predict.h"
+#include "analysis/words.h"
 #include "base/quoted.h"
 
 namespace headlight::learn {
@@ -49,6 +52,18 @@ std::vector<std::string> words_of(const std::string& text) {
         if (!word.empty() && isize(out) < kMostWords) out.push_back(word);
     }
     return out.empty() ? words_of(kArticleText) : out;
+}
+
+int chosen_word(const StationInput& in, const std::vector<std::string>& words) {
+    const int last = isize(words) - 1;
+    if (!in.trace || in.query < 0 || in.query >= in.trace->request.inputs.front().size()) return last;
+    const std::vector<int> numbers = word_numbers(in.trace->request.inputs.front().tokens);
+    const std::vector<std::string> joined = join_labels(token_labels(*in.trace, 0), numbers);
+    const int at = numbers[in.query];
+    auto left = std::count(joined.begin(), joined.begin() + at + 1, joined[at]);
+    for (int i = 0; i <= last; ++i)
+        if (words[i] == joined[at] && --left == 0) return i;
+    return last;
 }
 
 Matrix small_vectors(const std::vector<std::string>& words) {

@@ -17,6 +17,10 @@ inline constexpr const char* kArticleText = "Bark is very cute and he is a dog";
 /// where there are none.
 std::vector<std::string> words_of(const std::string& text);
 
+/// Which of these words the chosen token belongs to: of equal words the one that stands there; the last where
+/// none is chosen.
+int chosen_word(const StationInput& input, const std::vector<std::string>& words);
+
 /// [words, 3], whole numbers from 0 to 2: chosen for the article's words (how much of an animal, how much of
 /// a feeling, how much grammar), made of the letters for others, so that equal words have equal vectors.
 Matrix small_vectors(const std::vector<std::string>& words);
