@@ -58,19 +58,21 @@ std::vector<double> PlotAxis::ticks(int most) const {
     return out;
 }
 
-/// "0.25", "40", "3 k", "1 M".
+/// "0.25", "40", "10.5 k", "1 M", "2e−6".
 std::string tick_text(double value) {
     const double size = std::abs(value);
     struct Unit {
         double one;
         const char* name;
     };
-    for (const Unit& unit : {Unit{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e4, ""}})
-        if (size >= unit.one)
-            return unit.one == 1e4
-                       ? number(value / 1e3, 0) + " k"
-                       : number(value / unit.one, size / unit.one < 9.95 && std::fmod(size, unit.one) > 0) +
-                             unit.name;
+    static constexpr Unit kUnits[] = {{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
+    for (const Unit& unit : kUnits)
+        if (size >= std::max(unit.one, 1e4))
+            return number(value / unit.one, std::fmod(size, unit.one) > 0.01 * unit.one ? 1 : 0) + unit.name;
+    if (size > 0 && size < 1e-3) {
+        const int power = int(std::floor(std::log10(size) + 1e-9));
+        return number(value / std::pow(10.0, power), 0) + "e−" + std::to_string(-power);
+    }
     int digits = 0;
     for (double rest = size; digits < 4 && std::abs(rest - std::round(rest)) > 1e-4 * std::pow(10.0, digits);
          ++digits)
