@@ -30,25 +30,34 @@ std::string station_list() {
     return out;
 }
 
-bool has_input(const InputOptions& o) {
-    return !o.typed.text.empty() || !o.typed.ids.empty() || !o.text_file.empty() || !o.image.empty() ||
-           !o.trace.empty();
+/// The sentence, from its file where one was named, or the station's own where nothing was.
+Status choose_sentence(InputOptions& input, const learn::Station& station) {
+    std::string& text = input.typed.text;
+    if (!input.text_file.empty()) {
+        TRY(text, read_text(input.text_file));
+        while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+        input.text_file.clear();
+        return success();
+    }
+    const bool named = !text.empty() || !input.typed.ids.empty() || !input.image.empty();
+    if (!named) text = learn::station_text(station.key).sample;
+    return success();
 }
 
-/// The sentence in the model, each the station's own where none was named; null where it needs none.
-Result<std::shared_ptr<const Trace>> learn_trace(const LearnOptions& o, const learn::Station& station,
+/// The sentence in the model that was named, else in the one that the station opens; null where it needs
+/// none.
+Result<std::shared_ptr<const Trace>> learn_trace(InputOptions& input, const learn::Station& station,
                                                  ThreadPool& pool) {
-    InputOptions input = o.input;
     if (input.model.empty()) input.model = station.opens;
-    if (input.model.empty() && input.trace.empty()) return std::shared_ptr<const Trace>();
-    if (!has_input(input)) input.typed.text = learn::station_text(station.key).sample;
+    if (input.model.empty()) return std::shared_ptr<const Trace>();
     return run_input(input, pool);
 }
 
-Result<learn::Page> learn_page(const LearnOptions& o, const learn::Station& station, ThreadPool& pool) {
-    TRY(const auto trace, learn_trace(o, station, pool));
+Result<learn::Page> learn_page(LearnOptions& o, const learn::Station& station, ThreadPool& pool) {
+    TRY_STATUS(choose_sentence(o.input, station));
+    TRY(const auto trace, learn_trace(o.input, station, pool));
     learn::StationInput input;
-    input.text = o.input.typed.text.empty() ? learn::station_text(station.key).sample : o.input.typed.text;
+    input.text = o.input.typed.text;
     input.head = o.head;
     input.query = o.query;
     if (trace) {
@@ -71,7 +80,7 @@ std::string with_format(const std::string& output, const std::string& format) {
     return named ? output : output + "." + format;
 }
 
-Status run_learn(const LearnOptions& o) {
+Status run_learn(LearnOptions o) {
     if (o.list) return print(station_list());
     if (o.station.empty() || o.output.empty())
         return Error{

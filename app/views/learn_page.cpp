@@ -37,7 +37,9 @@ float draw_sheet(Ui& ui, const LearnSheet& sheet) {
     float y = kPad / 2;
     if (!title.empty()) {
         ui.text.draw(kPad, y + 14, kTitle, ui.colors->t1, title);
-        ui.text.draw_right(sheet.width - kPad, y + 14, kCaption, ui.colors->t3, sheet.page->note);
+        const float room = sheet.width - 2 * kPad - ui.text.width(kTitle, title) - 24;
+        ui.text.draw_right(sheet.width - kPad, y + 14, kCaption, ui.colors->t3,
+                           ui.text.fitted(kCaption, sheet.page->note, room));
         y += 38;
     }
     const std::string& caption = sheet.style.caption == "auto" ? sheet.text.text : sheet.style.caption;

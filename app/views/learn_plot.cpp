@@ -58,19 +58,21 @@ std::vector<double> PlotAxis::ticks(int most) const {
     return out;
 }
 
-/// "0.25", "40", "3 k", "1 M".
+/// "0.25", "40", "10.5 k", "1 M", "2e−6".
 std::string tick_text(double value) {
     const double size = std::abs(value);
     struct Unit {
         double one;
         const char* name;
     };
-    for (const Unit& unit : {Unit{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e4, ""}})
-        if (size >= unit.one)
-            return unit.one == 1e4
-                       ? number(value / 1e3, 0) + " k"
-                       : number(value / unit.one, size / unit.one < 9.95 && std::fmod(size, unit.one) > 0) +
-                             unit.name;
+    static constexpr Unit kUnits[] = {{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
+    for (const Unit& unit : kUnits)
+        if (size >= std::max(unit.one, 1e4))
+            return number(value / unit.one, std::fmod(size, unit.one) > 0.01 * unit.one ? 1 : 0) + unit.name;
+    if (size > 0 && size < 1e-3) {
+        const int power = int(std::floor(std::log10(size) + 1e-9));
+        return number(value / std::pow(10.0, power), 0) + "e−" + std::to_string(-power);
+    }
     int digits = 0;
     for (double rest = size; digits < 4 && std::abs(rest - std::round(rest)) > 1e-4 * std::pow(10.0, digits);
          ++digits)
@@ -106,7 +108,8 @@ void draw_dashes(Ui& ui, const std::vector<ImVec2>& along, ImU32 color) {
 float draw_legend(Ui& ui, ImVec2 at, float width, const Curves& curves) {
     float x = at.x, y = at.y + 8;
     for (int i = 0; i < isize(curves.lines); ++i) {
-        const float wide = 30 + ui.text.width(kCaption, curves.lines[i].name);
+        const std::string name = ui.text.fitted(kCaption, curves.lines[i].name, width - 30);
+        const float wide = 30 + ui.text.width(kCaption, name);
         if (x > at.x && x + wide > at.x + width) {
             x = at.x;
             y += 18;
@@ -116,7 +119,7 @@ float draw_legend(Ui& ui, ImVec2 at, float width, const Curves& curves) {
             draw_dashes(ui, sample, line_color(ui, curves, i));
         else
             ui.polyline(sample, line_color(ui, curves, i), 2);
-        ui.text.draw(x + 28, y, kCaption, ui.colors->t2, curves.lines[i].name);
+        ui.text.draw(x + 28, y, kCaption, ui.colors->t2, name);
         x += wide + 18;
     }
     return curves.lines.empty() ? 0 : y + 16 - at.y;
@@ -141,6 +144,7 @@ Plot plot_of(const Curves& curves) {
             out.y.include(line.y[i] - error);
             out.y.include(line.y[i] + error);
         }
+    if (curves.mark_x) out.x.include(*curves.mark_x);
     out.x.settle(false);
     out.y.settle(true);
     return out;

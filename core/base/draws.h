@@ -20,7 +20,7 @@ public:
     explicit Draws(uint32_t seed) : random_(seed) {}
 
     /// Uniform over 0 < u < 1.
-    double uniform() { return (static_cast<double>(random_()) + 0.5) / 4294967296.0; }
+    double uniform() { return (double(random_()) + 0.5) / 4294967296.0; }
     /// Normal with mean 0 and variance 1 (Box and Muller 1958).
     double normal() {
         const double radius = std::sqrt(-2 * std::log(uniform()));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/positions.h"
 #include "analysis/predict.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
@@ -114,36 +115,53 @@ Table uniqueness(int width, double base) {
     return out;
 }
 
+bool reads_tokens(const StationInput& in) { return in.trace && !in.trace->config().can.read_image; }
+
+/// Signed values of positions, by components or by other positions.
+Grid position_grid(const std::string& title, const std::string& columns_are,
+                   const std::vector<std::string>& labels, const Matrix& values) {
+    const auto rows = narrow<int>(values.rows());
+    return {title,
+            "position",
+            columns_are,
+            {labels.begin(), labels.begin() + rows},
+            numbers_up_to(narrow<int>(values.cols())),
+            values,
+            true,
+            "",
+            std::nullopt};
+}
+
+/// What the open model itself knows two positions by, where it knows any.
+std::optional<Grid> between_of_model(const StationInput& in, int count,
+                                     const std::vector<std::string>& labels) {
+    if (!reads_tokens(in) || !in.trace->has_weights()) return std::nullopt;
+    PositionsWanted wanted{in.trace->config().block(in.block).stack, 0, in.head, count};
+    wanted.fit(*in.trace);
+    const Positions found = positions_of(*in.trace->model, wanted);
+    if (found.between.size() == 0) return std::nullopt;
+    return position_grid("In " + in.trace->model->name + ": " + positions_row(found.scheme).title, "position",
+                         labels, found.between);
+}
+
 }  // namespace
 
 Result<Page> positions_page(const StationInput& in, const PositionsState& state, ThreadPool&) {
     const int width = state.width / 2 * 2, count = state.count;
     const double base = double(state.base);
     const Matrix table = sinusoids(width, 0, count, base);
-    const auto labels = position_labels(in, count), numbers = numbers_up_to(count);
-    const Grid vectors{"A vector for each position",
-                       "position",
-                       "component: sines, then cosines",
-                       labels,
-                       numbers_up_to(width),
-                       table,
-                       true,
-                       "",
-                       std::nullopt};
-    const Grid between{
-        "Dot product of two positions",
-        "position",
-        "position",
-        labels,
-        numbers,
-        table * table.transpose(),
-        true,
-        "",
-        in.query_of(std::min(
-            count, in.trace && !in.trace->config().can.read_image ? in.trace->query_count(0) : count))};
+    const auto labels = position_labels(in, count);
     Page page;
-    page.blocks = {vectors, between, waves(table, width, base), by_distance(table, width, base),
-                   uniqueness(width, base)};
+    page.blocks.push_back(
+        position_grid("A vector for each position", "component: sines, then cosines", labels, table));
+    Grid between =
+        position_grid("Dot product of two positions", "position", labels, table * table.transpose());
+    between.marked_row = in.query_of(reads_tokens(in) ? std::min(count, in.trace->query_count(0)) : count);
+    page.blocks.push_back(std::move(between));
+    if (auto own = between_of_model(in, count, labels)) page.blocks.push_back(std::move(*own));
+    page.blocks.push_back(waves(table, width, base));
+    page.blocks.push_back(by_distance(table, width, base));
+    page.blocks.push_back(uniqueness(width, base));
     page.note = std::to_string(width) + " components, base " + decimals(base, 0);
     return page;
 }
