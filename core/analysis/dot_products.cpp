@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/normalizers.h"
 #include "base/cast.h"
 #include "base/draws.h"
-#include "kernels/choice.h"
 #include "model/attention.h"
 
 namespace headlight {
@@ -38,21 +38,10 @@ std::vector<double> sampled_products(int d, int draws, unsigned seed) {
     return out;
 }
 
-Softness softness_of(std::span<const float> weights) {
-    double entropy = 0, squares = 0, cubes = 0;
-    for (const double a : weights) {
-        if (a > 0) entropy -= a * std::log2(a);
-        squares += a * a;
-        cubes += a * a * a;
-    }
-    return {std::max(0.0, entropy), std::sqrt(std::max(0.0, squares - 2 * cubes + squares * squares))};
-}
-
-std::vector<float> softmax_of(std::span<const float> products, float scale) {
-    std::vector<float> out(products.begin(), products.end());
-    for (float& x : out) x *= scale;
-    kernels().softmax(out.data(), isize(out));
-    return out;
+Softness softness_of(const Vector& weights) {
+    const auto a = weights.cast<double>().array();
+    const double squares = a.square().sum(), gradient = squares - 2 * a.cube().sum() + squares * squares;
+    return {entropy_bits(weights), std::sqrt(std::max(0.0, gradient))};
 }
 
 namespace {
@@ -60,9 +49,9 @@ namespace {
 constexpr int kMostQueries = 128;
 
 /// Adds a row's softness to both sums, so much of it.
-void add_softness(std::span<const float> products, float scale, double share, SoftnessPair& sum) {
+void add_softness(const Vector& products, float scale, double share, SoftnessPair& sum) {
     const auto add = [&](Softness& into, float by) {
-        const Softness s = softness_of(softmax_of(products, by));
+        const Softness s = softness_of(softmax_weights(by * products));
         into.entropy += share * s.entropy;
         into.gradient += share * s.gradient;
     };
@@ -71,12 +60,12 @@ void add_softness(std::span<const float> products, float scale, double share, So
 }
 
 /// q · k of one query and the keys that it may see.
-std::vector<float> seen_products(const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, int query) {
+Vector seen_products(const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, int query) {
     const Vector all = k * q.row(query).transpose();
-    std::vector<float> out;
+    std::vector<int> seen;
     for (int key = 0; key < all.size(); ++key)
-        if (mask.weighs(query, key)) out.push_back(all[key]);
-    return out;
+        if (mask.weighs(query, key)) seen.push_back(key);
+    return all(seen);
 }
 
 }  // namespace
@@ -87,7 +76,7 @@ SoftnessPair sampled_softness(int d, int keys, int queries, unsigned seed) {
     for (int i = 0; i < queries; ++i) {
         const Matrix q = normal_matrix(1, d, 1, random), k = normal_matrix(keys, d, 1, random);
         const Vector products = k * q.row(0).transpose();
-        add_softness(std::span(products.data(), keys), 1 / std::sqrt(float(d)), 1.0 / queries, sum);
+        add_softness(products, 1 / std::sqrt(float(d)), 1.0 / queries, sum);
     }
     return sum;
 }
@@ -102,9 +91,9 @@ HeadProducts head_products(const Trace& trace, int block, int head) {
     int rows = 0;
     for (int i = 0; i < count; ++i) {
         const int query = narrow<int>(int64_t{i} * n / count);
-        const std::vector<float> row = seen_products(rule.mask_of(head), q, k, query);
+        const Vector row = seen_products(rule.mask_of(head), q, k, query);
         products.insert(products.end(), row.begin(), row.end());
-        if (isize(row) < 2) continue;
+        if (row.size() < 2) continue;
         add_softness(row, rule.scale, 1, sum);
         ++rows;
     }

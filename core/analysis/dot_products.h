@@ -30,10 +30,7 @@ struct Softness {
 
 /// Of weights a = softmax(scores), whose derivative is diag(a) − a aᵀ: its squared entries sum to
 /// Σ a² − 2 Σ a³ + (Σ a²)².
-Softness softness_of(std::span<const float> weights);
-
-/// softmax(scale · products): [n] → [n].
-std::vector<float> softmax_of(std::span<const float> products, float scale);
+Softness softness_of(const Vector& weights);
 
 /// The mean over so many queries, each with `keys` keys, all with entries of mean 0 and variance 1: softmax
 /// of q · k ÷ √d, and of q · k alone.

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "analysis/attention_reach.h"
-#include "analysis/dot_products.h"
 #include "analysis/hard_attention.h"
+#include "analysis/normalizers.h"
 #include "base/quoted.h"
 #include "learn/page_parts.h"
 
@@ -35,17 +35,16 @@ ScoredRow scored_row(const StationInput& input) {
     return out;
 }
 
-float total(const std::vector<float>& weights) {
-    float sum = 0;
-    for (const float w : weights) sum += w;
-    return sum;
+Eigen::Map<const Vector> as_vector(const std::vector<float>& weights) {
+    return {weights.data(), isize(weights)};
 }
 
 /// A row of bars; what is not allowed shows as masked.
 void add_bars(BarRows& bars, const ScoredRow& row, const char* title, const char* formula, const char* source,
               std::vector<float> weights, std::string note = "") {
-    if (note.empty()) note = "entropy " + decimals(softness_of(weights).entropy, 2) + " bits";
-    if (std::abs(total(weights) - 1) > 0.005f) note = "sum " + decimals(total(weights), 2);
+    if (note.empty()) note = "entropy " + decimals(entropy_bits(as_vector(weights)), 2) + " bits";
+    if (std::abs(as_vector(weights).sum() - 1) > 0.005f)
+        note = "sum " + decimals(as_vector(weights).sum(), 2);
     for (int i = 0; i < isize(weights); ++i)
         if (!row.allowed[i]) weights[i] = std::numeric_limits<float>::quiet_NaN();
     bars.rows.push_back({.title = title,

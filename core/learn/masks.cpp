@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/dot_products.h"
 #include "analysis/mask_ways.h"
 #include "base/quoted.h"
 #include "learn/page_parts.h"

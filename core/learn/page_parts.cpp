@@ -44,11 +44,6 @@ std::string numbered(const std::string& sign, int number) {
     return out;
 }
 
-Matrix numbers_or(const std::vector<float>& edited, const Matrix& own) {
-    if (isize(edited) != own.size()) return own;
-    return Eigen::Map<const Matrix>(edited.data(), own.rows(), own.cols());
-}
-
 TableCell words_cell(std::string text) { return {std::move(text), std::numeric_limits<double>::quiet_NaN()}; }
 TableCell number_cell(double value, int digits) {
     return {std::isnan(value) ? "—" : written(value, digits), value};

@@ -22,10 +22,6 @@ std::string with_commas(int64_t value);
 /// "q₁₂" of "q" and 12.
 std::string numbered(const std::string& sign, int number);
 
-/// The numbers [rows, cols] that a person edited, row after row; the station's own where there are not so
-/// many.
-Matrix numbers_or(const std::vector<float>& edited, const Matrix& own);
-
 /// A cell of a table: words alone, or a number as it is written.
 struct TableCell {
     std::string text;

@@ -7,6 +7,7 @@
 
 #include "base/quoted.h"
 #include "learn/page_parts.h"
+#include "learn/small_vectors.h"
 
 namespace headlight::learn {
 
@@ -121,10 +122,10 @@ void WorkedExampleState::visit(ControlVisitor& v) {
 }
 
 WorkedInput worked_input(const WorkedExampleState& state) {
-    return {.words = numbers_or(state.words, three_rows(kWorkedWords, {1, 0, 1, 0, 1, 1, 1, 1, 0})),
-            .m_q = numbers_or(state.m_q, three_rows(kWorkedWidth, {1, 0, 0, 1, 1, 1})),
-            .m_k = numbers_or(state.m_k, three_rows(kWorkedWidth, {1, -1, 0, 1, 1, 1})),
-            .m_v = numbers_or(state.m_v, three_rows(kWorkedWidth, {2, 0, 0, 1, 0, 3})),
+    return {.words = edited(state.words, three_rows(kWorkedWords, {1, 0, 1, 0, 1, 1, 1, 1, 0})),
+            .m_q = edited(state.m_q, three_rows(kWorkedWidth, {1, 0, 0, 1, 1, 1})),
+            .m_k = edited(state.m_k, three_rows(kWorkedWidth, {1, -1, 0, 1, 1, 1})),
+            .m_v = edited(state.m_v, three_rows(kWorkedWidth, {2, 0, 0, 1, 0, 3})),
             .query = std::clamp(state.query, 0, kWorkedWords - 1),
             .divide = state.divide};
 }

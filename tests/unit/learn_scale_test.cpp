@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "analysis/dot_products.h"
+#include "analysis/normalizers.h"
 #include "helpers.h"
 #include "learn/scale.h"
 
@@ -46,24 +47,23 @@ TEST_CASE("learn, scale: the variance of q · k is d_k, within what its error al
 }
 
 TEST_CASE("learn, scale: entropy and gradient of the softmax by hand") {
-    CHECK(softness_of(std::vector<float>{0.5f, 0.5f}).entropy == doctest::Approx(1));
-    CHECK(softness_of(std::vector<float>{0.5f, 0.5f}).gradient == doctest::Approx(0.5));
-    CHECK(softness_of(std::vector<float>{1, 0, 0}).entropy == 0);
-    CHECK(softness_of(std::vector<float>{1, 0, 0}).gradient == 0);
-    CHECK(softness_of(std::vector<float>(4, 0.25f)).gradient == doctest::Approx(std::sqrt(3.0) / 4));
+    CHECK(softness_of(Vector::Constant(2, 0.5f)).entropy == doctest::Approx(1));
+    CHECK(softness_of(Vector::Constant(2, 0.5f)).gradient == doctest::Approx(0.5));
+    CHECK(softness_of(Vector::Unit(3, 0)).entropy == 0);
+    CHECK(softness_of(Vector::Unit(3, 0)).gradient == 0);
+    CHECK(softness_of(Vector::Constant(4, 0.25f)).gradient == doctest::Approx(std::sqrt(3.0) / 4));
 }
 
 TEST_CASE("learn, scale: the gradient's size is that of differences") {
-    const std::vector<float> scores{0.3f, -1.2f, 0.9f, 2};
+    const Vector scores = Eigen::Vector4f(0.3f, -1.2f, 0.9f, 2);
     double squares = 0;
     for (int j = 0; j < 4; ++j) {
-        std::vector<float> up = scores, down = scores;
+        Vector up = scores, down = scores;
         up[j] += 1e-2f;
         down[j] -= 1e-2f;
-        const auto above = softmax_of(up, 1), below = softmax_of(down, 1);
-        for (int i = 0; i < 4; ++i) squares += std::pow((above[i] - below[i]) / 2e-2, 2);
+        squares += (softmax_weights(up) - softmax_weights(down)).squaredNorm() / 4e-4;
     }
-    CHECK(softness_of(softmax_of(scores, 1)).gradient == doctest::Approx(std::sqrt(squares)).epsilon(1e-3));
+    CHECK(softness_of(softmax_weights(scores)).gradient == doctest::Approx(std::sqrt(squares)).epsilon(1e-3));
 }
 
 TEST_CASE("learn, scale: without the division wide heads decide for one key, with it they do not") {
@@ -84,7 +84,7 @@ TEST_CASE("learn, scale: products of a head are those of its scores") {
     double entropy = 0;
     for (int q = 0; q < 6; ++q) {
         for (int k = 0; k <= q; ++k) products.push_back(scores(q, k) / of.scale);
-        if (q > 0) entropy += softness_of({pattern.row(q).data(), 6}).entropy / 5;
+        if (q > 0) entropy += softness_of(pattern.row(q)).entropy / 5;
     }
     CHECK(of.pairs == 21);
     CHECK(of.products.variance == doctest::Approx(spread_of(products).variance).epsilon(1e-4));
