@@ -183,12 +183,21 @@ double head_asymmetry(const StationInput& in) {
         dot_scores(in.trace->q(in.block, in.head).topRows(n), in.trace->k(in.block, in.head).topRows(n))));
 }
 
+/// What a word gives to itself and to its repeats, the mean over the words.
+float own_weight(const WordVectors& w, const Matrix& weights) {
+    float sum = 0;
+    for (int i = 0; i < isize(w.words); ++i)
+        for (int j = 0; j < isize(w.words); ++j)
+            if (w.words[i] == w.words[j]) sum += weights(i, j);
+    return sum / float(isize(w.words));
+}
+
 Table numbers(const StationInput& in, const WordVectors& w, const PlainAttention& a,
               const NoWeightsState& state) {
     Table out;
     out.title = "In numbers";
     out.columns = {"", "value"};
-    add_row(out, "weight of a word on itself, mean", {double(mean_diagonal(a.weights))}, 2);
+    add_row(out, "weight of a word on itself and its repeats, mean", {double(own_weight(w, a.weights))}, 2);
     add_row(out, "largest change of any Y when the words are shuffled",
             {double(change_by_shuffling(w.vectors, order_of(state, isize(w.words)), state.scores,
                                         state.normalizer))},
@@ -201,14 +210,16 @@ Table numbers(const StationInput& in, const WordVectors& w, const PlainAttention
 }
 
 Words finding(const WordVectors& w, const PlainAttention& a) {
-    const float itself = mean_diagonal(a.weights);
-    const std::string share = decimals(100 * double(itself), 0) + " %";
+    const float own = own_weight(w, a.weights), spread = a.weights.maxCoeff() - a.weights.minCoeff();
     if (isize(w.words) == 1) return {"One word alone can look only at itself: type another."};
-    if (itself > 0.9f)
-        return {
-            "A word gives itself " + share +
-            " of its weight: A is nearly the identity, Y is nearly V. These vectors alone carry no context."};
-    return {"A word gives itself " + share + " of its weight and mixes the rest from the others."};
+    const std::string share = "A word gives itself " + decimals(100 * double(own), 0) + " % of its weight";
+    if (own > 0.9f)
+        return {share +
+                ": A is nearly the identity and Y nearly V. A vector is most like itself; it takes "
+                "matrices, as in the next station, to look elsewhere."};
+    if (spread < 0.2f) return {share + ": all weights are nearly even, Y nearly the mean of all words."};
+    return {share + " and takes the rest from words with similar vectors: " + w.words[w.query] +
+            " now carries some of its context."};
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace headlight::learn {
 
 struct NoWeightsState {
-    enum class Vectors { embeddings, contextual, by_hand } vectors = Vectors::contextual;
-    enum class Scores { plain, scaled, cosine } scores = Scores::scaled;
+    enum class Vectors { embeddings, contextual, by_hand } vectors = Vectors::by_hand;
+    enum class Scores { plain, scaled, cosine } scores = Scores::plain;
     int normalizer = 0;          // softmax or sum: a place in normalizers()
     int layer = 4;               // contextual vectors: those that leave this layer, counted from 1
     int shuffle = 0;             // 0: the words as typed; else the number of an order

@@ -31,6 +31,13 @@ Vector scores_of(ScoreFunction f, const Matrix& q, const Matrix& k, const ScoreP
     return score_functions()[static_cast<int>(f)].scores(q, k, p).row(0).transpose();
 }
 
+Matrix matrix(const Json& rows) {
+    Matrix out(isize(rows), isize(rows[0]));
+    for (int i = 0; i < out.rows(); ++i)
+        for (int j = 0; j < out.cols(); ++j) out(i, j) = rows[i][j].get<float>();
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("random numbers are the same on every machine") {
@@ -131,6 +138,29 @@ TEST_CASE("score functions, by hand") {
     check_near(scores_of(ScoreFunction::kernel, q, k, p), {-13.0 / 4, -1.0 / 4});  // σ = √2
     p.width = 1;
     check_near(scores_of(ScoreFunction::kernel, q, k, p), {-13.0 / 2, -1.0 / 2});
+}
+
+TEST_CASE("scores and normalizers as torch computes them") {
+    const Json reference = Json::parse(read_bytes(kTests / "reference/learn_scores.json"));
+    const auto read = [&](const char* name) { return matrix(reference[name]); };
+    const ScoreParameters p{read("general"),
+                            read("of_query"),
+                            read("of_key"),
+                            read("additive").col(0),
+                            read("location"),
+                            reference["sharpness"].get<float>(),
+                            reference["width"].get<float>()};
+    for (const ScoreKind& kind : score_functions()) {
+        CAPTURE(kind.key);
+        const Matrix expected = matrix(reference["scores"][kind.key]);
+        CHECK((kind.scores(read("q"), read("k"), p) - expected).cwiseAbs().maxCoeff() < 2e-5f);
+    }
+    const Matrix scores = matrix(reference["scores"]["scaled_dot"]);
+    for (const NormalizerKind& kind : normalizers()) {
+        CAPTURE(kind.key);
+        const Matrix expected = matrix(reference["weights"][kind.key]);
+        CHECK((normalize_rows(kind, scores) - expected).cwiseAbs().maxCoeff() < 1e-5f);
+    }
 }
 
 TEST_CASE("what stands in for learned score functions depends on the seed alone") {
