@@ -1,8 +1,10 @@
 // What Learn computes against what numpy and torch made of the same numbers (tests/reference/learn.py).
 #include <cmath>
 #include <cstdlib>
+#include <iomanip>
 #include <limits>
 #include <map>
+#include <sstream>
 
 #include "analysis/attention_parameters.h"
 #include "analysis/dot_products.h"
@@ -139,7 +141,8 @@ TEST_CASE("learn reference: numpy and torch compute the same") {
         worst[name] = std::max(worst[name], error);
     }
     CHECK(worst.size() == kFunctions.size());
-    std::string errors;
-    for (const auto& row : worst) errors += " " + row.first + " " + std::to_string(row.second);
-    MESSAGE(cases.size() << " cases of Learn, largest error:" << errors);
+    std::ostringstream errors;
+    errors << std::setprecision(1) << std::scientific;
+    for (const auto& row : worst) errors << " " << row.first << " " << row.second;
+    MESSAGE(cases.size() << " cases of Learn, largest error:" << errors.str());
 }

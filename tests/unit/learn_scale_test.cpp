@@ -4,6 +4,7 @@
 
 #include "analysis/dot_products.h"
 #include "analysis/normalizers.h"
+#include "base/draws.h"
 #include "helpers.h"
 #include "learn/scale.h"
 
@@ -73,6 +74,16 @@ TEST_CASE("learn scale: without the division wide heads decide for one key, with
     CHECK(wide.divided.entropy > 3);
     CHECK(wide.plain.entropy < 1);
     CHECK(wide.plain.gradient < wide.divided.gradient);
+}
+
+TEST_CASE("learn scale: the softmax of drawn lengths is that of drawn keys") {
+    Draws draws(3);
+    double entropy = 0;
+    for (int i = 0; i < 400; ++i) {
+        const Matrix q = normal_matrix(1, 8, 1, draws), k = normal_matrix(16, 8, 1, draws);
+        entropy += softness_of(softmax_weights(k * q.row(0).transpose())).entropy / 400;
+    }
+    CHECK(sampled_softness(8, 16, 400, 1).plain.entropy == doctest::Approx(entropy).epsilon(0.08));
 }
 
 TEST_CASE("learn scale: products of a head are those of its scores") {
