@@ -13,10 +13,10 @@ namespace {
 
 struct LearnOptions {
     InputOptions input;
-    std::string station, output, format, layer = "0";
+    std::string station, output, format, layer;
     std::vector<std::string> set;
     std::map<std::string, std::string> fields;  // of the style, those that were given
-    int head = 0, query = -1;
+    int head = -1, query = -1;                  // −1: the usual head, the last query
     bool list = false;
 };
 
@@ -53,20 +53,29 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions& input, const lear
     return run_input(input, pool);
 }
 
+/// The head that was named; 1.2 else, where there is one: heads of a first layer often look at one key alone.
+Result<AttentionHead> learn_head(const LearnOptions& o, const Trace& trace) {
+    constexpr AttentionHead kUsual{1, 2};
+    if (o.layer.empty() && o.head < 0) return trace.config().has_head(kUsual) ? kUsual : AttentionHead{};
+    AttentionHead out{0, std::max(0, o.head)};
+    TRY(out.block, parse_block(trace.config(), o.layer.empty() ? "0" : o.layer));
+    if (trace.config().has_head(out)) return out;
+    return Error{"There is no head " + std::to_string(out.head) + " in layer " +
+                 block_path(trace.config(), out.block) + " of " + trace.model->name + "; correct --head."};
+}
+
 Result<learn::Page> learn_page(LearnOptions& o, const learn::Station& station, ThreadPool& pool) {
     TRY_STATUS(choose_sentence(o.input, station));
     TRY(const auto trace, learn_trace(o.input, station, pool));
     learn::StationInput input;
     input.text = o.input.typed.text;
-    input.head = o.head;
     input.query = o.query;
     if (trace) {
         input.trace = trace.get();
         input.model = trace->model.get();
-        TRY(input.block, parse_block(trace->config(), o.layer));
-        if (!trace->config().has_head({input.block, input.head}))
-            return Error{"There is no head " + std::to_string(o.head) + " in layer " + o.layer + " of " +
-                         trace->model->name + "; correct --head."};
+        TRY(const AttentionHead chosen, learn_head(o, *trace));
+        input.block = chosen.block;
+        input.head = chosen.head;
     }
     std::any state = station.first_state();
     for (const std::string& assignment : o.set) TRY_STATUS(learn::set_control(station, state, assignment));
@@ -125,9 +134,10 @@ std::function<Status()> declare_learn(CLI::App& app) {
     app.add_option("--set", o->set, "what the station lets one choose, width=64 for example (repeatable)")
         ->expected(1)
         ->take_all();
-    app.add_option("--layer", o->layer, "layer of the head, from 0; encoder.0, decoder.0 or cross.0")
-        ->capture_default_str();
-    app.add_option("--head", o->head, "head, from 0")->capture_default_str();
+    app.add_option(
+        "--layer", o->layer,
+        "layer of the head, from 0; encoder.0, decoder.0 or cross.0; without --layer and --head: head 1.2");
+    app.add_option("--head", o->head, "head, from 0")->check(within(0, 1 << 16));
     app.add_option("--query", o->query, "the query, by its position; the last one otherwise")
         ->check(within(0, 1 << 20));
     app.add_option("--format", o->format, "format where -o is '-' or has no ending")

@@ -9,7 +9,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr float kRowHigh = 108, kBarHigh = 60, kThumb = 84;
+constexpr float kRowHigh = 116, kBarHigh = 60, kThumb = 84;
 
 /// Where the parts of a row stand, from left to right.
 struct BarColumns {
@@ -27,11 +27,16 @@ BarColumns bar_columns(ImVec2 at, float width, const BarRows& bars) {
     return c;
 }
 
+/// The place of the largest value; −1 where there is none, or nothing but zeros.
 int largest_of(const std::vector<float>& values) {
     int out = -1;
+    bool any = false;
     for (int i = 0; i < isize(values); ++i)
-        if (!std::isnan(values[i]) && (out < 0 || values[i] > values[out])) out = i;
-    return out;
+        if (!std::isnan(values[i])) {
+            any = any || values[i] != 0;
+            if (out < 0 || values[i] > values[out]) out = i;
+        }
+    return any ? out : -1;
 }
 
 /// What a bar over the whole height stands for: 1 of weights, else the largest size.
@@ -50,7 +55,7 @@ BarScale bar_scale(const std::vector<float>& values) {
 }
 
 void draw_one_bar(Ui& ui, Rect well, float value, const BarScale& scale, bool largest) {
-    ui.fill(well, ui.colors->bg2);
+    ui.fill(well, ui.colors->well);
     if (std::isnan(value)) return ui.hatch(well, ui.colors->hatch);
     const float zero = scale.is_signed ? well.middle_y() : well.bottom(), reach = zero - well.y,
                 high = std::abs(value) / scale.full * reach;
@@ -93,12 +98,15 @@ void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& b
     ui.text.draw_wrapped(x, y + 58, room, kCaption, ui.colors->t3, row.note);
 }
 
+/// Title, formula and source; in smaller letters and more lines where they are long.
 void draw_bar_name(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row) {
     const float room = c.name - 16;
-    ui.text.draw(c.left, y + 24, kTitle, row.emphasized ? ui.colors->accent_text : ui.colors->t1,
-                 ui.text.fitted(kTitle, row.title, room));
-    ui.text.draw(c.left, y + 50, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, row.formula, room));
-    ui.text.draw(c.left, y + 74, kCaption, ui.colors->t3, ui.text.fitted(kCaption, row.source, room));
+    const Font title = ui.text.width(kTitle, row.title) <= room ? kTitle : kBody,
+               formula = ui.text.width(kBodyMono, row.formula) <= room ? kBodyMono : kCaptionMono;
+    ui.text.draw(c.left, y + 24, title, row.emphasized ? ui.colors->accent_text : ui.colors->t1,
+                 ui.text.fitted(title, row.title, room));
+    const float high = ui.text.draw_wrapped(c.left, y + 38, room, formula, ui.colors->t1, row.formula);
+    ui.text.draw_wrapped(c.left, y + 40 + high, room, kCaption, ui.colors->t3, row.source);
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ constexpr float kLargestCell = 48, kRangeHigh = 42;
 /// The sizes of a grid's parts.
 struct GridSizes {
     float labels = 0, cell_w = 0, cell_h = 0, reach = 0;
-    bool numbers = false;
+    bool numbers = false, whole = false;  // written into the cells; all of them whole ones
+
+    std::string text(double value) const { return whole ? number(value, 0) : short_number(value); }
 };
 
 float grid_reach(const Grid& grid) {
@@ -34,8 +36,10 @@ GridSizes grid_sizes(Ui& ui, float width, const Grid& grid) {
     const auto rows = float(grid.values.rows()), columns = float(grid.values.cols());
     out.cell_w = std::clamp((width - out.labels) / std::max(columns, 1.0f), 1.0f, kLargestCell);
     out.cell_h = std::clamp(out.cell_w, rows > 40 ? 7.0f : 14.0f, kLargestCell * 0.75f);
+    const auto is_whole = [](float v) { return std::isnan(v) || v == std::round(v); };
+    out.whole = std::all_of(grid.values.data(), grid.values.data() + grid.values.size(), is_whole);
     out.numbers =
-        out.cell_h >= 14 && out.cell_w >= ui.text.width(kCaptionMono, short_number(-double(out.reach))) + 3;
+        out.cell_h >= 14 && out.cell_w >= ui.text.width(kCaptionMono, out.text(-double(out.reach))) + 3;
     return out;
 }
 
@@ -56,7 +60,7 @@ void draw_cell_numbers(Ui& ui, Rect r, const GridSizes& z, const Grid& grid, con
             const ImU32 ink =
                 places(i, j) < 0 ? ui.colors->t1 : ink_on(IM_COL32(back.r, back.g, back.b, 255));
             ui.text.draw_centred(r.x + z.cell_w * (float(j) + 0.5f), r.y + z.cell_h * (float(i) + 0.5f),
-                                 kCaptionMono, ink, short_number(double(v)));
+                                 kCaptionMono, ink, z.text(double(v)));
         }
 }
 

@@ -168,6 +168,7 @@ void draw_plot_axes(Ui& ui, const Plot& plot, const Curves& curves) {
 void draw_one_line(Ui& ui, const Plot& plot, const Curves::Line& line, ImU32 color) {
     std::vector<ImVec2> along;
     const auto flush = [&] {
+        if (isize(along) == 1) ui.disc(along[0], 3.5f, color);
         if (isize(along) > 1) line.dashed ? draw_dashes(ui, along, color) : ui.polyline(along, color, 2);
         along.clear();
     };

@@ -170,6 +170,19 @@ TEST_CASE("learn: curves of nothing, of one point and of no number are drawn") {
     CHECK(draw_image(drawing, 400, 2000));
 }
 
+TEST_CASE("learn: a line of one point is seen") {
+    Curves curves;
+    curves.lines.push_back({"line", {0, 4}, {0, 4}, {}, false});
+    const auto ink_with = [&](float y) {
+        learn::Page page;
+        curves.lines.resize(1);
+        curves.lines.push_back({"point", {2}, {y}, {}, false});
+        page.blocks.push_back(curves);
+        return ink_of(draw_learn_page(std::make_shared<const learn::Page>(page), {}, {}));
+    };
+    CHECK(ink_with(3) > ink_with(kNan) + 20);
+}
+
 TEST_CASE("learn: what a person chooses at a station, in words") {
     const Station& station = *find_station("positions");
     std::any state = station.first_state();
