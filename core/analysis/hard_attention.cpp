@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "base/cast.h"
 #include "base/check.h"
@@ -15,24 +16,24 @@ namespace {
 
 constexpr int kDrawRepetitions = 16;
 
-int draw_key(std::span<const float> weights, Draws& random) {
-    double left = random.uniform();
-    int last = 0;
-    for (int i = 0; i < isize(weights); ++i) {
-        if (weights[i] <= 0) continue;
-        last = i;
-        left -= weights[i];
-        if (left < 0) return i;
-    }
-    return last;
+/// Where the weights of all keys up to each one end.
+std::vector<double> cumulative(std::span<const float> weights) {
+    std::vector<double> out(weights.begin(), weights.end());
+    std::partial_sum(out.begin(), out.end(), out.begin());
+    return out;
+}
+
+int draw_key(const std::vector<double>& ends, Draws& random) {
+    const auto at = std::upper_bound(ends.begin(), ends.end(), random.uniform() * ends.back());
+    return narrow<int>(at - ends.begin());
 }
 
 /// The squared distance of the mean from the mixture at 1, 2, 4, … draws, added to `squares`.
-void repeat_draws(std::span<const float> weights, const Matrix& values, int draws, Draws& random,
+void repeat_draws(const std::vector<double>& ends, const Matrix& values, int draws, Draws& random,
                   HardDraws& out, std::vector<double>& squares, bool count) {
     Vector sum = Vector::Zero(values.cols());
     for (int n = 1, at = 0; n <= draws; ++n) {
-        const int key = draw_key(weights, random);
+        const int key = draw_key(ends, random);
         if (count) ++out.counts[key];
         sum += values.row(key).transpose();
         if (n == 1 << at) squares[at++] += (sum / float(n) - out.mixture).squaredNorm();
@@ -42,7 +43,7 @@ void repeat_draws(std::span<const float> weights, const Matrix& values, int draw
 }  // namespace
 
 HardDraws draw_hard(std::span<const float> weights, const Matrix& values, int draws, unsigned seed) {
-    HEADLIGHT_CHECK(isize(weights) == values.rows() && draws >= 1);
+    HEADLIGHT_CHECK(isize(weights) == values.rows() && draws >= 1 && !weights.empty());
     const Eigen::Map<const Vector> a(weights.data(), isize(weights));
     HardDraws out{std::vector<int>(weights.size()), {}, values.transpose() * a};
     double variance = 0;
@@ -50,9 +51,10 @@ HardDraws draw_hard(std::span<const float> weights, const Matrix& values, int dr
         variance += a[i] * (values.row(i).transpose() - out.mixture).squaredNorm();
     std::vector<double> squares;
     for (int n = 1; n <= draws && n > 0; n *= 2) squares.push_back(0);
+    const std::vector<double> ends = cumulative(weights);
     Draws random(seed);
     for (int i = 0; i < kDrawRepetitions; ++i)
-        repeat_draws(weights, values, draws, random, out, squares, i == 0);
+        repeat_draws(ends, values, draws, random, out, squares, i == 0);
     for (int i = 0; i < isize(squares); ++i)
         out.errors.push_back(
             {1 << i, float(std::sqrt(squares[i] / kDrawRepetitions)), float(std::sqrt(variance / (1 << i)))});
