@@ -123,11 +123,11 @@ Curves draw_curves(const HardDraws& draws) {
 
 Table reach_table(const ReachSizes& sizes, int n) {
     const std::string of = std::to_string(n), m = "1 M";
-    Table out{
-        .title = "From the first token to the last",
-        .columns = {"", "what mixes", "path, n = " + of, "n = " + m, "steps in turn, n = " + of, "n = " + m},
-        .rows = {},
-        .values = {}};
+    Table out{.title = "From the first token to the last",
+              .columns = {"", "what mixes", "path, n = " + of, "path, n = " + m, "steps in turn, n = " + of,
+                          "steps in turn, n = " + m},
+              .rows = {},
+              .values = {}};
     for (const Reach& r : reaches())
         add_cells(
             out,

@@ -100,15 +100,17 @@ Curves softness_curves(const std::string& title, const char* y_is, double Softne
 }
 
 /// Every head of the chosen block.
-Table head_table(const StationInput& input) {
+Table head_table(const StationInput& input, ThreadPool& pool) {
     const ModelConfig& c = input.trace->config();
     Table out{.title = "The heads of this layer, on the sentence",
-              .columns = {"head", "variance of q · k", "after scaling", "entropy, bits", "not scaled",
-                          "gradient", "not scaled"},
+              .columns = {"head", "variance of q · k", "after scaling", "entropy, bits",
+                          "entropy, not scaled", "gradient", "gradient, not scaled"},
               .rows = {},
               .values = {}};
-    for (int head = 0; head < c.heads(input.block); ++head) {
-        const HeadProducts of = head_products(*input.trace, input.block, head);
+    std::vector<HeadProducts> heads(c.heads(input.block));
+    pool.run(isize(heads), [&](int head) { heads[head] = head_products(*input.trace, input.block, head); });
+    for (int head = 0; head < isize(heads); ++head) {
+        const HeadProducts& of = heads[head];
         add_cells(out,
                   {words_cell(head_name(c, input.block, head)), number_cell(of.products.variance),
                    number_cell(of.products.variance * of.scale * of.scale),
@@ -138,7 +140,7 @@ Result<Page> scale_page(const StationInput& input, const ScaleState& state, Thre
                                    &Softness::gradient, samples, head)};
     if (head) {
         const float scale = head->of.scale;
-        page.blocks.push_back(head_table(input));
+        page.blocks.push_back(head_table(input, pool));
         page.blocks.push_back(
             Words{"The model multiplies q · k by " + written(scale, 4) + "; 1 ÷ √d_k is " +
                   written(1 / std::sqrt(head->d), 4) +
