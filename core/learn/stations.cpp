@@ -1,9 +1,13 @@
 // The table of stations.
+#include "learn/database.h"
 #include "learn/hard_soft.h"
 #include "learn/masks.h"
+#include "learn/no_weights.h"
 #include "learn/parameters.h"
 #include "learn/positions.h"
+#include "learn/qkv.h"
 #include "learn/scale.h"
+#include "learn/score_functions.h"
 #include "learn/station.h"
 #include "learn/worked_example.h"
 
@@ -11,6 +15,10 @@ namespace headlight::learn {
 
 std::span<const Station> stations() {
     static constexpr Station table[] = {
+        station<NoWeightsState, no_weights_page>("no-weights", "stories"),
+        station<QkvState, qkv_page>("qkv", "stories"),
+        station<DatabaseState, database_page>("database", ""),
+        station<ScoreFunctionsState, score_functions_page>("score-functions", "stories"),
         station<ScaleState, scale_page>("scale", "stories"),
         station<WorkedExampleState, worked_example_page>("worked-example", ""),
         station<PositionsState, positions_page>("positions", "stories"),
