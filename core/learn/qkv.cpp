@@ -171,8 +171,8 @@ Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vect
 Words finding_of_heads(const HeadInputs& x, const HeadOutcome& first) {
     Index best = 0;
     first.weights.row(x.words.query).maxCoeff(&best);
-    return {x.words.queries[x.words.query] + " asks with its q, every word answers with its k. " +
-            x.words.keys[best] + " fits best and sends " +
+    return {in_quotes(x.words.queries[x.words.query]) + " asks with its q, every word answers with its k. " +
+            in_quotes(x.words.keys[best]) + " fits best and sends " +
             decimals(100 * double(first.weights(x.words.query, best)), 0) + " % of what arrives, its v."};
 }
 
