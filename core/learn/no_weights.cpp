@@ -60,7 +60,7 @@ WordVectors typed_by_hand(const StationInput& in, const NoWeightsState& state) {
     out.words = words_of(in.text);
     out.vectors = edited(state.by_hand, small_vectors(out.words));
     out.query = chosen_word(in, out.words);
-    out.origin = "three numbers a word";
+    out.origin = small_origin(out.words);
     out.by_hand = true;
     return out;
 }

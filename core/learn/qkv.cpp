@@ -185,7 +185,7 @@ Result<Page> qkv_page(const StationInput& in, const QkvState& state, ThreadPool&
     std::vector<HeadOutcome> outcomes;
     for (const int head : x.heads) outcomes.push_back(outcome_of(in, x, head, sources, state));
     Page page;
-    page.note = x.small ? "three numbers a word" : x.words.origin + ", " + in.trace->model->name;
+    page.note = x.small ? x.words.origin : x.words.origin + ", " + in.trace->model->name;
     page.blocks = {finding_of_heads(x, outcomes.front()), shapes(x, sources), heads_bars(in, x, outcomes),
                    identities(in, x, state, outcomes.front())};
     for (Block& block :
