@@ -74,8 +74,8 @@ SoftnessPair sampled_softness(int d, int keys, int queries, unsigned seed) {
     Draws random(seed);
     SoftnessPair sum;
     for (int i = 0; i < queries; ++i) {
-        const Matrix q = normal_matrix(1, d, 1, random), k = normal_matrix(keys, d, 1, random);
-        const Vector products = k * q.row(0).transpose();
+        const float length = normal_matrix(1, d, 1, random).norm();  // of q
+        const Vector products = normal_matrix(keys, 1, length, random);
         add_softness(products, 1 / std::sqrt(float(d)), 1.0 / queries, sum);
     }
     return sum;

@@ -33,7 +33,8 @@ struct Softness {
 Softness softness_of(const Vector& weights);
 
 /// The mean over so many queries, each with `keys` keys, all with entries of mean 0 and variance 1: softmax
-/// of q · k ÷ √d, and of q · k alone.
+/// of q · k ÷ √d, and of q · k alone. Of one q each q · k is normal with deviation ‖q‖, so the keys' own
+/// entries need not be drawn.
 struct SoftnessPair {
     Softness divided, plain;
 };

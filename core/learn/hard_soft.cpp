@@ -84,7 +84,6 @@ BarRows choice_bars(const StationInput& input, const HardSoftState& state, const
         predicted_center(q.row(row.query).transpose(), std::max(1, seen), narrow<unsigned>(state.seed));
     const LocalWindow monotonic{.center = float(std::min(row.query, keys - 1)), .half = state.half_width},
         predicted{.center = place, .half = state.half_width, .gaussian = true};
-    const std::string at = "p = " + decimals(place, 1);
     BarRows bars{.columns = key_labels(input), .rows = {}};
     add_bars(bars, row, "Soft, global", "softmax(s)", "Bahdanau et al. 2015", row.weights);
     add_bars(bars, row, "Hard: the heaviest", "1 at the largest", "temperature 0",
@@ -94,8 +93,8 @@ BarRows choice_bars(const StationInput& input, const HardSoftState& state, const
     add_bars(bars, row, "Local, monotonic", "p = t, keys p − D … p + D", "Luong et al. 2015",
              local_weights(row.scores, row.allowed, monotonic));
     add_bars(bars, row, "Local, predictive", "· exp(−(s − p)² ÷ 2σ²), σ = D ÷ 2", "Luong et al. 2015",
-             local_weights(row.scores, row.allowed, predicted), at);
-    bars.rows.back().source += ", " + at;
+             local_weights(row.scores, row.allowed, predicted));
+    bars.rows.back().source += ", p = " + decimals(place, 1);
     add_bars(bars, row, "Strided", "the nearest, and every one of a stride", "Child et al. 2019",
              strided_weights(row, state.stride));
     return bars;
@@ -199,11 +198,14 @@ Result<Page> hard_soft_page(const StationInput& input, const HardSoftState& stat
     if (has_head_scores(input)) {
         const ScoredRow row = scored_row(input);
         n = isize(row.scores);
-        const HardDraws draws = draw_hard(row.weights, input.trace->v(input.block, input.head), state.draws,
-                                          narrow<unsigned>(state.seed));
+        const bool has_values = input.trace->attention(input.block).v.rows() == n;
+        const Matrix values =
+            has_values ? Matrix(input.trace->v(input.block, input.head)) : Matrix::Zero(n, 1);
+        const HardDraws draws = draw_hard(row.weights, values, state.draws, narrow<unsigned>(state.seed));
         page.note = "head " + head_name(input.trace->config(), input.block, input.head) +
                     "; p of the predictive window from random W and v";
-        page.blocks = {choice_bars(input, state, row, draws), draw_curves(draws)};
+        page.blocks = {choice_bars(input, state, row, draws)};
+        if (has_values) page.blocks.push_back(draw_curves(draws));
     }
     page.blocks.push_back(reach_table(sizes, n));
     page.blocks.push_back(cost_curves(model, sizes, 1, "Scores of " + model.name, "scores"));

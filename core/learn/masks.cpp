@@ -51,7 +51,7 @@ private:
 
 MaskedScores masked_scores(const StationInput& input, const MasksState& state) {
     const int queries = input.trace->query_count(input.block), keys = input.trace->key_count(input.block),
-              query = input.query_of(queries);
+              query = input.query < 0 ? queries / 2 : input.query_of(queries);  // the last sees all
     const bool all = std::max(queries, keys) <= kMostMapped;
     const int first = all ? 0 : query, rows = all ? queries : 1;
     const ChosenMask mask(state, keys);
@@ -111,6 +111,9 @@ BarRows way_bars(const MaskedScores& scene, std::vector<std::string> labels) {
     return out;
 }
 
+/// Sums that differ from 1 by rounding alone say the same.
+TableCell two_decimals(double value) { return {std::isnan(value) ? "—" : decimals(value, 2), value}; }
+
 /// What the rows sum to under each way, over all queries of the page.
 Table sum_table(const MaskedScores& scene) {
     Table out{.title = "Do rows sum to 1?",
@@ -128,8 +131,8 @@ Table sum_table(const MaskedScores& scene) {
         }
         const bool none = without == scene.scores.rows();
         const double nothing = std::numeric_limits<double>::quiet_NaN();
-        add_cells(out, {words_cell(way.title), number_cell(none ? nothing : low),
-                        number_cell(none ? nothing : high), number_cell(without)});
+        add_cells(out, {words_cell(way.title), two_decimals(none ? nothing : low),
+                        two_decimals(none ? nothing : high), number_cell(without)});
     }
     return out;
 }

@@ -10,7 +10,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr int kSampledWidths = 9, kSampledQueries = 24;  // d_k = 1, 2, 4 … 256
+constexpr int kSampledWidths = 9, kSampledQueries = 100;  // d_k = 1, 2, 4 … 256
 
 /// What is sampled at one width.
 struct SampledWidth {

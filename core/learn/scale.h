@@ -7,7 +7,7 @@
 namespace headlight::learn {
 
 struct ScaleState {
-    int draws = 400;  // pairs of vectors for each width
+    int draws = 300;  // pairs of vectors for each width
     int keys = 16;    // of the softmax
     int seed = 1;
 

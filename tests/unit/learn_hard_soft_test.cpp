@@ -17,7 +17,7 @@ double path(const char* key, double n) { return find_reach(key).path(n, kSizes);
 double scored(const char* key, double n) { return find_reach(key).scores(n, kSizes); }
 }  // namespace
 
-TEST_CASE("learn, hard and soft: paths and steps by hand") {
+TEST_CASE("learn hard and soft: paths and steps by hand") {
     CHECK(path("recurrence", 9) == 8);
     CHECK(path("convolution", 9) == 4);  // two tokens further each layer
     CHECK(path("convolution", 10) == 5);
@@ -31,7 +31,7 @@ TEST_CASE("learn, hard and soft: paths and steps by hand") {
     for (const Reach& reach : reaches()) CHECK(reach.path(1, kSizes) <= 2);
 }
 
-TEST_CASE("learn, hard and soft: scores by hand, never more than n²") {
+TEST_CASE("learn hard and soft: scores by hand, never more than n²") {
     CHECK(scored("full", 1000) == 1e6);
     CHECK(scored("windowed", 1000) == 5000);
     CHECK(scored("windowed", 3) == 9);
@@ -43,7 +43,7 @@ TEST_CASE("learn, hard and soft: scores by hand, never more than n²") {
             if (!std::isnan(reach.scores(n, kSizes))) CHECK(reach.scores(n, kSizes) <= n * n);
 }
 
-TEST_CASE("learn, hard and soft: draws give the mixture on average, with the error that they should have") {
+TEST_CASE("learn hard and soft: draws give the mixture on average, with the error that they should have") {
     const std::vector<float> weights{0.25f, 0.75f};
     Matrix values(2, 1);
     values << 0, 4;
@@ -62,13 +62,13 @@ TEST_CASE("learn, hard and soft: draws give the mixture on average, with the err
     }
 }
 
-TEST_CASE("learn, hard and soft: a key without weight is never drawn") {
+TEST_CASE("learn hard and soft: a key without weight is never drawn") {
     const HardDraws draws = draw_hard(std::vector<float>{0, 1, 0}, Matrix::Random(3, 4), 64, 5);
     CHECK(draws.counts == std::vector<int>{0, 64, 0});
     CHECK(draws.errors.back().measured == doctest::Approx(0));
 }
 
-TEST_CASE("learn, hard and soft: local windows by hand") {
+TEST_CASE("learn hard and soft: local windows by hand") {
     const std::vector<float> scores(5, 0.7f);
     const std::vector<bool> all(5, true);
     const auto flat = local_weights(scores, all, {.center = 2, .half = 1});
@@ -85,7 +85,7 @@ TEST_CASE("learn, hard and soft: local windows by hand") {
     for (const float w : nothing) CHECK(w == 0);
 }
 
-TEST_CASE("learn, hard and soft: where the predictive window lies, and what a stride sees") {
+TEST_CASE("learn hard and soft: where the predictive window lies, and what a stride sees") {
     CHECK(predicted_center(Vector::Zero(8), 12, 1) == doctest::Approx(6));  // sigmoid(0) = ½
     for (unsigned seed = 1; seed < 20; ++seed) {
         const float p = predicted_center(Vector::Constant(8, 3), 12, seed);
@@ -98,7 +98,7 @@ TEST_CASE("learn, hard and soft: where the predictive window lies, and what a st
     CHECK(seen == std::vector<int>{1, 5, 6, 7, 8, 9});
 }
 
-TEST_CASE("learn, hard and soft: the page's rows are attention's, and its costs those of the open model") {
+TEST_CASE("learn hard and soft: the page's rows are attention's, and its costs those of the open model") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 17, 3, 8}, pool);
     StationInput input;

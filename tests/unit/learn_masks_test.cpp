@@ -31,7 +31,7 @@ struct OpenHead {
 
 }  // namespace
 
-TEST_CASE("learn, masks: the three ways by hand") {
+TEST_CASE("learn masks: the three ways by hand") {
     const std::vector<float> scores{0, std::log(3.0f), std::log(4.0f)};  // e^s: 1, 3, 4
     const std::vector<bool> last_hidden{true, true, false}, all_hidden(3, false);
     check_row(masked_weights(scores, last_hidden, MaskWay::none), {0.125f, 0.375f, 0.5f});
@@ -44,7 +44,7 @@ TEST_CASE("learn, masks: the three ways by hand") {
     check_row(masked_weights(scores, all_hidden, MaskWay::large_before), {1.0f / 3, 1.0f / 3, 1.0f / 3});
 }
 
-TEST_CASE("learn, masks: −∞ before the softmax is the pattern of the model itself") {
+TEST_CASE("learn masks: −∞ before the softmax is the pattern of the model itself") {
     ThreadPool pool(2);
     const OpenHead open(pool);
     const auto page = masks_page(open.input, {}, pool);
@@ -61,7 +61,7 @@ TEST_CASE("learn, masks: −∞ before the softmax is the pattern of the model i
     CHECK(!std::isnan(bars.rows[0].values[5]));
 }
 
-TEST_CASE("learn, masks: zeros after the softmax leave rows short of 1, padding hides the last keys") {
+TEST_CASE("learn masks: zeros after the softmax leave rows short of 1, padding hides the last keys") {
     ThreadPool pool(2);
     const OpenHead open(pool);
     const auto causal = masks_page(open.input, {}, pool);
@@ -84,7 +84,7 @@ TEST_CASE("learn, masks: zeros after the softmax leave rows short of 1, padding 
     for (const auto& way : std::get<BarRows>(none->blocks[0]).rows) CHECK(way.note == "sum 1.00");
 }
 
-TEST_CASE("learn, masks: without a model the hidden row alone is shown") {
+TEST_CASE("learn masks: without a model the hidden row alone is shown") {
     ThreadPool pool(1);
     const auto page = masks_page({}, {}, pool);
     REQUIRE(page);

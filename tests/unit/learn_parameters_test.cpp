@@ -9,7 +9,7 @@
 using namespace headlight;
 using namespace headlight::learn;
 
-TEST_CASE("learn, parameters: GPT-3's exact numbers") {
+TEST_CASE("learn parameters: GPT-3's exact numbers") {
     const auto counts = attention_counts(gpt3_config());
     REQUIRE(counts.size() == 1);
     CHECK(counts[0].matrix() == 1'572'864);
@@ -41,7 +41,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("learn, parameters: encoder, decoder and cross-attention are counted apart") {
+TEST_CASE("learn parameters: encoder, decoder and cross-attention are counted apart") {
     const auto counts = attention_counts(reference_model("bart")->config);
     REQUIRE(counts.size() == 3);
     CHECK(counts[0].blocks == "encoder");
@@ -49,7 +49,7 @@ TEST_CASE("learn, parameters: encoder, decoder and cross-attention are counted a
     CHECK(counts[2].layers == counts[1].layers);
 }
 
-TEST_CASE("learn, parameters: singular values of a product by hand") {
+TEST_CASE("learn parameters: singular values of a product by hand") {
     ValueFactors f{Matrix(3, 2), Matrix(2, 3)};
     f.down << 3, 0, 0, 4, 0, 0;
     f.up << 2, 0, 0, 0, 1, 0;  // down · up = diag(6, 4, 0)
@@ -61,12 +61,12 @@ TEST_CASE("learn, parameters: singular values of a product by hand") {
     CHECK(singular_values(f)[1] == doctest::Approx(0));
 }
 
-TEST_CASE("learn, parameters: the squares of singular values sum to the squares of the product") {
+TEST_CASE("learn parameters: the squares of singular values sum to the squares of the product") {
     const ValueFactors f{random_matrix(24, 6, 1), random_matrix(6, 24, 2)};
     CHECK(singular_values(f).squaredNorm() == doctest::Approx((f.down * f.up).squaredNorm()).epsilon(1e-4));
 }
 
-TEST_CASE("learn, parameters: the factors are what values and results are made by") {
+TEST_CASE("learn parameters: the factors are what values and results are made by") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "gpt_neox"}) {  // [in, out] fused; shared values; mixed rows
         CAPTURE(name);
@@ -85,7 +85,7 @@ TEST_CASE("learn, parameters: the factors are what values and results are made b
     }
 }
 
-TEST_CASE("learn, parameters: the page counts GPT-3, the open model, or one's own") {
+TEST_CASE("learn parameters: the page counts GPT-3, the open model, or one's own") {
     ThreadPool pool(2);
     const auto holds = [](const learn::Page& page, const std::string& text) {
         for (const auto& row : std::get<Table>(page.blocks[0]).rows)

@@ -4,13 +4,14 @@
 
 #include "analysis/dot_products.h"
 #include "analysis/normalizers.h"
+#include "base/draws.h"
 #include "helpers.h"
 #include "learn/scale.h"
 
 using namespace headlight;
 using namespace headlight::learn;
 
-TEST_CASE("learn, scale: mean, variance and its standard error by hand") {
+TEST_CASE("learn scale: mean, variance and its standard error by hand") {
     // Deviations −3, −1, 1, 3: variance 20 / 3, fourth moment (81 + 1 + 1 + 81) / 4 = 41.
     const std::vector<double> numbers{1, 3, 5, 7};
     const Spread s = spread_of(numbers);
@@ -20,7 +21,7 @@ TEST_CASE("learn, scale: mean, variance and its standard error by hand") {
     CHECK(spread_of(std::vector<double>{5}).variance == 0);
 }
 
-TEST_CASE("learn, scale: the standard error is how far sampled variances scatter") {
+TEST_CASE("learn scale: the standard error is how far sampled variances scatter") {
     constexpr int kTimes = 200;
     std::vector<double> variances, errors;
     for (unsigned i = 0; i < kTimes; ++i) {
@@ -35,7 +36,7 @@ TEST_CASE("learn, scale: the standard error is how far sampled variances scatter
     CHECK(std::sqrt(scatter.variance) < 1.25 * error);
 }
 
-TEST_CASE("learn, scale: the variance of q · k is d_k, within what its error allows") {
+TEST_CASE("learn scale: the variance of q · k is d_k, within what its error allows") {
     for (const int d : {1, 4, 16, 64}) {
         const Spread s = spread_of(sampled_products(d, 4000, 7));
         CHECK(std::abs(s.mean) < 5 * std::sqrt(d / 4000.0));
@@ -46,7 +47,7 @@ TEST_CASE("learn, scale: the variance of q · k is d_k, within what its error al
     CHECK(sampled_products(16, 50, 3) != sampled_products(16, 50, 4));
 }
 
-TEST_CASE("learn, scale: entropy and gradient of the softmax by hand") {
+TEST_CASE("learn scale: entropy and gradient of the softmax by hand") {
     CHECK(softness_of(Vector::Constant(2, 0.5f)).entropy == doctest::Approx(1));
     CHECK(softness_of(Vector::Constant(2, 0.5f)).gradient == doctest::Approx(0.5));
     CHECK(softness_of(Vector::Unit(3, 0)).entropy == 0);
@@ -54,7 +55,7 @@ TEST_CASE("learn, scale: entropy and gradient of the softmax by hand") {
     CHECK(softness_of(Vector::Constant(4, 0.25f)).gradient == doctest::Approx(std::sqrt(3.0) / 4));
 }
 
-TEST_CASE("learn, scale: the gradient's size is that of differences") {
+TEST_CASE("learn scale: the gradient's size is that of differences") {
     const Vector scores = Eigen::Vector4f(0.3f, -1.2f, 0.9f, 2);
     double squares = 0;
     for (int j = 0; j < 4; ++j) {
@@ -66,7 +67,7 @@ TEST_CASE("learn, scale: the gradient's size is that of differences") {
     CHECK(softness_of(softmax_weights(scores)).gradient == doctest::Approx(std::sqrt(squares)).epsilon(1e-3));
 }
 
-TEST_CASE("learn, scale: without the division wide heads decide for one key, with it they do not") {
+TEST_CASE("learn scale: without the division wide heads decide for one key, with it they do not") {
     const SoftnessPair narrow_head = sampled_softness(1, 16, 100, 1),
                        wide = sampled_softness(256, 16, 100, 1);
     CHECK(narrow_head.divided.entropy == doctest::Approx(narrow_head.plain.entropy));
@@ -75,7 +76,17 @@ TEST_CASE("learn, scale: without the division wide heads decide for one key, wit
     CHECK(wide.plain.gradient < wide.divided.gradient);
 }
 
-TEST_CASE("learn, scale: products of a head are those of its scores") {
+TEST_CASE("learn scale: the softmax of drawn lengths is that of drawn keys") {
+    Draws draws(3);
+    double entropy = 0;
+    for (int i = 0; i < 400; ++i) {
+        const Matrix q = normal_matrix(1, 8, 1, draws), k = normal_matrix(16, 8, 1, draws);
+        entropy += softness_of(softmax_weights(k * q.row(0).transpose())).entropy / 400;
+    }
+    CHECK(sampled_softness(8, 16, 400, 1).plain.entropy == doctest::Approx(entropy).epsilon(0.08));
+}
+
+TEST_CASE("learn scale: products of a head are those of its scores") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 17, 3, 8}, pool);
     const HeadProducts of = head_products(*trace, 1, 2);
@@ -91,7 +102,7 @@ TEST_CASE("learn, scale: products of a head are those of its scores") {
     CHECK(of.softness.divided.entropy == doctest::Approx(entropy).epsilon(1e-4));
 }
 
-TEST_CASE("learn, scale: the page holds the sampled line within its errors beside d_k, and the open head") {
+TEST_CASE("learn scale: the page holds the sampled line within its errors beside d_k, and the open head") {
     ThreadPool pool(2);
     const auto alone = scale_page({}, {}, pool);
     REQUIRE(alone);

@@ -21,7 +21,7 @@ const learn::Steps& steps(const learn::Page& page, int number) {
 
 }  // namespace
 
-TEST_CASE("learn, worked example: every number by hand") {
+TEST_CASE("learn worked example: every number by hand") {
     // x₁ = (1, 0, 1), x₂ = (0, 1, 1), x₃ = (1, 1, 0); x₃ asks.
     const WorkedInput in = worked_input({});
     check_vector(in.words.row(2), {1, 1, 0});
@@ -42,7 +42,7 @@ TEST_CASE("learn, worked example: every number by hand") {
     check_vector(a.output, {0.8480f, 3.2960f});
 }
 
-TEST_CASE("learn, worked example: without the division e², e³ and e") {
+TEST_CASE("learn worked example: without the division e², e³ and e") {
     WorkedExampleState state;
     state.divide = false;
     const WorkedAttention a = work_out(worked_input(state));
@@ -50,7 +50,7 @@ TEST_CASE("learn, worked example: without the division e², e³ and e") {
     check_vector(a.weights, {0.2447f, 0.6652f, 0.0900f});
 }
 
-TEST_CASE("learn, worked example: the first word asks for the first two keys alike") {
+TEST_CASE("learn worked example: the first word asks for the first two keys alike") {
     WorkedExampleState state;
     state.query = 0;
     const WorkedAttention a = work_out(worked_input(state));
@@ -59,7 +59,7 @@ TEST_CASE("learn, worked example: the first word asks for the first two keys ali
     CHECK(a.weights[0] == a.weights[1]);
 }
 
-TEST_CASE("learn, worked example: far scores are shifted, and no weight changes") {
+TEST_CASE("learn worked example: far scores are shifted, and no weight changes") {
     WorkedExampleState state;
     state.words = {10, 0, 10, 0, 10, 10, 10, 10, 0};
     const WorkedAttention a = work_out(worked_input(state));
@@ -70,7 +70,7 @@ TEST_CASE("learn, worked example: far scores are shifted, and no weight changes"
     CHECK(!worked_example_page({}, state, pool));
 }
 
-TEST_CASE("learn, worked example: steps are written as with a pencil") {
+TEST_CASE("learn worked example: steps are written as with a pencil") {
     ThreadPool pool(1);
     StationInput input;
     input.text = "dogs chase cats";
@@ -96,7 +96,7 @@ TEST_CASE("learn, worked example: steps are written as with a pencil") {
     CHECK(y.result == "3.30");
 }
 
-TEST_CASE("learn, worked example: a number that is edited is in force, and wrong counts are not") {
+TEST_CASE("learn worked example: a number that is edited is in force, and wrong counts are not") {
     WorkedExampleState state;
     state.m_q = {0, 0, 0, 0, 0, 0};
     CHECK(work_out(worked_input(state)).weights[1] == doctest::Approx(1.0 / 3));
