@@ -14,13 +14,17 @@ constexpr float kRowHigh = 116, kBarHigh = 60, kThumb = 84;
 /// Where the parts of a row stand, from left to right.
 struct BarColumns {
     float left = 0, name = 0, step = 0, side = 0, right = 0;  // side: thumbnail and note; 0 columns: none
+    Font title = kTitle;                                      // smaller for all rows where one is long
     float bars() const { return left + name; }
+    float name_room() const { return name - 16; }
 };
 
-BarColumns bar_columns(ImVec2 at, float width, const BarRows& bars) {
+BarColumns bar_columns(Ui& ui, ImVec2 at, float width, const BarRows& bars) {
     const auto any = [&](const auto& has) { return std::any_of(bars.rows.begin(), bars.rows.end(), has); };
     const bool thumbs = any([](const auto& row) { return row.all.has_value(); });
     BarColumns c{at.x, std::clamp(width * 0.26f, 160.0f, 300.0f), 0, 0, at.x + width};
+    if (any([&](const auto& row) { return ui.text.width(kTitle, row.title) > c.name_room(); }))
+        c.title = kBody;
     const float side = thumbs ? std::clamp(width * 0.27f, 200.0f, 300.0f) : 130;
     c.side = c.right - side + 24;
     c.step = (width - c.name - side) / float(std::max(1, isize(bars.columns)));
@@ -100,11 +104,10 @@ void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& b
 
 /// Title, formula and source; in smaller letters and more lines where they are long.
 void draw_bar_name(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row) {
-    const float room = c.name - 16;
-    const Font title = ui.text.width(kTitle, row.title) <= room ? kTitle : kBody,
-               formula = ui.text.width(kBodyMono, row.formula) <= room ? kBodyMono : kCaptionMono;
-    ui.text.draw(c.left, y + 24, title, row.emphasized ? ui.colors->accent_text : ui.colors->t1,
-                 ui.text.fitted(title, row.title, room));
+    const float room = c.name_room();
+    const Font formula = ui.text.width(kBodyMono, row.formula) <= room ? kBodyMono : kCaptionMono;
+    ui.text.draw(c.left, y + 24, c.title, row.emphasized ? ui.colors->accent_text : ui.colors->t1,
+                 ui.text.fitted(c.title, row.title, room));
     const float high = ui.text.draw_wrapped(c.left, y + 38, room, formula, ui.colors->t1, row.formula);
     ui.text.draw_wrapped(c.left, y + 40 + high, room, kCaption, ui.colors->t3, row.source);
 }
@@ -113,7 +116,7 @@ void draw_bar_name(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row
 
 float draw_bar_rows(BlockPen& pen, ImVec2 at, float width, const BarRows& bars) {
     Ui& ui = pen.ui;
-    const BarColumns c = bar_columns(at, width, bars);
+    const BarColumns c = bar_columns(ui, at, width, bars);
     float y = at.y + column_labels_height(ui, bars.columns, c.step);
     draw_column_labels(ui, c.bars(), y, c.step, bars.columns);
     for (const auto& row : bars.rows) {

@@ -12,36 +12,43 @@ namespace {
 
 constexpr int kRowsAtOnce = 1024;
 
-/// The cosine of every row to a vector of length 1; −2 for rows of no length.
-std::vector<float> cosines_to(const Linear& table, const Vector& unit, ThreadPool& pool) {
+/// [vectors, vocab], the cosine of every row to vectors of length 1; −2 for rows of no length.
+Matrix cosines_to(const Linear& table, const Matrix& units, ThreadPool& pool) {
     const int rows = narrow<int>(table.out);
-    std::vector<float> out(rows);
+    Matrix out(units.rows(), rows);
     pool.run((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](int tile) {
         Vector row(table.in);
         for (int i = tile * kRowsAtOnce; i < std::min(rows, (tile + 1) * kRowsAtOnce); ++i) {
             table.read(i, 0, table.in, row.data());
             const float length = row.norm();
-            out[i] = length > 0 ? row.dot(unit) / length : -2.0f;
+            out.col(i).setConstant(-2);
+            if (length > 0) out.col(i) = units * row / length;
         }
     });
     return out;
 }
 
-}  // namespace
-
-std::vector<Neighbor> nearest_rows(const Linear& table, const Vector& to, int count,
-                                   const std::vector<int>& without, ThreadPool& pool) {
-    HEADLIGHT_CHECK(to.size() == table.in);
-    std::vector<float> cosine = cosines_to(table, to.normalized(), pool);
-    for (const int id : without) cosine[id] = -2;
+/// The places of the `count` largest cosines, of equal ones the first.
+std::vector<Neighbor> largest_cosines(const Eigen::Ref<const Eigen::RowVectorXf>& cosine, int count) {
     std::vector<int> order;
-    for (int id = 0; id < isize(cosine); ++id)
+    for (int id = 0; id < cosine.size(); ++id)
         if (cosine[id] >= -1.5f) order.push_back(id);
     const int kept = std::min(count, isize(order));
     std::partial_sort(order.begin(), order.begin() + kept, order.end(),
                       [&](int a, int b) { return cosine[a] != cosine[b] ? cosine[a] > cosine[b] : a < b; });
     std::vector<Neighbor> out;
     for (int i = 0; i < kept; ++i) out.push_back({order[i], cosine[order[i]]});
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, int count,
+                                                ThreadPool& pool) {
+    HEADLIGHT_CHECK(to.cols() == table.in);
+    const Matrix cosine = cosines_to(table, to.rowwise().normalized(), pool);
+    std::vector<std::vector<Neighbor>> out;
+    for (Index i = 0; i < to.rows(); ++i) out.push_back(largest_cosines(cosine.row(i), count));
     return out;
 }
 

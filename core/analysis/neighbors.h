@@ -13,10 +13,11 @@ struct Neighbor {
     float cosine = 0;
 };
 
-/// The `count` rows of an embedding table [vocab, d] with the largest cosine to a vector [d], nearest first;
-/// `without` are left out, and rows of no length. Every row is read once, on all threads.
-std::vector<Neighbor> nearest_rows(const Linear& table, const Vector& to, int count,
-                                   const std::vector<int>& without, ThreadPool& pool);
+/// For each of some vectors [vectors, d], the `count` rows of an embedding table [vocab, d] with the largest
+/// cosine to it, nearest first; rows of no length are left out. Every row is read once for all vectors, on
+/// all threads.
+std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, int count,
+                                                ThreadPool& pool);
 
 /// The rows of a table [vocab, d] with these ids.
 Matrix table_rows(const Linear& table, const std::vector<int>& ids);

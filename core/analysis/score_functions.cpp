@@ -60,7 +60,7 @@ ScoreParameters ScoreParameters::random(Index d, Index keys, uint32_t seed) {
     const double deviation = 1 / std::sqrt(double(d));
     Draws draws(seed);
     ScoreParameters p;
-    p.general = Matrix::Identity(d, d) + normal_matrix(d, d, deviation, draws);
+    p.general = Matrix::Identity(d, d) + normal_matrix(d, d, deviation / 2, draws);
     p.of_query = normal_matrix(d, d, deviation, draws);
     p.of_key = normal_matrix(d, d, deviation, draws);
     p.additive = 2 * normal_matrix(d, 1, 1, draws).col(0).normalized();

@@ -20,8 +20,8 @@ struct ScoreParameters {
     float width = 0;          // σ of the kernel; 0: √d
 
     /// Drawn at random, because no trained ones are at hand: W of the general score near the identity (I plus
-    /// noise of variance 1/d), v of length 2, the rest of variance 1/d. The row of a position depends neither
-    /// on the words nor on how many there are.
+    /// noise of deviation 1 / 2√d), v of length 2, the rest of deviation 1/√d. The row of a position depends
+    /// neither on the words nor on how many there are.
     static ScoreParameters random(Index d, Index keys, uint32_t seed);
 };
 

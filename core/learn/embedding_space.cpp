@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "analysis/neighbors.h"
@@ -40,25 +41,55 @@ void add_point(Space& space, const std::string& name, const Vector& vector, bool
     space.vectors.push_back(vector.normalized());
 }
 
-void add_word(Space& space, const Model& model, const std::string& word, ThreadPool& pool) {
+/// A typed word: the mean of its tokens' vectors.
+struct AskedWord {
+    std::string name;
+    std::vector<int> ids;
+    Vector vector;
+};
+
+std::optional<AskedWord> asked_word(const Model& model, const std::string& word) {
     const Linear& table = model.weights.stacks.front().token_embedding;
     const auto ids = ids_of_word(model, word);
-    if (!ids || *std::max_element(ids->begin(), ids->end()) >= table.out) {
-        space.unknown.push_back(word);
-        return;
-    }
-    const Vector vector = table_rows(table, *ids).colwise().mean().transpose();
-    const std::string name = isize(*ids) > 1 ? word + " (" + std::to_string(isize(*ids)) + " tokens)" : word;
-    add_point(space, name, vector, true);
-    for (const Neighbor& near : nearest_rows(table, vector, kNeighbors, *ids, pool)) {
-        const std::string label = token_label(**model.tokenizer, near.id);
-        space.table.rows.push_back({name, label, decimals(double(near.cosine), 2)});
+    if (!ids || *std::max_element(ids->begin(), ids->end()) >= table.out) return std::nullopt;
+    const int tokens = isize(*ids);
+    return AskedWord{tokens > 1 ? word + " (" + std::to_string(tokens) + " tokens)" : word, *ids,
+                     table_rows(table, *ids).colwise().mean().transpose()};
+}
+
+/// The word's point and those of its neighbors that can be named: not its own tokens, no parts of characters.
+void add_word(Space& space, const Model& model, const AskedWord& word, const std::vector<Neighbor>& near) {
+    add_point(space, word.name, word.vector, true);
+    int left = kNeighbors;
+    for (const Neighbor& neighbor : near) {
+        const std::string label = token_label(**model.tokenizer, neighbor.id);
+        const bool own = std::find(word.ids.begin(), word.ids.end(), neighbor.id) != word.ids.end();
+        if (own || label.empty() || label == "Byte" || left-- <= 0) continue;
+        space.table.rows.push_back({word.name, label, decimals(double(neighbor.cosine), 2)});
         space.table.values.push_back({std::numeric_limits<double>::quiet_NaN(),
-                                      std::numeric_limits<double>::quiet_NaN(), double(near.cosine)});
-        if (std::find(space.ids.begin(), space.ids.end(), near.id) != space.ids.end()) continue;
-        space.ids.push_back(near.id);
-        add_point(space, label, table_rows(table, {near.id}).row(0).transpose(), false);
+                                      std::numeric_limits<double>::quiet_NaN(), double(neighbor.cosine)});
+        if (std::find(space.ids.begin(), space.ids.end(), neighbor.id) != space.ids.end()) continue;
+        space.ids.push_back(neighbor.id);
+        add_point(space, label,
+                  table_rows(model.weights.stacks.front().token_embedding, {neighbor.id}).row(0).transpose(),
+                  false);
     }
+}
+
+/// Words that the model's table knows, with their neighbors.
+void add_words(Space& space, const Model& model, const std::vector<std::string>& typed, ThreadPool& pool) {
+    std::vector<AskedWord> words;
+    for (const std::string& word : typed) {
+        if (auto asked = asked_word(model, word))
+            words.push_back(std::move(*asked));
+        else
+            space.unknown.push_back(word);
+    }
+    const Linear& table = model.weights.stacks.front().token_embedding;
+    Matrix vectors(isize(words), table.in);
+    for (int i = 0; i < isize(words); ++i) vectors.row(i) = words[i].vector.transpose();
+    const auto near = nearest_rows(table, vectors, 4 * kNeighbors, pool);
+    for (int i = 0; i < isize(words); ++i) add_word(space, model, words[i], near[i]);
 }
 
 Plane plane_of(const Space& space) {
@@ -84,7 +115,7 @@ std::vector<Block> embedding_space(const Model& model, const std::string& words,
     Space space;
     space.table.title = "Nearest neighbors in the model's table";
     space.table.columns = {"word", "neighbor", "cosine"};
-    for (const std::string& word : cut_at_commas(words)) add_word(space, model, word, pool);
+    add_words(space, model, cut_at_commas(words), pool);
     std::vector<Block> out;
     if (!space.points.empty()) out = {plane_of(space), space.table};
     for (const std::string& word : space.unknown)

@@ -60,7 +60,7 @@ WordVectors typed_by_hand(const StationInput& in, const NoWeightsState& state) {
     out.words = words_of(in.text);
     out.vectors = edited(state.by_hand, small_vectors(out.words));
     out.query = chosen_word(in, out.words);
-    out.origin = "three numbers a word";
+    out.origin = small_origin(out.words);
     out.by_hand = true;
     return out;
 }
@@ -211,6 +211,10 @@ Table numbers(const StationInput& in, const WordVectors& w, const PlainAttention
 
 Words finding(const WordVectors& w, const PlainAttention& a) {
     const float own = own_weight(w, a.weights), spread = a.weights.maxCoeff() - a.weights.minCoeff();
+    if (a.weights.minCoeff() < 0)
+        return {
+            "Some scores are below 0, and so are their weights: a plain sum is no safe normalizer. Softmax "
+            "gives every word a share."};
     if (isize(w.words) == 1) return {"One word alone can look only at itself: type another."};
     const std::string share = "A word gives itself " + decimals(100 * double(own), 0) + " % of its weight";
     if (own > 0.9f)
@@ -218,7 +222,7 @@ Words finding(const WordVectors& w, const PlainAttention& a) {
                 ": A is nearly the identity and Y nearly V. A vector is most like itself; it takes "
                 "matrices, as in the next station, to look elsewhere."};
     if (spread < 0.2f) return {share + ": all weights are nearly even, Y nearly the mean of all words."};
-    return {share + " and takes the rest from words with similar vectors: " + w.words[w.query] +
+    return {share + " and takes the rest from words with similar vectors: " + in_quotes(w.words[w.query]) +
             " now carries some of its context."};
 }
 

@@ -171,8 +171,8 @@ Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vect
 Words finding_of_heads(const HeadInputs& x, const HeadOutcome& first) {
     Index best = 0;
     first.weights.row(x.words.query).maxCoeff(&best);
-    return {x.words.queries[x.words.query] + " asks with its q, every word answers with its k. " +
-            x.words.keys[best] + " fits best and sends " +
+    return {in_quotes(x.words.queries[x.words.query]) + " asks with its q, every word answers with its k. " +
+            in_quotes(x.words.keys[best]) + " fits best and sends " +
             decimals(100 * double(first.weights(x.words.query, best)), 0) + " % of what arrives, its v."};
 }
 
@@ -185,7 +185,7 @@ Result<Page> qkv_page(const StationInput& in, const QkvState& state, ThreadPool&
     std::vector<HeadOutcome> outcomes;
     for (const int head : x.heads) outcomes.push_back(outcome_of(in, x, head, sources, state));
     Page page;
-    page.note = x.small ? "three numbers a word" : x.words.origin + ", " + in.trace->model->name;
+    page.note = x.small ? x.words.origin : x.words.origin + ", " + in.trace->model->name;
     page.blocks = {finding_of_heads(x, outcomes.front()), shapes(x, sources), heads_bars(in, x, outcomes),
                    identities(in, x, state, outcomes.front())};
     for (Block& block :

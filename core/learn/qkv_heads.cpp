@@ -12,6 +12,20 @@
 
 namespace headlight::learn {
 
+namespace {
+
+/// M_q, M_k and M_v [3, 3] of small vectors (animal, feeling, grammar): an animal asks for a feeling, grammar
+/// does not answer, and only the feeling is sent.
+Matrix own_matrix(int which) {
+    Matrix m = Matrix::Zero(3, 3);
+    if (which == 0) m << 0, 2, 0, 1, 0, 0, 0, 0, 1;
+    if (which == 1) m << 1, 0, 0, 0, 1, 0, 0, 0, 0;
+    if (which == 2) m(1, 1) = 1;
+    return m;
+}
+
+}  // namespace
+
 HeadInputs small_inputs(const StationInput& in, const QkvState& state) {
     HeadInputs out;
     out.words = small_query_key(in, state.vectors);
@@ -48,9 +62,11 @@ Matrix matrix_of(MatrixSource source, const HeadInputs& x, int head, int which, 
         Draws draws((state.seed * 3 + which) * 1000 + head);
         return normal_matrix(d, x.width, 1 / std::sqrt(double(d)), draws);
     }
-    if (source != MatrixSource::by_hand || !x.small) return identity_columns(d, x.width, first);
+    if (source == MatrixSource::identity || !x.small) return identity_columns(d, x.width, first);
     const std::array<const std::vector<float>*, 3> by_hand{&state.m_q, &state.m_k, &state.m_v};
-    return edited(*by_hand[which], identity_columns(d, d)).middleCols(first, x.width);
+    const Matrix own = own_matrix(which);
+    const Matrix whole = source == MatrixSource::by_hand ? edited(*by_hand[which], own) : own;
+    return whole.middleCols(first, x.width);
 }
 
 HeadVectors head_vectors(const StationInput& in, const HeadInputs& x, int head, const MatrixSources& s,
@@ -76,7 +92,7 @@ HeadOutcome outcome_of(const StationInput& in, const HeadInputs& x, int head, co
 
 std::string source_name(MatrixSource source, const HeadInputs& x) {
     static constexpr std::array kNames{"the head", "random", "identity", "by hand"};
-    if (x.small && source == MatrixSource::head) return "identity";
+    if (x.small && source == MatrixSource::head) return "chosen for these words";
     if (!x.small && source == MatrixSource::by_hand) return "identity";
     return kNames[static_cast<int>(source)];
 }

@@ -29,7 +29,8 @@ struct MatrixSources {
 HeadInputs small_inputs(const StationInput& in, const QkvState& state);
 HeadInputs model_inputs(const StationInput& in, const QkvState& state, ThreadPool& pool);
 
-/// Columns of M [d, d_head] for one head: its part of the whole matrix. `which`: 0 M_q, 1 M_k, 2 M_v.
+/// Columns of M [d, d_head] for one head: its part of the whole matrix. `which`: 0 M_q, 1 M_k, 2 M_v. In the
+/// place of the head's, small vectors have matrices that were chosen for them.
 Matrix matrix_of(MatrixSource source, const HeadInputs& x, int head, int which, const QkvState& state);
 /// What the source is called where the station cannot take it, too: then the identity stands in.
 std::string source_name(MatrixSource source, const HeadInputs& x);

@@ -58,7 +58,7 @@ QueryKey small_query_key(const StationInput& in, const std::vector<float>& by_ha
     out.q = out.k = edited(by_hand, small_vectors(out.keys));
     out.allowed.assign(isize(out.keys), std::vector<bool>(isize(out.keys), true));
     out.query = chosen_word(in, out.keys);
-    out.origin = "q = k = three numbers a word";
+    out.origin = small_origin(out.keys);
     return out;
 }
 

@@ -74,9 +74,9 @@ Words finding(const BarRows& rows, const QueryKey& input) {
     const auto share = [&](ScoreFunction f) {
         return decimals(100 * double(largest(rows.rows[static_cast<int>(f)])), 0) + " %";
     };
-    return {"Same queries, same keys; only the formula changes. For " + input.queries[input.query] +
-            ", dot gives one key " + share(ScoreFunction::dot) + ", divided by √" +
-            std::to_string(input.q.cols()) + " " + share(ScoreFunction::scaled_dot) +
+    return {"Same queries, same keys; only the formula changes. For " +
+            in_quotes(input.queries[input.query]) + ", dot gives one key " + share(ScoreFunction::dot) +
+            ", divided by √" + std::to_string(input.q.cols()) + " " + share(ScoreFunction::scaled_dot) +
             ". Location never reads the keys."};
 }
 

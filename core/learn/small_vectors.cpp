@@ -75,6 +75,14 @@ Matrix small_vectors(const std::vector<std::string>& words) {
     return out;
 }
 
+std::string small_origin(const std::vector<std::string>& words) {
+    const bool known = std::all_of(words.begin(), words.end(), [](const std::string& word) {
+        return std::any_of(std::begin(kKnown), std::end(kKnown),
+                           [&](const KnownWord& k) { return k.word == lower(word); });
+    });
+    return known ? "three numbers a word" : "three numbers a word, made up: change them";
+}
+
 Matrix edited(const std::vector<float>& values, const Matrix& own) {
     if (std::ssize(values) != own.size()) return own;
     return Eigen::Map<const Matrix>(values.data(), own.rows(), own.cols());

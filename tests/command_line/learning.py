@@ -43,6 +43,7 @@ def a_station_page_is_text_where_it_is_vectors():
     run("learn", "--station", "positions", "--text", "Grüße an 猫", "-o", file, "--width-mm", "178")
     if shutil.which("pdftotext"):
         text = subprocess.run(["pdftotext", file, "-"], capture_output=True, text=True).stdout
+        text = " ".join(text.split())
         assert "Positions" in text and "sine and cosine" in text and "Dot product of two positions" in text, text
 
 

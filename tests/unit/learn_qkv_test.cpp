@@ -89,3 +89,19 @@ TEST_CASE("matrices edited by hand, three heads of one number") {
     const Matrix together = grid_of(*page, "Heads side by side, W_O the identity").values;
     CHECK(together.row(8).isApprox(Eigen::RowVector3f(1, 2, 3)));
 }
+
+TEST_CASE("matrices that were chosen for the article's words let the dog ask what it is like") {
+    ThreadPool pool(1);
+    const auto page = qkv_page({}, {}, pool);
+    REQUIRE(page);
+    check_page(*page);
+    // q of "dog" (2, 0, 0) is (0, 4, 0); k of "cute" (0, 2, 0), "Bark" and "very" (…, 1, …): scores 8, 4, 4 ÷
+    // √3.
+    const auto row = blocks_of<BarRows>(*page)[0].rows[0].values;
+    const double c = std::exp(8 / std::sqrt(3.0)), b = std::exp(4 / std::sqrt(3.0)), all = c + 2 * b + 6;
+    CHECK(row[3] == doctest::Approx(c / all));
+    CHECK(row[0] == doctest::Approx(b / all));
+    const Matrix z = grid_of(*page, "z = A · v").values;
+    CHECK(z(8, 1) == doctest::Approx((2 * c + 2 * b) / all));
+    CHECK(z(8, 0) == 0);
+}

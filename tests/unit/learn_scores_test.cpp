@@ -190,12 +190,16 @@ TEST_CASE("the nearest rows of a table, by hand") {
     ThreadPool pool(2);
     const float rows[] = {1, 0, 0, 2, 3, 3, 0, 0, -1, 0.5f};  // to (1, 0): 1, 0, 0.71, none, −0.89
     const Linear table = Linear::of_floats(rows, nullptr, 2, 5, WeightLayout::out_in);
-    const auto near = nearest_rows(table, vector({2, 0}), 9, {0}, pool);
-    REQUIRE(near.size() == 3);  // not itself, and not the row of no length
-    CHECK(near[0].id == 2);
-    CHECK(near[0].cosine == doctest::Approx(std::sqrt(0.5)));
-    CHECK(near[1].id == 1);
-    CHECK(near[2].id == 4);
-    CHECK(nearest_rows(table, vector({2, 0}), 1, {}, pool)[0].id == 0);
+    Matrix to(2, 2);
+    to << 2, 0, 0, -1;
+    const auto near = nearest_rows(table, to, 9, pool);
+    REQUIRE(near.size() == 2);
+    REQUIRE(near[0].size() == 4);  // not the row of no length
+    const int order[] = {0, 2, 1, 4};
+    for (int i = 0; i < 4; ++i) CHECK(near[0][i].id == order[i]);
+    CHECK(near[0][1].cosine == doctest::Approx(std::sqrt(0.5)));
+    CHECK(near[1][0].id == 0);  // 0 is the largest of 0, −1, −0.71, −0.45
+    CHECK(near[1][1].cosine == doctest::Approx(-0.5 / std::sqrt(1.25)));
+    CHECK(nearest_rows(table, to, 1, pool)[0].size() == 1);
     CHECK(table_rows(table, {2, 1}).row(1) == Eigen::RowVector2f(0, 2));
 }
