@@ -25,7 +25,7 @@ constexpr KnownWord kKnown[] = {{"bark", {2, 1, 0}}, {"dog", {2, 0, 0}},  {"he",
                                 {"and", {0, 0, 1}},  {"a", {0, 0, 1}}};
 
 std::string lower(std::string word) {
-    for (char& c : word) c = narrow<char>(std::tolower(as_byte(c)));
+    for (char& c : word) c = static_cast<char>(std::tolower(as_byte(c)));
     return word;
 }
 

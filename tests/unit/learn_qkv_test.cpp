@@ -51,10 +51,14 @@ TEST_CASE("the open head's own matrices give its own pattern, and its part of wh
 TEST_CASE("every matrix may come from anywhere, in every kind of block") {
     constexpr MatrixSource kAll[] = {MatrixSource::head, MatrixSource::random, MatrixSource::identity,
                                      MatrixSource::by_hand};
-    for (const auto& [name, block] : std::vector<std::pair<std::string, int>>{
-             {"gpt2", 0}, {"llama", 1}, {"gemma2", 0}, {"bert", 1}, {"bart", 0}, {"bart", 4}, {"t5", 4}}) {
-        CAPTURE(name);
-        Opened open(name, block);
+    struct Place {
+        const char* model;
+        int block;
+    };
+    for (const Place& place : {Place{"gpt2", 0}, Place{"llama", 1}, Place{"gemma2", 0}, Place{"bert", 1},
+                               Place{"bart", 0}, Place{"bart", 4}, Place{"t5", 4}}) {
+        CAPTURE(place.model);
+        Opened open(place.model, place.block);
         for (const bool small : {false, true})
             for (const MatrixSource source : kAll) {
                 QkvState state;
