@@ -49,7 +49,7 @@ struct Dots {
 /// One compilation of the kernels. Strides are in floats.
 struct Kernels {
     const char* name;                          // base, v3, v4
-    void (*multiply)(const Product& product);  // width ≤ kPanel
+    void (*multiply)(const Product& product);  // any width of one row, else ≤ kPanel
     void (*dot)(const Dots& dots);
     /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros beyond.
     void (*transpose)(const float* const* rows, int64_t count, int64_t depth, float* panel);

@@ -24,27 +24,27 @@ void tile(const Product& p, const TileAt& at) {
     Vec sum[R][V];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
+#pragma GCC unroll 12
         for (int v = 0; v < V; ++v)
             sum[r][v] = !p.begin  ? load(at.y + r * y_stride + v * kLanes)
                         : at.bias ? load(at.bias + v * kLanes)
                                   : Vec{};
     for (int64_t k = 0; k < depth; ++k) {
         Vec weights[V];
-#pragma GCC unroll 4
+#pragma GCC unroll 12
         for (int v = 0; v < V; ++v) weights[v] = load(w + k * w_stride + v * kLanes);
-#pragma GCC unroll 4
+#pragma GCC unroll 12
         for (int v = 0; v < (Ahead < V ? Ahead : V); ++v) fetch(at.ahead, k * p.ahead_stride + v * kLanes);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
             const Vec input = all(x[r * x_stride + k]);
-#pragma GCC unroll 4
+#pragma GCC unroll 12
             for (int v = 0; v < V; ++v) sum[r][v] = fused(input, weights[v], sum[r][v]);
         }
     }
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
+#pragma GCC unroll 12
         for (int v = 0; v < V; ++v) store(at.y + r * y_stride + v * kLanes, sum[r][v]);
 }
 
@@ -73,6 +73,20 @@ void edge_tile(Tile kernel, const Product& p, TileAt at, int64_t rows, int64_t w
         for (int64_t c = 0; c < width; ++c) out[r * stride + c] = y[r * kWidth + c];
 }
 
+/// One row of x meets long pieces of the rows of weights, because what is read then stands together; returns
+/// how many columns it did.
+int64_t multiply_row(const Product& p) {
+    constexpr int kVectors = 12;  // sums that stay in registers on every processor
+    constexpr int64_t kWide = kVectors * kLanes;
+    int64_t c = 0;
+    for (; p.rows == 1 && c + kWide <= p.width; c += kWide) {
+        const TileAt at{p.x,     p.w + c,    p.bias ? p.bias + c : nullptr,
+                        p.y + c, p.y_stride, p.ahead + static_cast<uintptr_t>(c) * sizeof(float)};
+        (p.ahead_whole ? tile<1, kVectors, kVectors> : tile<1, kVectors, 0>)(p, at);
+    }
+    return c;
+}
+
 void multiply(const Product& p) {
     constexpr int64_t kLine = 64 / sizeof(float);  // floats of a line of the cache
     constexpr int64_t kWidth = kLanes * kTileVectors;
@@ -80,7 +94,7 @@ void multiply(const Product& p) {
                                            {Tiles<1, 1>::kOf, Tiles<2, 1>::kOf, Tiles<3, 1>::kOf},
                                            {Tiles<1, 3>::kOf, Tiles<2, 3>::kOf, Tiles<3, 3>::kOf}};
     const int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
-    for (int64_t c = 0; c < p.width; c += kWidth) {
+    for (int64_t c = multiply_row(p); c < p.width; c += kWidth) {
         const int64_t width = p.width - c < kWidth ? p.width - c : kWidth,
                       vectors = (width + kLanes - 1) / kLanes;
         for (int64_t i = 0; i < tiles; ++i) {  // of one height, so that none is thin

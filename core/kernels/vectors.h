@@ -23,6 +23,7 @@ constexpr int kTileRows = 6, kTileVectors = 2;  // of 16 registers: 12 sums, 2 o
 typedef float Vec __attribute__((vector_size(kLanes * 4)));
 typedef float UnalignedVec __attribute__((vector_size(kLanes * 4), aligned(4), may_alias));
 typedef int32_t Ints __attribute__((vector_size(kLanes * 4)));
+typedef uint32_t Bits __attribute__((vector_size(kLanes * 4)));
 
 Vec load(const float* p) { return *reinterpret_cast<const UnalignedVec*>(p); }
 void store(float* p, Vec v) { *reinterpret_cast<UnalignedVec*>(p) = v; }
@@ -74,7 +75,8 @@ Vec exponential(Vec x) {
     p = fused(p, r, all(1.6666665459e-1f));
     p = fused(p, r, all(5.0000001201e-1f));
     p = fused(p, r * r, r) + 1.0f;
-    const Vec power = reinterpret_cast<Vec>((reinterpret_cast<Ints>(shifted) << 23) + (127 << 23));
+    const Vec power = reinterpret_cast<Vec>((reinterpret_cast<Bits>(shifted) << 23) +
+                                            (127u << 23));  // wraps where x is far
     const Vec y = chosen(x < -87.33f, Vec{}, p * power);
     return chosen(x > 88.37f, all(__builtin_inff()), y);
 }

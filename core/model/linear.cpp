@@ -60,14 +60,15 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
                      int64_t end) {
     static thread_local std::vector<float> packed(kTaskPanels * kPanel * kDepth);
     const bool few = x.rows() <= kFewRows;
+    const int64_t width = x.rows() == 1 && (end - begin) % kSumLanes == 0 ? end - begin : kPanel;
     std::array<Panel, kTaskPanels> panels;
     for (int64_t k0 = 0; k0 < w.in && !stopped(cancel); k0 += kDepth) {
         const int64_t depth = std::min(kDepth, w.in - k0);
-        for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i)
-            panels[i] = panel_of(w, k0, depth, o, std::min<int64_t>(kPanel, end - o), few,
-                                 packed.data() + i * kPanel * kDepth);
+        for (int64_t o = begin, i = 0; o < end; o += width, ++i)
+            panels[i] =
+                panel_of(w, k0, depth, o, std::min(width, end - o), few, packed.data() + i * kPanel * kDepth);
         for (int64_t row = 0; row < x.rows(); row += kRowBlock)
-            for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i) {
+            for (int64_t o = begin, i = 0; o < end; o += width, ++i) {
                 const Panel& panel = panels[i];
                 kernels().multiply({.x = x.data() + row * x.outerStride() + k0,
                                     .x_stride = x.outerStride(),
@@ -75,7 +76,7 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
                                     .w = panel.weights,
                                     .w_stride = panel.stride,
                                     .depth = depth,
-                                    .width = std::min<int64_t>(kPanel, end - o),
+                                    .width = std::min(width, end - o),
                                     .y = y.data() + row * y.outerStride() + o,
                                     .y_stride = y.outerStride(),
                                     .begin = k0 == 0,
@@ -161,7 +162,8 @@ void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef
     check_shapes(x, w, y);
     if (x.rows() == 0) return;
     const int64_t panels = (w.out + kPanel - 1) / kPanel,
-                  share = std::clamp<int64_t>(panels / (4 * pool.threads()), 1, kTaskPanels),
+                  share = x.rows() == 1 ? kTaskPanels
+                                        : std::clamp<int64_t>(panels / (4 * pool.threads()), 1, kTaskPanels),
                   columns = share * kPanel;  // several tasks a thread: a busy core delays one of many
     pool.run(narrow<int>((w.out + columns - 1) / columns), [&](int i) {
         multiply_outputs(pool.cancel_flag(), x, w, y, i * columns,

@@ -230,9 +230,33 @@ TEST_CASE("kernels: far values and what is not finite") {
     }
 }
 
+TEST_CASE("kernels: one row's product is the same bits at any width, with weights fetched ahead or not") {
+    const int depth = 50;
+    const Matrix x = random_matrix(1, depth, 7), w = random_matrix(depth, 416, 8),
+                 bias = random_matrix(1, 416, 9);
+    for (const Kernels* set : usable_kernels())
+        for (const int width : {48, 96, 191, 192, 193, 400}) {
+            Matrix whole = Matrix::Constant(1, width + 1, -7), pieces(1, width);
+            Product product = product_of(x, w, width, bias.data(), whole);
+            product.ahead = reinterpret_cast<uintptr_t>(w.data());
+            product.ahead_stride = w.cols();
+            product.ahead_whole = width % 2 == 0;
+            set->multiply(product);
+            for (int o = 0; o < width; o += kPanel) {
+                Product piece = product_of(x, w, std::min(kPanel, width - o), bias.data() + o, pieces);
+                piece.w += o;
+                piece.y += o;
+                set->multiply(piece);
+            }
+            INFO(set->name, " width ", width);
+            CHECK(whole.leftCols(width) == pieces);
+            CHECK(whole(0, width) == -7);
+        }
+}
+
 TEST_CASE("dense product: the same bits for any number of rows and threads, in each layout") {
     ThreadPool one(1), three(3);
-    const std::pair<int, int> sizes[] = {{1, 1}, {7, 9}, {193, 50}, {1000, 191}, {9, 50257}};
+    const std::pair<int, int> sizes[] = {{1, 1}, {7, 9}, {193, 50}, {193, 400}, {1000, 191}, {9, 50257}};
     for (const auto& size : sizes) {
         const int in = size.first, out = size.second;
         const Matrix w = random_matrix(in, out, 1), wt = w.transpose(), bias = random_matrix(1, out, 2),
