@@ -25,6 +25,9 @@ struct ViewPage {
 /// parts need is drawn smaller, so that nothing lies over anything.
 void size_page(ViewPage& page, float width, float height);
 
+/// The light colours on white.
+const Theme& page_theme();
+
 /// The drawing of a page in the light colours, with a title and without controls.
 Drawing draw_view_page(ViewPage page);
 
