@@ -27,7 +27,7 @@ namespace {
 
 constexpr float kTitleHeight = 44;
 
-/// The light colours on white.
+/// The light colors on white.
 const Theme& page_theme() {
     static const Theme colors = [] {
         Theme t = theme(false);
