@@ -91,8 +91,8 @@ void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     for (int r = 0; r < l.rows && l.w >= 44 && l.h >= 18; ++r)
         for (int c = 0; c < l.columns; ++c)
             if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
-                ui.text.draw_centred(l.cell(r, c).middle_x(), l.cell(r, c).middle_y(), kCaptionMono,
-                                     ink_on(color_at(map, places(r, c))), decimals(w, 2));
+                ui.text.draw_centered(l.cell(r, c).middle_x(), l.cell(r, c).middle_y(), kCaptionMono,
+                                      ink_on(color_at(map, places(r, c))), decimals(w, 2));
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/numbers.h"
-#include "views/writing.h"
+#include "views/generation.h"
 
 namespace headlight {
 

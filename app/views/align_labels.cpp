@@ -1,4 +1,4 @@
-// Around the alignment: tokens on both sides, entropies, the bar of colours.
+// Around the alignment: tokens on both sides, entropies, the bar of colors.
 #include <algorithm>
 #include <cmath>
 
@@ -50,8 +50,8 @@ void draw_column_labels(Scene& s, const AlignLayout& l, const WordAlignment& a, 
             continue;
         }
         if (c == highlighted) ui.fill({l.x(c), l.map.y - 44, l.w - ui.line(), 40}, ui.colors->bg3);
-        ui.text.draw_centred(x, l.map.y - 33, kCaptionMono, ui.colors->t3, std::to_string(c));
-        ui.text.draw_centred(x, l.map.y - 14, kCaptionMono, ui.colors->t1, label);
+        ui.text.draw_centered(x, l.map.y - 33, kCaptionMono, ui.colors->t3, std::to_string(c));
+        ui.text.draw_centered(x, l.map.y - 14, kCaptionMono, ui.colors->t1, label);
     }
     if (l.turned) return;
     ui.text.draw(l.map.x - 138, l.map.y - 33, kCaption, ui.colors->t3, "source →");
@@ -63,7 +63,7 @@ void draw_coming(Scene& s, const AlignLayout& l) {
     const Rect r{l.map.x, l.map.bottom(), l.map.w, l.h * float(l.coming)};
     s.ui.frame(r, s.ui.colors->l1);
     if (r.h >= 16)
-        s.ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaption, s.ui.colors->t3, "not yet written");
+        s.ui.text.draw_centered(r.middle_x(), r.middle_y(), kCaption, s.ui.colors->t3, "not yet written");
 }
 
 /// How undecided each row is: 0 where one column has all the weight.

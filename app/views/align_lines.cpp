@@ -43,7 +43,7 @@ void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 hig
         const std::string label = shorten_middle(row.words[i], 16);
         const ImU32 ink = i == highlighted ? highlight_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
         if (level)
-            ui.text.draw_centred(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
+            ui.text.draw_centered(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
         else if (above)
             draw_slanted(ui, {row.x(i), row.y - 10}, ink, label);
         else

@@ -146,9 +146,9 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
     const int step = label_step(l.pitch.x, 26), step_down = label_step(l.pitch.y, 18);
     ui.clip({l.area.x - 4, area.y, l.area.w + 8, 30});
     for (int h = 0; h < l.across; h += step)
-        ui.text.draw_centred(l.slot(h).middle_x(), area.y + 16, kCaptionMono,
-                             h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
-                             std::to_string(h));
+        ui.text.draw_centered(l.slot(h).middle_x(), area.y + 16, kCaptionMono,
+                              h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
+                              std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
     for (int block = 0; block < c.blocks(); block += step_down)

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "views/generation.h"
 #include "views/views.h"
-#include "views/writing.h"
 
 namespace headlight {
 
@@ -44,7 +44,7 @@ float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
     return s.weight(query, cell.first) / std::max(s.weight(s.heaviest_query(cell.first), cell.first), 1e-9f);
 }
 
-/// One token; while something is hovered, chips take the colour of what its query looks at, and a bar under
+/// One token; while something is hovered, chips take the color of what its query looks at, and a bar under
 /// them says how heavily they look back at it. Hovering it previews its row, a click locks it.
 float draw_chip(Scene& s, const ChipRow& row, int i, float x, float y, float high) {
     Ui& ui = s.ui;

@@ -35,7 +35,7 @@ void draw_patch(Scene& s, float& x, float y) {
     const Hit h = ui.control("compare/patch", r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw_centred(r.middle_x(), y, kCaption, on ? ui.colors->accent_text : ui.colors->t1, label);
+    ui.text.draw_centered(r.middle_x(), y, kCaption, on ? ui.colors->accent_text : ui.colors->t1, label);
     ui.tooltip("compare/patch", h,
                "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
                    " in A the pattern that it has in B, along the tokens that both have.");

@@ -32,11 +32,11 @@ void draw_token(Scene& s, Rect r, const std::string& label, bool lone, bool wait
     Ui& ui = s.ui;
     ui.fill(r, waiting ? ui.colors->accent_fill : hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     if (waiting || lone) ui.frame(r, waiting ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaptionMono,
-                         waiting ? ui.colors->accent_text
-                         : lone  ? ui.colors->t3
-                                 : ui.colors->t1,
-                         label);
+    ui.text.draw_centered(r.middle_x(), r.middle_y(), kCaptionMono,
+                          waiting ? ui.colors->accent_text
+                          : lone  ? ui.colors->t3
+                                  : ui.colors->t1,
+                          label);
 }
 
 }  // namespace

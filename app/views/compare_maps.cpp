@@ -244,8 +244,8 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
         ui.tooltip(path, h,
                    i < isize(labels) ? "“" + labels[i] + "”: " + number(values[i], 4) : number(values[i], 4));
         if (i % every == 0)
-            ui.text.draw_centred(x + w / 2, bars.bottom() + 12, kCaptionMono,
-                                 on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
+            ui.text.draw_centered(x + w / 2, bars.bottom() + 12, kCaptionMono,
+                                  on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
         if (!known) continue;
         sum += double(values[i]);
         ++count;

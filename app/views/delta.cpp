@@ -84,9 +84,9 @@ void draw_cells(Scene& s, const MapLayout& l, const Matrix& values) {
         const float y = whole.y + l.h * (float(r) + 0.5f);
         if (y + l.h < l.map.y || y - l.h > l.map.bottom()) continue;
         for (Index c = 0; c < values.cols(); ++c)
-            ui.text.draw_centred(l.map.x + l.w * (float(c) + 0.5f), y, kCaptionMono,
-                                 ink_on(color_at(map, places(r, c))),
-                                 number(values(r, c), values(r, c) < 10 ? 2 : 1));
+            ui.text.draw_centered(l.map.x + l.w * (float(c) + 0.5f), y, kCaptionMono,
+                                  ink_on(color_at(map, places(r, c))),
+                                  number(values(r, c), values(r, c) < 10 ? 2 : 1));
     }
 }
 
@@ -101,8 +101,9 @@ void draw_labels(Scene& s, const MapLayout& l, const DeltaMaps& maps, const std:
         const std::string name =
             (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
         if (i % step && maps.blocks[i] != delta_block(s)) continue;
-        ui.text.draw_centred(l.map.x + l.w * (float(i) + 0.5f), l.map.y - 22, kCaptionMono,
-                             maps.blocks[i] == delta_block(s) ? ui.colors->accent_text : ui.colors->t2, name);
+        ui.text.draw_centered(l.map.x + l.w * (float(i) + 0.5f), l.map.y - 22, kCaptionMono,
+                              maps.blocks[i] == delta_block(s) ? ui.colors->accent_text : ui.colors->t2,
+                              name);
     }
     ui.clip({l.map.x - 128, l.map.y, 128, l.map.h});
     for (int i = 0; i < isize(labels); ++i) {

@@ -12,7 +12,7 @@ enum class DeltaSplitBy { head, key, key_of_head };
 
 struct DeltaState {
     DeltaShow show = DeltaShow::ratio;
-    bool per_layer = true;  // each layer's colours to its own largest
+    bool per_layer = true;  // each layer's colors to its own largest
     DeltaSplitBy split = DeltaSplitBy::head;
     bool paths = false;  // arrows through all layers
     float scroll = 0;

@@ -189,10 +189,10 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
     const int step = label_step(apart, 44);
     for (int l = 0; l < g.levels; ++l)
         if (l == 0 || l + 1 == g.levels || l % step == 0)
-            ui.text.draw_centred(g.x(l), y, kCaption, ui.colors->t3,
-                                 l == 0       ? "input"
-                                 : apart > 80 ? "after " + std::to_string(l - 1)
-                                              : std::to_string(l - 1));
+            ui.text.draw_centered(g.x(l), y, kCaption, ui.colors->t3,
+                                  l == 0       ? "input"
+                                  : apart > 80 ? "after " + std::to_string(l - 1)
+                                               : std::to_string(l - 1));
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ void draw_graph_list(Scene& s, Rect area) {
             const Hit hit = ui.control(path, r);
             ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg1, size::corner);
             ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
-            ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3,
-                                 std::to_string(h));
+            ui.text.draw_centered(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3,
+                                  std::to_string(h));
             if (hit.hovered) s.pointed.head = head;
             if (hit.clicked && !out.insert(head).second) out.erase(head);
         }

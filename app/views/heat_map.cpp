@@ -1,4 +1,4 @@
-// One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
+// One head, large: weights, labels on both axes, color bar with the true range, crosshair; the wheel
 // enlarges.
 
 #include "views/heat_map.h"
@@ -94,9 +94,9 @@ void draw_values(Scene& s, const MapLayout& l) {
                 scale_position(s.session.preferences.scale, w(q, k), s.answer->picture->largest,
                                s.answer->picture->row_largest(0, q));
             const bool dot = s.session.preferences.marks == Marks::dots;
-            ui.text.draw_centred(l.x(c) + l.cell / 2, l.y(r) + l.cell / 2, kCaptionMono,
-                                 dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
-                                 decimals(w(q, k), 2));
+            ui.text.draw_centered(l.x(c) + l.cell / 2, l.y(r) + l.cell / 2, kCaptionMono,
+                                  dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
+                                  decimals(w(q, k), 2));
         }
     ui.unclip();
 }

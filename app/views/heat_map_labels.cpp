@@ -1,4 +1,4 @@
-// Token labels, colour bar and caption of the large heat map.
+// Token labels, color bar and caption of the large heat map.
 #include <algorithm>
 #include <cmath>
 
@@ -44,8 +44,8 @@ void draw_axis_label(Scene& s, const MapLayout& l, int i, bool down, bool on) {
         const float w = std::max(l.cell, ui.text.width(kCaptionMono, label) + 8);
         ui.fill({x - w / 2, l.map.y - 44, w, 40}, back);
     }
-    ui.text.draw_centred(x, l.map.y - 33, kCaptionMono, faint, index);
-    ui.text.draw_centred(x, l.map.y - 14, kCaptionMono, ink, label);
+    ui.text.draw_centered(x, l.map.y - 33, kCaptionMono, faint, index);
+    ui.text.draw_centered(x, l.map.y - 14, kCaptionMono, ink, label);
 }
 
 /// Every step-th label, but none under the one that is lit.

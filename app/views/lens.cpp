@@ -61,11 +61,11 @@ void draw_grid_labels(Scene& s, const LensGrid& g, int position) {
         const bool on = at == position;
         const Rect r{g.cells.x + g.w * float(i), g.cells.y - 44, g.w, 40};
         if (on) ui.fill({r.x, r.y, r.w - ui.line(), r.h}, ui.colors->accent_fill);
-        ui.text.draw_centred(r.middle_x(), r.y + 11, kCaptionMono,
-                             on ? ui.colors->accent_text : ui.colors->t3, std::to_string(at));
-        ui.text.draw_centred(r.middle_x(), r.y + 29, kCaptionMono,
-                             on ? ui.colors->accent_text : ui.colors->t1,
-                             ui.text.fitted(kCaptionMono, labels[at], g.w - 6));
+        ui.text.draw_centered(r.middle_x(), r.y + 11, kCaptionMono,
+                              on ? ui.colors->accent_text : ui.colors->t3, std::to_string(at));
+        ui.text.draw_centered(r.middle_x(), r.y + 29, kCaptionMono,
+                              on ? ui.colors->accent_text : ui.colors->t1,
+                              ui.text.fitted(kCaptionMono, labels[at], g.w - 6));
     }
     ui.clip({g.cells.x - kLayerNames, g.cells.y, kLayerNames, g.cells.h});
     for (int r = 0; r < g.rows; ++r) {
@@ -91,8 +91,8 @@ void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
             const Rect cell{g.cells.x + g.w * float(i), y, g.w - ui.line(), g.h - ui.line()};
             const ImU32 color = color_at(map, p.probability);
             ui.fill(cell, color);
-            ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                                 ui.text.fitted(kCaptionMono, prediction_label(*s.model(), p.id), g.w - 8));
+            ui.text.draw_centered(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
+                                  ui.text.fitted(kCaptionMono, prediction_label(*s.model(), p.id), g.w - 8));
         }
     }
     if (position >= g.first && position < g.first + g.columns)

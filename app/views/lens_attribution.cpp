@@ -80,11 +80,11 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
                 ui.text.draw(x_of(column), area.y + 10, kCaption, ui.colors->t2, "MLP");
             continue;
         }
-        ui.text.draw_centred(x_of(column) + w / 2, area.y + 10,
-                             column < parts.heads ? kCaptionMono : kCaption, ui.colors->t2,
-                             column < parts.heads    ? std::to_string(column)
-                             : column == parts.heads ? "bias"
-                                                     : "MLP");
+        ui.text.draw_centered(x_of(column) + w / 2, area.y + 10,
+                              column < parts.heads ? kCaptionMono : kCaption, ui.colors->t2,
+                              column < parts.heads    ? std::to_string(column)
+                              : column == parts.heads ? "bias"
+                                                      : "MLP");
     }
     for (int r = 0; r < isize(parts.blocks); ++r) {
         const float y = area.y + 24 + h * float(r);
@@ -99,8 +99,8 @@ void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
             const ImU32 color = signed_color(ui.colors->dark, v / largest);
             ui.fill(cell, color);
             if (w >= 44 && h >= 18)
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                                     number(v, 2));
+                ui.text.draw_centered(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
+                                      number(v, 2));
             const std::string path =
                 "lens/part/" + std::to_string(parts.blocks[r]) + "." + std::to_string(column);
             const Hit hit = ui.hit(path, cell);

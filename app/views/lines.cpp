@@ -1,4 +1,4 @@
-// Attention of a whole layer as lines between two columns of tokens, one colour a head.
+// Attention of a whole layer as lines between two columns of tokens, one color a head.
 #include "views/lines.h"
 
 #include <algorithm>
@@ -142,8 +142,8 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
     const float w = kBarPitch, high = std::min(20.0f, l.pitch - 4);
     for (int i = 0; i < isize(heads); ++i) {
         const float x = l.bars + (w + 2) * float(i);
-        ui.text.draw_centred(x + w / 2, l.area.y - 16, kCaptionMono, head_ink(s, heads[i]),
-                             std::to_string(heads[i]));
+        ui.text.draw_centered(x + w / 2, l.area.y - 16, kCaptionMono, head_ink(s, heads[i]),
+                              std::to_string(heads[i]));
         for (int k = 0; k < s.keys(); ++k) {
             const float y = l.y(k, s.of<LinesState>().scroll);
             if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y - high / 2, w, high}, ui.colors->bg2);

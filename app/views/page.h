@@ -25,10 +25,10 @@ struct ViewPage {
 /// parts need is drawn smaller, so that nothing lies over anything.
 void size_page(ViewPage& page, float width, float height);
 
-/// The light colours on white.
+/// The light colors on white.
 const Theme& page_theme();
 
-/// The drawing of a page in the light colours, with a title and without controls.
+/// The drawing of a page in the light colors, with a title and without controls.
 Drawing draw_view_page(ViewPage page);
 
 /// What Ctrl+S and render write of a page: the view's own figure where it has one, else its page.

@@ -37,7 +37,7 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
     }
 }
 
-/// Colours of the map over each patch: the heavier, the denser.
+/// Colors of the map over each patch: the heavier, the denser.
 void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, true);

@@ -15,7 +15,7 @@ namespace headlight {
 
 namespace {
 
-/// The value that all but one in a hundred lie within: what the ends of the colours stand for.
+/// The value that all but one in a hundred lie within: what the ends of the colors stand for.
 float reach_of(const Matrix& values) {
     std::vector<float> sizes;
     for (Index i = 0; i < values.size(); ++i)
@@ -43,8 +43,8 @@ void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
     for (int i = 0; i < m.values.rows(); i += down)
         ui.text.draw_right(r.x - 8, r.y + h * (float(i) + 0.5f), kCaptionMono, ui.colors->t2, m.row_name(i));
     for (int i = across; i < m.values.cols(); i += across)
-        ui.text.draw_centred(r.x + w * (float(i) + 0.5f), r.y - 14, kCaptionMono, ui.colors->t2,
-                             m.column_name(i));
+        ui.text.draw_centered(r.x + w * (float(i) + 0.5f), r.y - 14, kCaptionMono, ui.colors->t2,
+                              m.column_name(i));
 }
 
 void draw_range(Ui& ui, Rect r, float reach, float largest) {

@@ -87,8 +87,8 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
     const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
     const int every_head = label_step(w, 18), every_block = label_step(h, 14);
     for (int head = 0; head < c.max_heads(); head += every_head)
-        ui.text.draw_centred(area.x + names + w * (float(head) + 0.5f), area.y + 10, kCaptionMono,
-                             ui.colors->t3, std::to_string(head));
+        ui.text.draw_centered(area.x + names + w * (float(head) + 0.5f), area.y + 10, kCaptionMono,
+                              ui.colors->t3, std::to_string(head));
     for (int block = 0; block < c.blocks(); ++block) {
         const float y = top + h * float(block);
         if (block % every_block == 0)
@@ -105,7 +105,7 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
             ui.fill(cell, color);
             const std::string text = (is_signed && v > 0 ? "+" : "") + number(v, 2);
             if (!std::isnan(v) && h >= 18 && ui.text.width(kCaptionMono, text) + 6 < w)
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
+                ui.text.draw_centered(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
             if (std::pair{block, head} == std::pair{s.session.selection.block, s.session.selection.head})
                 ui.frame(cell, ui.colors->accent, 2);
             if (hit.hovered) ui.frame(cell, ui.colors->hover, 1);

@@ -103,7 +103,7 @@ void draw_fields(Scene& s, Rect r) {
         const float between = 30, write = typed ? 88 : 0,
                     half = ui.whole((r.w - between - (typed ? write + gap : 0)) / 2);
         draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
-        ui.text.draw_centred(r.x + half + between / 2, r.middle_y(), kBody, ui.colors->t3, "→");
+        ui.text.draw_centered(r.x + half + between / 2, r.middle_y(), kBody, ui.colors->t3, "→");
         const Rect target{r.x + half + between, r.y, half, r.h};
         draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
         if (writes)

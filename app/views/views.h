@@ -1,4 +1,4 @@
-// The table of views for the window's centre.
+// The table of views for the window's center.
 #pragma once
 
 #include <span>
@@ -33,7 +33,7 @@ struct View {
     bool second_head = false;    // shows another head too, outlined in the grid
     bool second_run = false;     // compares the run that is shown with another one
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
-    bool lists_choices = false;  // of the token that is being written: the bar of writing need not
+    bool lists_choices = false;  // of the token that is being generated: the generation bar need not
     bool (*of_layer)(const Session& session) =
         nullptr;  // whether a view of a head shows a whole layer just now
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) =

@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// A labelled table; NaN where there is nothing (a masked cell).
+/// A labeled table; NaN where there is nothing (a masked cell).
 struct NumberTable {
     std::string name;                        // "pattern"
     std::string rows_are, columns_are;       // "query", "key"

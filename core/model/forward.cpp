@@ -70,7 +70,7 @@ Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
     return out;
 }
 
-/// q or k: projected, normalised per head where the model does so, rotated.
+/// q or k: projected, normalized per head where the model does so, rotated.
 Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads,
                      const Rope& rope, const RopeTable& rope_tables) {
     Matrix y = project(p.pool, x, w);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Masks and changes against transformers given the same 4-D mask, the same hook or the same attention (changed_attention.py), in
-a pass and while writing, on decoders, encoders and encoder-decoders of the reference folder:
+a pass and while generating, on decoders, encoders and encoder-decoders of the reference folder:
 
     python changes.py build/headlight
 """
@@ -86,7 +86,7 @@ def every_kind(folder, model, texts):
     return len(lists)
 
 
-def while_writing(folder, model, texts, start):
+def while_generating(folder, model, texts, start):
     """Every written token has the probability that a whole pass over what stands before it gives it."""
     global worst, failed
     pair = model.config.is_encoder_decoder
@@ -105,7 +105,7 @@ def while_writing(folder, model, texts, start):
                 worst = max(worst, error)
                 if error > TOLERANCE:
                     failed += 1
-                    print(f"FAIL {folder.name} while writing, {text}, step {i}: {error:.2e}")
+                    print(f"FAIL {folder.name} while generating, {text}, step {i}: {error:.2e}")
                     break
     return len(texts)
 
@@ -190,7 +190,7 @@ def main():
         model = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
         pair = model.config.is_encoder_decoder
         checks += every_kind(folder, model, PAIRS if pair else BLOCKS)
-        checks += while_writing(folder, model, ["mask:*>0@*", "mask:12..>3", "temperature:0.5", "ablate:1.0:mean"] if not pair else
+        checks += while_generating(folder, model, ["mask:*>0@*", "mask:12..>3", "temperature:0.5", "ablate:1.0:mean"] if not pair else
                                 ["mask:*>1@cross", "mask:3..>0@cross.1", "mask:*>0@*", "mask:4..>1@decoder", "temperature:0.4", "temperature:0@cross", "ablate:cross.1.0:mean", "skip-attention:cross.0", "mask:0>0@decoder"],
                                 TARGET[0])
         checks += frozen(folder, model) if pair else 0

@@ -54,7 +54,7 @@ TEST_CASE("a plan's cells are painted one by one") {
     for (int k = 0; k < 4; ++k) CHECK(plan.allows(3, k));
 }
 
-TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is renormalised") {
+TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is renormalized") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "bloom"}) {
         CAPTURE(name);

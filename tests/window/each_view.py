@@ -89,7 +89,7 @@ def a_predicted_token_is_written(display):
         assert r["text"].startswith("the ") and r["text"].endswith(" sat"), r["text"]
 
 
-def all_heads_sorted_labelled_and_opened(display):
+def all_heads_sorted_labeled_and_opened(display):
     home = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", SENTENCE, home=home) as w:
         w.settled()

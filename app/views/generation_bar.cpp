@@ -1,4 +1,4 @@
-// The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
+// The generation bar: how the model chooses its tokens, one step after another, and what else stood to
 // choice.
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "base/cast.h"
 #include "base/utf8.h"
-#include "views/writing.h"
+#include "views/generation.h"
 
 namespace headlight {
 
@@ -47,27 +47,28 @@ void choose_decoding(Scene& s, float x, float y) {
     const SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
-            ui.choice(x, y, "Decoding", "writing/method", {"greedy", "beam search", "sampling"}, method);
+            ui.choice(x, y, "Decoding", "generation/method", {"greedy", "beam search", "sampling"}, method);
         c >= 0 && c != method)
         s.send("decoding", kMethods[c]);
     if (d.temperature > 0) {
-        choose_number<float>(s, x, y, "Temperature", "writing/temperature", "sampling temperature",
+        choose_number<float>(s, x, y, "Temperature", "generation/temperature", "sampling temperature",
                              {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
-        choose_number<int>(s, x, y, "Top k", "writing/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k,
+        choose_number<int>(s, x, y, "Top k", "generation/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k,
                            as_count);
-        choose_number<float>(s, x, y, "Top p", "writing/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
+        choose_number<float>(s, x, y, "Top p", "generation/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
                              d.top_p, as_decimal);
         const std::string seed = "Seed " + std::to_string(d.seed);
         const Rect again{x, y - 14, ui.text.width(kBody, seed) + 24, 28};
-        if (ui.button("writing/seed", again, seed)) s.send("seed", std::to_string(d.seed + 1));
+        if (ui.button("generation/seed", again, seed)) s.send("seed", std::to_string(d.seed + 1));
         x = again.right() + 16;
     } else if (d.beams > 1) {
-        choose_number<int>(s, x, y, "Beams", "writing/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
-        choose_number<float>(s, x, y, "Length penalty", "writing/length_penalty", "length penalty",
+        choose_number<int>(s, x, y, "Beams", "generation/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams,
+                           as_count);
+        choose_number<float>(s, x, y, "Length penalty", "generation/length_penalty", "length penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
     if (s.model()->config.can.continue_text)
-        choose_number<int>(s, x, y, "Tokens", "writing/length", "length", {8, 16, 24, 48, 96, 192},
+        choose_number<int>(s, x, y, "Tokens", "generation/length", "length", {8, 16, 24, 48, 96, 192},
                            s.session.document.generation.length, as_count);
 }
 
@@ -95,11 +96,11 @@ float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + 24; }
 void draw_play(Scene& s, float right, float y) {
     Ui& ui = s.ui;
     const Rect r{right - 72, y - 16, 72, 32};
-    if (ui.button("writing/play", r, s.session.document.generation.playing ? "Pause" : "Play"))
+    if (ui.button("generation/play", r, s.session.document.generation.playing ? "Pause" : "Play"))
         s.send("play");
     if (!s.model()->config.can.continue_text) return;
     const float w = insert_width(ui);
-    if (ui.button("writing/keep", {r.x - 8 - w, r.y, w, r.h}, kInsert)) s.send("insert generated");
+    if (ui.button("generation/keep", {r.x - 8 - w, r.y, w, r.h}, kInsert)) s.send("insert generated");
 }
 
 void draw_ticks(Scene& s, Rect track) {
@@ -119,11 +120,11 @@ void draw_ticks(Scene& s, Rect track) {
         if (apart >= 4)
             ui.fill({x, track.middle_y() - 4, ui.line(), 8}, i <= now ? ui.colors->accent : ui.colors->l2);
         if (i != now && (x - half < free_from || (x + half > from && x - half < to))) continue;
-        ui.text.draw_centred(x, track.middle_y() + 24, kCaptionMono,
-                             i == now  ? ui.colors->accent_text
-                             : i < now ? ui.colors->t2
-                                       : ui.colors->t3,
-                             label(i));
+        ui.text.draw_centered(x, track.middle_y() + 24, kCaptionMono,
+                              i == now  ? ui.colors->accent_text
+                              : i < now ? ui.colors->t2
+                                        : ui.colors->t3,
+                              label(i));
         free_from = x + half + 10;
     }
 }
@@ -132,12 +133,12 @@ void draw_slider(Scene& s, Rect track) {
     Ui& ui = s.ui;
     const int n = last_step(s), now = shown_step(s);
     const Rect area{track.x - 10, track.y - 14, track.w + 20, 28};
-    const Hit h = ui.control("writing/slider", area);
+    const Hit h = ui.control("generation/slider", area);
     if (h.pressed && n > 0) {
         const auto step = std::lround((h.mouse.x - track.x) / track.w * float(n));
         s.send("step", std::to_string(std::clamp<long>(step, 0, n)));
     }
-    if (const int by = ui.take_step("writing/slider"))
+    if (const int by = ui.take_step("generation/slider"))
         s.send("step", std::to_string(std::clamp(now + by, 0, n)));
     const float at = track.x + (n ? track.w * float(now) / float(n) : 0);
     ui.fill({track.x, track.middle_y() - 1, track.w, 2}, ui.colors->l2);
@@ -158,7 +159,7 @@ void draw_others(Scene& s, Rect row) {
         const float w = ui.text.width(kCaptionMono, label + share) + 30;
         if (x + w > row.right()) break;
         const Rect r{x, row.middle_y() - 13, w, 26};
-        const std::string path = "writing/choice/" + std::to_string(i);
+        const std::string path = "generation/choice/" + std::to_string(i);
         const Hit h = ui.control(path, r);
         const bool on = is_written(s, shown_step(s), choices[i].id);
         ui.fill(r, h.hovered ? ui.colors->bg3 : on ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
@@ -174,7 +175,7 @@ void draw_others(Scene& s, Rect row) {
 
 }  // namespace
 
-bool offers_writing(const Scene& s) {
+bool offers_generation(const Scene& s) {
     if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer ||
         !s.sentence()->trace->has_weights())
         return false;
@@ -199,13 +200,14 @@ void go_on_from(const Scene& s, int step, int id) {
     s.send("force", std::to_string(step) + "," + std::to_string(id));
 }
 
-float writing_bar_height(const Scene& s, bool shows_others) {
-    if (!offers_writing(s) || !s.sentence()->written || (!s.session.document.generation.bar && shows_others))
+float generation_bar_height(const Scene& s, bool shows_others) {
+    if (!offers_generation(s) || !s.sentence()->written ||
+        (!s.session.document.generation.bar && shows_others))
         return 0;
     return shows_others ? 150 : 112;
 }
 
-void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
+void draw_generation_bar(Scene& s, Rect area, bool shows_others) {
     Ui& ui = s.ui;
     play(s);
     ui.fill(area, ui.colors->bg0);
@@ -214,7 +216,7 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
     const float pad = 24, y = area.y + 28, buttons = 96 + (decoder ? insert_width(ui) + 8 : 0);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
-    ui.name("writing/step", {area.x + pad, y - 10, ui.text.width(kBody, step), 20});
+    ui.name("generation/step", {area.x + pad, y - 10, ui.text.width(kBody, step), 20});
     draw_slider(s, {area.x + 152, y - 1, area.w - 152 - pad - buttons - 16, 2});
     draw_play(s, area.right() - pad, y);
     const float below = area.y + 88;
@@ -233,7 +235,7 @@ void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
                                  " forced";
         const float w = ui.text.width(kCaption, "Release");
         ui.text.draw_right(area.right() - pad - w - 12, below, kCaption, ui.colors->t3, many);
-        if (ui.link("writing/release", area.right() - pad, below, "Release")) s.send("unforce");
+        if (ui.link("generation/release", area.right() - pad, below, "Release")) s.send("unforce");
     }
     if (shows_others) draw_others(s, {area.x + pad, area.y + 112, area.w - 2 * pad, 28});
 }
