@@ -31,7 +31,7 @@ PageWanted page_wanted(const Session& session) {
 void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page, bool narrow) {
     Ui& ui = s.ui;
     const float y = area.y + 26;
-    float x = area.x + size::centre_pad;
+    float x = area.x + size::center_pad;
     if (narrow) {
         x = draw_back(s, area, "learn/back", "Learn") + 16;
         std::vector<std::string> titles;
@@ -47,9 +47,9 @@ void draw_title(Scene& s, Rect area, const learn::Station& station, const learn:
             x, y, kTitle, ui.colors->t1,
             ui.text.fitted(kTitle, learn::station_text(station.key).title, area.right() - x - 24));
     }
-    const float room = area.right() - size::centre_pad - x - 24;
+    const float room = area.right() - size::center_pad - x - 24;
     if (!narrow && page && room > 80)
-        ui.text.draw_right(area.right() - size::centre_pad, y, kCaption, ui.colors->t3,
+        ui.text.draw_right(area.right() - size::center_pad, y, kCaption, ui.colors->t3,
                            ui.text.fitted(kCaption, page->note, room));
     ui.hairline(area.x, area.y + kTitleRow, area.right(), area.y + kTitleRow);
 }
@@ -70,7 +70,7 @@ float draw_missing(Scene& s, float x, float y, float width, const learn::Station
 float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
-    const float x = area.x + size::centre_pad, width = area.w - 2 * size::centre_pad;
+    const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
     if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
     const learn::Page& page = *found.answer.page;
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
@@ -104,7 +104,7 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     const float begin = below.y - state.scroll;
     float y = begin + 16;
     if (narrow)
-        y = draw_station_words(s, area.x + size::centre_pad, y, area.w - 2 * size::centre_pad, station);
+        y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station);
     if (!stays) y = draw_station_controls(s, area, y - 8, station) + 16;
     if (found) y = draw_answer(s, area, y, *found);
     ui.end_scroll_area();

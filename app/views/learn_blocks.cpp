@@ -127,7 +127,7 @@ void draw_column_labels(Ui& ui, float left, float bottom, float step,
     for (int i = 0; i < isize(labels); i += every) {
         const float middle = left + step * (float(i) + 0.5f);
         if (level)
-            ui.text.draw_centred(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
+            ui.text.draw_centered(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
         else
             draw_slanted(ui, {middle - 2, bottom - 10}, ui.colors->t2, labels[i]);
     }
