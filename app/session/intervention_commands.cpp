@@ -172,6 +172,8 @@ std::vector<Command> intervention_commands() {
                    "give a head the pattern it has on another text"),
         change_row("skip-attention", "LAYER", "Skip attention", "leave a layer's attention out"),
         change_row("skip-mlp", "LAYER", "Skip the MLP", "leave a layer's MLP out"),
+        change_row("positions", "off|shuffle:SEED@PLACE", "Positions",
+                   "switch positions off, or shuffle them: positions off, positions shuffle:7"),
         {.name = "ablate",
          .words = "[LAYER.HEAD:HOW]",
          .title = "Ablate head",

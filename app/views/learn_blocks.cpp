@@ -26,6 +26,7 @@ struct WantedWidth {
     }
     float operator()(const Curves&) const { return std::min(room, 400.0f); }
     float operator()(const Plane&) const { return std::min(room, 400.0f); }
+    float operator()(const Pixels&) const { return std::min(room, 320.0f); }
     template <class Other>
     float operator()(const Other&) const {
         return room;
@@ -56,6 +57,7 @@ struct DrawOne {
     float operator()(const Plane& b) const { return draw_plane(pen, at, width, b); }
     float operator()(const Steps& b) const { return draw_written_steps(pen, at, width, b); }
     float operator()(const Table& b) const { return draw_number_table(pen, at, width, b); }
+    float operator()(const Pixels& b) const { return draw_pixels(pen, at, width, b); }
     float operator()(const Words& b) const { return draw_words(pen, at, width, b); }
 };
 
