@@ -1,5 +1,6 @@
 // The table of stations.
 #include "learn/database.h"
+#include "learn/formation.h"
 #include "learn/hard_soft.h"
 #include "learn/masks.h"
 #include "learn/no_weights.h"
@@ -25,6 +26,7 @@ std::span<const Station> stations() {
         station<MasksState, masks_page>("masks", "stories"),
         station<HardSoftState, hard_soft_page>("hard-soft", "stories"),
         station<ParametersState, parameters_page>("parameters", "stories"),
+        station<FormationState, formation_page>("formation", ""),
     };
     return table;
 }
