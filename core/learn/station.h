@@ -29,6 +29,10 @@ public:
     virtual void flag(const char* key, const char* label, bool& value) = 0;
     virtual void number(const char* key, const char* label, float& value, float low, float high) = 0;
     virtual void whole(const char* key, const char* label, int& value, int low, int high) = 0;
+    /// A whole number that Play runs through, from low to high.
+    virtual void played(const char* key, const char* label, int& value, int low, int high) {
+        whole(key, label, value, low, high);
+    }
     virtual void text(const char* key, const char* label, std::string& value) = 0;
     /// Numbers that are edited in the Grid whose `editable` is the key: its cells, row after row. Empty: the
     /// station's own.

@@ -1,5 +1,6 @@
 // The table of stations.
 #include "learn/database.h"
+#include "learn/formation.h"
 #include "learn/hard_soft.h"
 #include "learn/masks.h"
 #include "learn/no_weights.h"
@@ -31,6 +32,7 @@ std::span<const Station> stations() {
         station<Seq2seqState, seq2seq_page>("seq2seq", "translator"),
         station<ThreeUsesState, three_uses_page>("three-uses", "translator"),
         station<PicturesState, pictures_page>("pictures", ""),
+        station<FormationState, formation_page>("formation", ""),
     };
     return table;
 }
