@@ -93,7 +93,7 @@ void show_focus(Scene& s, Rect area, LearnState& state) {
 }
 
 void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn::Station& station,
-               bool narrow) {
+               bool narrow, bool words) {
     Ui& ui = s.ui;
     LearnState& state = s.of<LearnState>();
     const bool stays = !narrow && area.h > 480;  // controls stay where they are while the page is scrolled
@@ -103,8 +103,8 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     ui.scroll_area(below);
     const float begin = below.y - state.scroll;
     float y = begin + 16;
-    if (narrow)
-        y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station);
+    if (words)
+        y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
     if (!stays) y = draw_station_controls(s, area, y - 8, station) + 16;
     if (found) y = draw_answer(s, area, y, *found);
     ui.end_scroll_area();
@@ -128,13 +128,14 @@ void draw_learn(Scene& s, Rect area) {
     if (std::exchange(state.drawn, station.key) != station.key) state.scroll = 0;
     const bool narrow = area.w < kNarrow;
     const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);
+    bool words = true;  // on the page, where they have no room beside it
     if (!narrow) {
-        draw_station_list(s, {area.x, area.y, left, area.h});
+        words = !draw_station_list(s, {area.x, area.y, left, area.h});
         s.ui.hairline(area.x + left, area.y, area.x + left, area.bottom());
     }
     const Rect right{area.x + left, area.y, area.w - left, area.h};
     draw_title(s, right, station, found ? found->answer.page.get() : nullptr, narrow);
-    draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow);
+    draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow, words);
 }
 
 std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool) {

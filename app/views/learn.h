@@ -34,8 +34,8 @@ std::vector<Command> learn_commands();
 std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool);
 std::vector<NumberTable> learn_numbers(const Scene& scene);
 
-/// The way back, and each station as a row that opens it; under them what to look for and the signs.
-void draw_station_list(Scene& scene, Rect area);
+/// The way back, and each station as a row that opens it; with room also its words. Returns whether it had.
+bool draw_station_list(Scene& scene, Rect area);
 /// The station's text and signs from (x, y) down; returns where they end.
 float draw_station_words(Scene& scene, float x, float y, float width, const learn::Station& station);
 /// What can be chosen and what can be tried, in rows from y down; returns where they end.

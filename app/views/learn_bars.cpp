@@ -78,7 +78,7 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row)
         if (!numbers || std::isnan(row.values[i])) continue;
         const ImU32 ink = i == largest ? ui.colors->accent_text : ui.colors->t2;
         ui.text.draw_centered(well.middle_x(), well.bottom() + 14, kCaptionMono, ink,
-                             short_number(double(row.values[i])));
+                              short_number(double(row.values[i])));
     }
 }
 

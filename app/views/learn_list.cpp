@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHeader = 52, kRow = 30;
+constexpr float kHeader = 52, kRow = 30, kWords = 340;  // the most that words and signs take
 
 void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
     Ui& ui = s.ui;
@@ -57,7 +57,7 @@ float draw_station_words(Scene& s, float x, float y, float width, const learn::S
     return draw_signs(ui, x, y, width, text);
 }
 
-void draw_station_list(Scene& s, Rect area) {
+bool draw_station_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
     LearnState& state = s.of<LearnState>();
     const auto stations = learn::stations();
@@ -70,11 +70,15 @@ void draw_station_list(Scene& s, Rect area) {
     float y = below.y - state.list_scroll;
     for (int i = 0; i < isize(stations); ++i, y += kRow)
         draw_station_row(s, {area.x + 8, y, area.w - 16, kRow - 2}, i + 1, stations[i], i == shown);
-    ui.hairline(area.x + size::panel_pad, y + 10, area.right() - size::panel_pad, y + 10);
-    const float end = draw_station_words(s, area.x + size::panel_pad, y + 24, area.w - 2 * size::panel_pad,
-                                         stations[shown]);
+    const bool room = area.h >= kHeader + kRow * float(stations.size()) + kWords;
+    if (room) {
+        ui.hairline(area.x + size::panel_pad, y + 10, area.right() - size::panel_pad, y + 10);
+        y = draw_station_words(s, area.x + size::panel_pad, y + 24, area.w - 2 * size::panel_pad,
+                               stations[shown]);
+    }
     ui.end_scroll_area();
-    state.list_scroll = scrolled(ui, below, end + state.list_scroll - below.y, state.list_scroll);
+    state.list_scroll = scrolled(ui, below, y + state.list_scroll - below.y, state.list_scroll);
+    return room;
 }
 
 }  // namespace headlight
