@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 /// Whose weights it shows, and whether each row's strongest link is marked, or stands alone (hard attention).
 enum class AlignOf { head, mean, chosen };
 enum class AlignMarks { soft, both, hard };
@@ -77,5 +79,7 @@ void draw_column_labels(Scene& scene, const AlignLayout& layout, const WordAlign
 void draw_coming(Scene& scene, const AlignLayout& layout);
 void draw_entropy(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment, int highlighted);
 void draw_bar(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment);
+
+View alignment_view();
 
 }  // namespace headlight

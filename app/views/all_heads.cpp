@@ -92,12 +92,8 @@ void draw_all_heads_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
     x += ui.text.draw(x, y + 2, kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) + 22;
     std::vector<std::string> names;
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
-    if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.of<AllHeadsState>().sort); c >= 0) {
-        s.of<AllHeadsState>().sort = c;
-        if (choice.columns[c].by_sweep) s.send("sweep", "on");
-        s.of<AllHeadsState>().kept = 1;
-        s.of<AllHeadsState>().turned = false;
-    }
+    if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.of<AllHeadsState>().sort); c >= 0)
+        s.send("heads sort", sort_words()[c]);
     if (const int c = ui.choice(x, y, "Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)},
                                 static_cast<int>(s.of<AllHeadsState>().layout));
         c >= 0)
@@ -232,6 +228,20 @@ void draw_all_heads(Scene& s, Rect area) {
         default:
             draw_head_grid(s, rest, choice);
     }
+}
+
+View all_heads_view() {
+    return {.key = "heads",
+            .name = "All heads",
+            .digit = '9',
+            .draw = draw_all_heads,
+            .shows = View::Shows::model,
+            .ask = ask_all_heads,
+            .fills_window = true,
+            .figure = heads_page_figure,
+            .numbers = heads_numbers,
+            .visit = visit_state<AllHeadsState>,
+            .commands = all_heads_commands};
 }
 
 }  // namespace headlight

@@ -248,4 +248,16 @@ void draw_architecture(Scene& s, Rect area) {
         draw_parameters(s, {rest.right() - table_w, rest.y, table_w, rest.h}, c, table, pointed);
 }
 
+View architecture_view() {
+    return {.key = "model",
+            .name = "Model",
+            .digit = '0',
+            .draw = draw_architecture,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_architecture,
+            .fills_window = true,
+            .visit = visit_state<ArchitectureState>};
+}
+
 }  // namespace headlight

@@ -87,8 +87,8 @@ void draw_row_labels(Scene& s, const PairedMap& m, const MapGrid& g, int highlig
 
 void draw_cross(Scene& s, const MapGrid& g, std::pair<int, int> at) {
     Ui& ui = s.ui;
-    const Rect cell{g.map.x + g.w * float(at.second / g.step), g.map.y + g.h * float(at.first / g.step), g.w,
-                    g.h};
+    const int row = at.first / g.step, column = at.second / g.step;
+    const Rect cell{g.map.x + g.w * float(column), g.map.y + g.h * float(row), g.w, g.h};
     const bool hovered = s.of<CompareState>().cell.has_value();
     const ImU32 rows = hovered ? ui.colors->hover : ui.colors->accent,
                 columns = hovered ? ui.colors->hover : ui.colors->t2;

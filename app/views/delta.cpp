@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "paint/matrix.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -200,6 +201,19 @@ void draw_delta(Scene& s, Rect area) {
     draw_delta_parts(s, {left, top, width * 0.48f - 8, parts_h});
     draw_tokens_moved(s, {left + width * 0.52f, top, width * 0.48f, parts_h});
     draw_projection(s, {left, top + parts_h + 12, width, area.bottom() - top - parts_h - 24});
+}
+
+View delta_view() {
+    return {.key = "delta",
+            .name = "ΔE",
+            .digit = '4',
+            .draw = draw_delta,
+            .missing = no_weights,
+            .shows = View::Shows::layer,
+            .ask = ask_delta,
+            .beside = {draw_delta_list, draw_delta_inspector},
+            .numbers = delta_numbers,
+            .visit = visit_state<DeltaState>};
 }
 
 }  // namespace headlight

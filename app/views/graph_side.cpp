@@ -41,8 +41,8 @@ void draw_graph_list(Scene& s, Rect area) {
     ui.clip(rows);
     for (int l = 0; l < isize(blocks); ++l)
         for (int h = 0; h < heads; ++h) {
-            const float y = rows.y + pitch * (float(lines) * float(l) + float(h / across) + 0.5f) -
-                            s.of<GraphState>().list_scroll;
+            const int line = lines * l + h / across;
+            const float y = rows.y + pitch * (float(line) + 0.5f) - s.of<GraphState>().list_scroll;
             if (y + pitch < rows.y || y - pitch > rows.bottom()) continue;
             if (h == 0) ui.text.draw(area.x, y, kCaptionMono, ui.colors->t3, std::to_string(l));
             const Rect r{area.x + names + w * float(h % across), y - 12, w - 3, 24};

@@ -9,6 +9,7 @@
 #include "views/learn_page.h"
 #include "views/page.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -112,8 +113,6 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     show_focus(s, below, state);
 }
 
-}  // namespace
-
 std::vector<Question> ask_learn(const Scene& s) { return {page_wanted(s.session)}; }
 
 void draw_learn(Scene& s, Rect area) {
@@ -153,6 +152,23 @@ std::vector<NumberTable> learn_numbers(const Scene& s) {
     const auto* found = s.found<PageWanted>();
     return found && found->answer.page ? learn::page_numbers(*found->answer.page)
                                        : std::vector<NumberTable>();
+}
+
+}  // namespace
+
+View learn_view() {
+    return {.key = "learn",
+            .name = "Learn",
+            .digit = 'L',
+            .draw = draw_learn,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_learn,
+            .fills_window = true,
+            .figure = learn_figure,
+            .numbers = learn_numbers,
+            .visit = visit_state<LearnState>,
+            .commands = learn_commands};
 }
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -158,6 +159,27 @@ void draw_lens(Scene& s, Rect area) {
     }
     const float below = g.cells.bottom() + 24;
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
+}
+
+namespace {
+
+const char* no_logits(const Model& m) {
+    return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
+}
+
+}  // namespace
+
+View lens_view() {
+    return {.key = "lens",
+            .name = "Prediction",
+            .former = "next",
+            .digit = '5',
+            .draw = draw_lens,
+            .missing = no_logits,
+            .shows = View::Shows::model,
+            .ask = ask_lens,
+            .beside = {.inspect = draw_lens_inspector},
+            .numbers = lens_numbers};
 }
 
 }  // namespace headlight

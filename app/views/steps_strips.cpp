@@ -55,7 +55,8 @@ void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
     ui.unclip();
     ui.clip(area);
     for (int d = 0; d < n; ++d) {
-        const float x = area.x + wide * float(d / rows),
+        const int group = d / rows;
+        const float x = area.x + wide * float(group),
                     y = area.y + pitch * (float(d % rows) + 0.5f) - s.of<StepsState>().strips.scroll;
         if (y < area.y - pitch || y > area.bottom() + pitch) continue;
         ui.text.draw_right(x + 28, y, kCaptionMono, ui.colors->t3, std::to_string(d));

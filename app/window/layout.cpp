@@ -71,7 +71,7 @@ void draw_parts(Scene& s, Rect w) {
     const auto draw_panel = [&] {
         ui.fill(panel, ui.colors->bg1);
         ui.hairline(panel.x, top, panel.x, panel.bottom());
-        (s.sentence() && view->inspect ? view->inspect : draw_inspector)(s, panel);
+        (s.sentence() && view->beside.inspect ? view->beside.inspect : draw_inspector)(s, panel);
         fade_old("inspector", panel);
     };
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
