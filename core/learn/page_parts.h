@@ -55,7 +55,7 @@ bool has_head_scores(const StationInput& input);
 /// what to say where it is not.
 bool reads_and_writes(const StationInput& input);
 inline constexpr const char* kOpenTranslator =
-    "Open a model with an encoder and a decoder, such as the built-in translator, and type a sentence.";
+    "This station needs an encoder and a decoder; open the built-in translator, and type a sentence.";
 
 /// The labels of the keys of the chosen head's block.
 std::vector<std::string> key_labels(const StationInput& input);

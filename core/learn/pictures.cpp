@@ -50,7 +50,15 @@ RgbImage squared(const RgbImage& image, int side) {
                                                        : resize(image, side, side, Resampling::bilinear);
 }
 
-CutPicture cut_picture(const StationInput& in, const PicturesState& state) {
+/// The person's picture where they named one; null: none.
+Result<std::shared_ptr<const RgbImage>> own_picture(const StationInput& in, const PicturesState& state) {
+    if (state.picture.empty()) return in.image;
+    TRY(RgbImage image, open_image(state.picture));
+    return std::make_shared<const RgbImage>(std::move(image));
+}
+
+CutPicture cut_picture(const StationInput& in, const PicturesState& state,
+                       const std::shared_ptr<const RgbImage>& own) {
     CutPicture out;
     if (sees_pictures(in)) {
         const VisionConfig& v = in.trace->config().vision;
@@ -60,7 +68,7 @@ CutPicture cut_picture(const StationInput& in, const PicturesState& state) {
     } else {
         out.patch = state.patch;
         const int side = 224 / out.patch * out.patch;
-        out.image = in.image ? squared(*in.image, side) : sample_picture(side);
+        out.image = own ? squared(*own, side) : sample_picture(side);
     }
     out.across = out.image.width / out.patch;
     out.down = out.image.height / out.patch;
@@ -147,17 +155,23 @@ Matrix patch_brightness(const RgbImage& image, int patch, int row, int column) {
     return out;
 }
 
-void PicturesState::visit(ControlVisitor& v) { v.whole("patch", "Patch", patch, 4, 112); }
+void PicturesState::visit(ControlVisitor& v) {
+    v.whole("patch", "Patch", patch, 4, 112);
+    v.text("picture", "Picture file", picture);
+}
 
 Result<Page> pictures_page(const StationInput& input, const PicturesState& state, ThreadPool& pool) {
     Page page;
-    const CutPicture cut = cut_picture(input, state);
+    TRY(const auto own, own_picture(input, state));
+    const CutPicture cut = cut_picture(input, state, own);
     const std::string size = std::to_string(cut.down) + " × " + std::to_string(cut.across);
     page.note =
         size + " patches of " + std::to_string(cut.patch) + " × " + std::to_string(cut.patch) + " pixels";
-    const bool own = cut.by_model || input.image;
-    page.blocks = {Pixels{
-        own ? "The picture in patches" : "A sample in patches", shown(cut.image), cut.down, cut.across, {}}};
+    page.blocks = {Pixels{cut.by_model || own ? "The picture in patches" : "A sample in patches",
+                          shown(cut.image),
+                          cut.down,
+                          cut.across,
+                          {}}};
     const bool looks = cut.by_model && input.trace->config().has_head({input.block, input.head});
     if (looks) page.blocks.push_back(attention_over(input, cut));
     page.blocks.push_back(patch_grid(cut, cut.chosen(input.query)));

@@ -6,7 +6,8 @@
 namespace headlight::learn {
 
 struct PicturesState {
-    int patch = 16;  // pixels a side, where no vision model says it
+    int patch = 16;       // pixels a side, where no vision model says it
+    std::string picture;  // a file in place of the sample, where no vision model reads one
 
     void visit(ControlVisitor& v);
 };

@@ -155,11 +155,8 @@ void Seq2seqState::visit(ControlVisitor& v) {
 }
 
 Result<Page> seq2seq_page(const StationInput& input, const Seq2seqState& state, ThreadPool& pool) {
+    if (!reads_and_writes(input)) return Error{kOpenTranslator};
     Page page;
-    if (!reads_and_writes(input)) {
-        page.blocks = {Words{kOpenTranslator}};
-        return page;
-    }
     TRY(const auto ways, read_ways(input, state, pool));
     page.note = "cross-attention of all layers and heads, limited";
     page.blocks = {written_table(ways), right_bars(ways)};

@@ -212,11 +212,8 @@ void ThreeUsesState::visit(ControlVisitor& v) {
 }
 
 Result<Page> three_uses_page(const StationInput& input, const ThreeUsesState& state, ThreadPool& pool) {
+    if (!reads_and_writes(input)) return Error{kOpenTranslator};
     Page page;
-    if (!reads_and_writes(input)) {
-        page.blocks = {Words{kOpenTranslator}};
-        return page;
-    }
     TRY(const Translated t,
         translate(input.trace->model, input.trace->request.inputs[0], pool, input.cancel));
     page.note = shorten_middle(t.text, 90);

@@ -124,6 +124,5 @@ TEST_CASE("learn three uses: a page has the three patterns, the choices, the sen
     const auto& decoder = std::get<Grid>(page.blocks[1]);
     CHECK(std::isnan(decoder.values(0, 1)));  // no word sees a later one
     CHECK(std::holds_alternative<learn::Table>(page.blocks.back()));
-    CHECK(std::get<Words>(three_uses_page({}, {}, pool)->blocks[0]).text.find("translator") !=
-          std::string::npos);
+    CHECK(!three_uses_page({}, {}, pool));
 }
