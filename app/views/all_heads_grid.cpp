@@ -17,8 +17,9 @@ struct ThumbLayout {
     float side = 0, scroll = 0, scroll_x = 0;
     bool by_layer = false, captions = false;
     Rect slot(int i) const {
+        const int row = i / across;
         const float x = area.x + pitch.x * float(i % across) - scroll_x,
-                    y = area.y + pitch.y * float(i / across) - scroll;
+                    y = area.y + pitch.y * float(row) - scroll;
         return {x, y, side, side};
     }
     bool sees(Rect r) const {

@@ -125,6 +125,23 @@ void choose_skips(Scene& s, Toolbar& bar) {
     if (other_mlp) s.change(change, other_attention);
 }
 
+/// The last change of positions that concerns every text.
+void choose_positions(Scene& s, Flow& flow) {
+    if (s.model()->config.positions == PositionScheme::none) return;
+    const Change* set = change_at(s.session, {ChangeKind::positions}, -1, -1);
+    const bool off = set && set->value == kNoPositions;
+    const int chosen = flow.choose("Positions", "positions", {"own", "off", "shuffled"},
+                                   !set  ? 0
+                                   : off ? 1
+                                         : 2);
+    if (chosen < 0) return;
+    if (chosen == 0) return set ? s.change(*set) : void();  // which takes it away
+    Change change;
+    change.kind = ChangeKind::positions;
+    change.value = chosen == 1 ? kNoPositions : 1;
+    s.change(change);
+}
+
 }  // namespace
 
 float draw_change_bar(Scene& s, Rect area) {

@@ -6,7 +6,9 @@
 
 #include "base/cast.h"
 #include "paint/matrix.h"
+#include "views/delta.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -194,6 +196,19 @@ void draw_delta(Scene& s, Rect area) {
     draw_delta_parts(s, nth_column(parts, 0, 2, gap::section));
     draw_tokens_moved(s, nth_column(parts, 1, 2, gap::section));
     draw_projection(s, right);
+}
+
+View delta_view() {
+    return {.key = "delta",
+            .name = "ΔE",
+            .digit = '4',
+            .draw = draw_delta,
+            .missing = no_weights,
+            .shows = View::Shows::layer,
+            .ask = ask_delta,
+            .beside = {draw_delta_list, draw_delta_inspector},
+            .numbers = delta_numbers,
+            .visit = visit_state<DeltaState>};
 }
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 /// What the map of ΔE shows, and what one of its cells is split by.
 enum class DeltaShow { ratio, norm, cosine };
 enum class DeltaSplitBy { head, key, key_of_head };
@@ -57,5 +59,7 @@ void draw_delta_parts(Scene& scene, Rect area);
 void draw_tokens_moved(Scene& scene, Rect area);
 /// Arrows from before to after in the plane of greatest variance.
 void draw_projection(Scene& scene, Rect area);
+
+View delta_view();
 
 }  // namespace headlight

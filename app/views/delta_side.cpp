@@ -39,7 +39,7 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
     c.rule();
 }
 
-void draw_heads_raise(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
+void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
     c.heading("Tokens promoted by each head");
     c.skip(4);
     for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
@@ -77,7 +77,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     panel.pair("cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3), show == DeltaShow::cosine);
     panel.rule();
     if (!found->answer.after_layer.empty()) draw_next_by_layer(s, panel, found->answer, c.block(block).layer);
-    if (!found->answer.promoted_by_head.empty()) draw_heads_raise(s, panel, *found);
+    if (!found->answer.promoted_by_head.empty()) draw_promoted_by_head(s, panel, *found);
     panel.finish();
 }
 

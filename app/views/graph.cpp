@@ -6,7 +6,9 @@
 
 #include "base/cast.h"
 #include "io/json.h"
+#include "session/commands.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -257,6 +259,44 @@ void draw_graph(Scene& s, Rect area) {
     draw_nodes(s, g, reached);
     draw_tokens(s, g, shares_of(s, rollout, tokens));
     caption(s.ui, foot, note(s, too_long));
+}
+
+namespace {
+
+/// "2.0,1.3": these alone carry attention; "all".
+Status include_heads(CommandContext& c, const std::string& words) {
+    const ModelConfig& config = c.model()->config;
+    std::set<std::pair<int, int>> left_out;
+    if (words != "all") {
+        TRY(const auto included, heads_named(c, words));
+        for (int i = 0; i < config.head_count(); ++i)
+            left_out.insert({config.head_at(i).block, config.head_at(i).head});
+        for (const AttentionHead head : included) left_out.erase({head.block, head.head});
+    }
+    c.session.of<GraphState>().included.left_out = std::move(left_out);
+    return success();
+}
+
+std::vector<Command> graph_commands() {
+    return {opens_view("graph", row({"graph heads all|LAYER.HEAD,LAYER.HEAD", "Graph: heads included",
+                                     "the heads that carry attention on: graph heads 2.0,1.3"},
+                                    include_heads))};
+}
+
+}  // namespace
+
+View graph_view() {
+    return {.key = "graph",
+            .name = "Graph",
+            .digit = '6',
+            .draw = draw_graph,
+            .offered = reads_text,
+            .shows = View::Shows::model,
+            .ask = ask_graph,
+            .beside = {draw_graph_list, draw_graph_inspector},
+            .numbers = graph_numbers,
+            .visit = visit_state<GraphState>,
+            .commands = graph_commands};
 }
 
 }  // namespace headlight

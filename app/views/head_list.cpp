@@ -215,7 +215,7 @@ void draw_head_list(Scene& s, Rect area) {
         return;
     }
     const View& view = views()[view_for(s.session, *s.model())];
-    (view.list ? view.list : draw_head_ranking)(s, rest);
+    (view.beside.list ? view.beside.list : draw_head_ranking)(s, rest);
 }
 
 }  // namespace headlight

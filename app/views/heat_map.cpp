@@ -12,7 +12,9 @@
 #include "io/json.h"
 #include "views/changes.h"
 #include "views/map_parts.h"
+#include "views/numbers.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -254,6 +256,16 @@ void draw_heat_map(Scene& s, Rect area) {
                    s.session.selection.locked == s.session.selection.hovered.cell);
     draw_color_scale(s, l, cell);
     draw_map_caption(s, l, area);
+}
+
+View heat_map_view() {
+    return {.key = "head",
+            .name = "Heat map",
+            .digit = '1',
+            .draw = draw_heat_map,
+            .figure = head_page_figure,
+            .numbers = pattern_numbers,
+            .visit = visit_state<HeatMapState>};
 }
 
 }  // namespace headlight

@@ -2,12 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/memory.h"
 #include "base/utf8.h"
 #include "views/changes.h"
 #include "views/heat_map.h"
 #include "views/map_parts.h"
-#include "views/numbers.h"
 #include "views/page.h"
 #include "views/token_axis.h"
 
@@ -89,17 +87,6 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     ui.text.draw(line.x, line.middle_y(), kCaption, ui.colors->t3, weights);
     if (one_line) return caption(ui, line, cells, Flush::right);
     ui.text.draw(line.x, line.middle_y() + kLine, kCaption, ui.colors->t3, cells);
-}
-
-std::vector<NumberTable> pattern_numbers(const Scene& s) {
-    if (!s.answer->picture) return {};
-    const HeadPicture& p = *s.answer->picture;
-    if (p.step == 1)
-        return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
-    check_fits(int64_t{s.queries()} * s.keys() * 12);
-    const Matrix whole = masked_pattern(*s.sentence()->trace, p.block, p.head);
-    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(),
-             shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
 }
 
 std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool) {

@@ -6,7 +6,9 @@
 
 #include "base/cast.h"
 #include "paint/matrix.h"
+#include "views/lens.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -166,6 +168,27 @@ void draw_lens(Scene& s, Rect area) {
           "the more probable.");
     const float below = g.view.bottom() + gap::wide;
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
+}
+
+namespace {
+
+const char* no_logits(const Model& m) {
+    return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
+}
+
+}  // namespace
+
+View lens_view() {
+    return {.key = "lens",
+            .name = "Prediction",
+            .former = "next",
+            .digit = '5',
+            .draw = draw_lens,
+            .missing = no_logits,
+            .shows = View::Shows::model,
+            .ask = ask_lens,
+            .beside = {.inspect = draw_lens_inspector},
+            .numbers = lens_numbers};
 }
 
 }  // namespace headlight

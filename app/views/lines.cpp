@@ -10,6 +10,7 @@
 #include "views/layer_heads.h"
 #include "views/numbers.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -261,6 +262,19 @@ std::vector<NumberTable> layer_numbers(const Scene& s) {
                            s.query_labels(), s.key_labels(),
                            shown_only(masked_pattern(trace, s.block(), head))});
     return out;
+}
+
+View lines_view() {
+    return {.key = "lines",
+            .name = "Lines",
+            .digit = '2',
+            .draw = draw_lines,
+            .offered = reads_text,
+            .shows = View::Shows::layer,
+            .ask = ask_lines,
+            .beside = {draw_layer_heads, draw_lines_inspector},
+            .numbers = layer_numbers,
+            .visit = visit_state<LayerHeads>};
 }
 
 }  // namespace headlight

@@ -10,7 +10,9 @@
 #include "paint/matrix.h"
 #include "views/map_parts.h"
 #include "views/parts.h"
+#include "views/positions.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -260,6 +262,20 @@ void draw_positions(Scene& s, Rect area) {
                              ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second)
                              : std::nullopt;
     draw_curves(s, {rest.x, curves.y, rest.w, curves.h}, p, pointed);
+}
+
+View positions_view() {
+    return {.key = "positions",
+            .name = "Positions",
+            .digit = 'P',
+            .draw = draw_positions,
+            .offered = reads_text,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_positions,
+            .fills_window = true,
+            .numbers = position_numbers,
+            .visit = visit_state<PositionsState>};
 }
 
 }  // namespace headlight

@@ -10,10 +10,16 @@
 #include "views/parts.h"
 #include "views/steps_columns.h"
 #include "views/steps_strips.h"
+#include "views/views.h"
 
 namespace headlight {
 
 void StepsState::visit(FieldVisitor& v) {
+    v.choose(nullptr, column,
+             {"steps column",
+              "Steps: column",
+              "the number of the focused key that is explained",
+              {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta"}});
     v.report("step_column", static_cast<int>(column));
     v.report("strips_open", strips.open);
     v.choose(nullptr, strips.open,
@@ -282,6 +288,18 @@ void draw_steps(Scene& s, Rect area) {
     draw_rows(s, t, *found, key);
     draw_sums(s, take_top(rest, kSums), t, found->answer);
     draw_vector_strips(s, strips, *found, key);
+}
+
+View steps_view() {
+    return {.key = "steps",
+            .name = "Steps",
+            .digit = '3',
+            .draw = draw_steps,
+            .missing = no_weights,
+            .ask = ask_steps,
+            .beside = {.inspect = draw_steps_inspector},
+            .numbers = steps_numbers,
+            .visit = visit_state<StepsState>};
 }
 
 }  // namespace headlight
