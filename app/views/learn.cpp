@@ -9,6 +9,7 @@
 #include "views/learn_page.h"
 #include "views/page.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -31,7 +32,7 @@ PageWanted page_wanted(const Session& session) {
 void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page, bool narrow) {
     Ui& ui = s.ui;
     const float y = area.y + 26;
-    float x = area.x + size::centre_pad;
+    float x = area.x + size::center_pad;
     if (narrow) {
         x = draw_back(s, area, "learn/back", "Learn") + 16;
         std::vector<std::string> titles;
@@ -47,9 +48,9 @@ void draw_title(Scene& s, Rect area, const learn::Station& station, const learn:
             x, y, kTitle, ui.colors->t1,
             ui.text.fitted(kTitle, learn::station_text(station.key).title, area.right() - x - 24));
     }
-    const float room = area.right() - size::centre_pad - x - 24;
+    const float room = area.right() - size::center_pad - x - 24;
     if (!narrow && page && room > 80)
-        ui.text.draw_right(area.right() - size::centre_pad, y, kCaption, ui.colors->t3,
+        ui.text.draw_right(area.right() - size::center_pad, y, kCaption, ui.colors->t3,
                            ui.text.fitted(kCaption, page->note, room));
     ui.hairline(area.x, area.y + kTitleRow, area.right(), area.y + kTitleRow);
 }
@@ -70,7 +71,7 @@ float draw_missing(Scene& s, float x, float y, float width, const learn::Station
 float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
-    const float x = area.x + size::centre_pad, width = area.w - 2 * size::centre_pad;
+    const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
     if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
     const learn::Page& page = *found.answer.page;
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
@@ -104,15 +105,13 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     const float begin = below.y - state.scroll;
     float y = begin + 16;
     if (words)
-        y = draw_station_words(s, area.x + size::centre_pad, y, area.w - 2 * size::centre_pad, station) + 8;
+        y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
     if (!stays) y = draw_station_controls(s, area, y - 8, station) + 16;
     if (found) y = draw_answer(s, area, y, *found);
     ui.end_scroll_area();
     state.scroll = scrolled(ui, below, y + 24 - begin, state.scroll);
     show_focus(s, below, state);
 }
-
-}  // namespace
 
 std::vector<Question> ask_learn(const Scene& s) { return {page_wanted(s.session)}; }
 
@@ -153,6 +152,23 @@ std::vector<NumberTable> learn_numbers(const Scene& s) {
     const auto* found = s.found<PageWanted>();
     return found && found->answer.page ? learn::page_numbers(*found->answer.page)
                                        : std::vector<NumberTable>();
+}
+
+}  // namespace
+
+View learn_view() {
+    return {.key = "learn",
+            .name = "Learn",
+            .digit = 'L',
+            .draw = draw_learn,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_learn,
+            .fills_window = true,
+            .figure = learn_figure,
+            .numbers = learn_numbers,
+            .visit = visit_state<LearnState>,
+            .commands = learn_commands};
 }
 
 }  // namespace headlight

@@ -12,6 +12,7 @@
 
 namespace headlight {
 
+struct View;
 struct ViewPage;
 
 struct LearnState {
@@ -28,11 +29,8 @@ struct LearnState {
     void keep(const learn::Station& of, const std::vector<std::string>& words);
 };
 
-void draw_learn(Scene& scene, Rect area);
-std::vector<Question> ask_learn(const Scene& scene);
+View learn_view();
 std::vector<Command> learn_commands();
-std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool);
-std::vector<NumberTable> learn_numbers(const Scene& scene);
 
 /// The way back, and each station as a row that opens it; with room also its words. Returns whether it had.
 bool draw_station_list(Scene& scene, Rect area);

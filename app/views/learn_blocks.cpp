@@ -26,6 +26,7 @@ struct WantedWidth {
     }
     float operator()(const Curves&) const { return std::min(room, 400.0f); }
     float operator()(const Plane&) const { return std::min(room, 400.0f); }
+    float operator()(const Pixels&) const { return std::min(room, 320.0f); }
     template <class Other>
     float operator()(const Other&) const {
         return room;
@@ -56,6 +57,7 @@ struct DrawOne {
     float operator()(const Plane& b) const { return draw_plane(pen, at, width, b); }
     float operator()(const Steps& b) const { return draw_written_steps(pen, at, width, b); }
     float operator()(const Table& b) const { return draw_number_table(pen, at, width, b); }
+    float operator()(const Pixels& b) const { return draw_pixels(pen, at, width, b); }
     float operator()(const Words& b) const { return draw_words(pen, at, width, b); }
 };
 
@@ -127,7 +129,7 @@ void draw_column_labels(Ui& ui, float left, float bottom, float step,
     for (int i = 0; i < isize(labels); i += every) {
         const float middle = left + step * (float(i) + 0.5f);
         if (level)
-            ui.text.draw_centred(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
+            ui.text.draw_centered(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
         else
             draw_slanted(ui, {middle - 2, bottom - 10}, ui.colors->t2, labels[i]);
     }

@@ -36,6 +36,7 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves);
 float draw_plane(BlockPen& pen, ImVec2 at, float width, const Plane& plane);
 float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& steps);
 float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& table);
+float draw_pixels(BlockPen& pen, ImVec2 at, float width, const Pixels& pixels);
 float draw_words(BlockPen& pen, ImVec2 at, float width, const Words& words);
 
 /// The title over a block; returns its height, 0 where there is none.

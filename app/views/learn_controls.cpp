@@ -164,7 +164,7 @@ std::vector<std::string> chosen_numbers(const Scene& s, const std::string& field
 }  // namespace
 
 float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& station) {
-    const float pad = size::centre_pad;
+    const float pad = size::center_pad;
     ControlRow row(s, {area.x + pad, y + 6, area.w - 2 * pad, 0});
     const std::vector<std::string> words = s.of<LearnState>().words(station);
     std::any state = learn::state_of(station, words);

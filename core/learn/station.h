@@ -3,6 +3,7 @@
 #pragma once
 
 #include <any>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ public:
     virtual void flag(const char* key, const char* label, bool& value) = 0;
     virtual void number(const char* key, const char* label, float& value, float low, float high) = 0;
     virtual void whole(const char* key, const char* label, int& value, int low, int high) = 0;
+    /// A whole number that Play runs through, from low to high.
+    virtual void played(const char* key, const char* label, int& value, int low, int high) {
+        whole(key, label, value, low, high);
+    }
     virtual void text(const char* key, const char* label, std::string& value) = 0;
     /// Numbers that are edited in the Grid whose `editable` is the key: its cells, row after row. Empty: the
     /// station's own.
@@ -48,8 +53,9 @@ struct StationInput {
     const Trace* trace = nullptr;  // of the sentence in the open model; null: nothing is open
     const Model* model = nullptr;  // the trace's, or a model without a sentence
     std::string text;              // as it was typed
-    int block = 0, head = 0;       // the chosen head (ModelConfig::block)
-    int query = -1;                // the chosen query; −1: the last
+    std::shared_ptr<const RgbImage> image = nullptr;  // the person's picture, whatever the model reads
+    int block = 0, head = 0;                          // the chosen head (ModelConfig::block)
+    int query = -1;                                   // the chosen query; −1: the last
     const CancelFlag* cancel = nullptr;
 
     /// The chosen query among `count`.
