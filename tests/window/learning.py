@@ -20,6 +20,17 @@ def learns(w, station):
     return w.wait(lambda r: r["view"] == "Learn" and r["learn_station"] == station and not r["busy"] and any(p.startswith("learn/try/") for p in r["widgets"]))
 
 
+def tab_to(w, path):
+    """Presses Tab until a control has the focus."""
+    for _ in range(80):
+        focus = w.report()["focus"]
+        if focus == path:
+            return
+        w.key("Tab")
+        w.wait(lambda r: r["focus"] != focus)
+    raise AssertionError(f"Tab does not reach {path}")
+
+
 def every_station_opens_from_the_list(display):
     with Window(PROGRAM, display, "--text", BARK) as w:
         w.settled()
@@ -104,19 +115,10 @@ def learn_by_keys_alone(display):
         learns(w, "no-weights")
         w.key("Down", "Down")
         learns(w, "database")
-        for _ in range(60):
-            w.key("Tab")
-            time.sleep(0.03)
-            if w.report()["focus"] == "learn/set/temperature":
-                break
-        assert w.report()["focus"] == "learn/set/temperature", w.report()["focus"]
+        tab_to(w, "learn/set/temperature")
         w.key("Up")
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
-        for _ in range(60):
-            w.key("Tab")
-            time.sleep(0.03)
-            if w.report()["focus"].startswith("learn/block"):
-                break
+        tab_to(w, "learn/block/1/0/0")
         w.key("Return", "8", "Return")
         w.wait(lambda r: any(s.startswith("database keys=8,") for s in r["learn_set"]))
         w.key("Escape")
