@@ -25,8 +25,8 @@ struct CellReport {
     float layer_share = 0;                  // ‖result‖ over the sum of ‖result‖ of the layer's heads
     std::vector<int> promoted, suppressed;  // tokens that ΔE makes more and less likely, strongest first;
                                             // empty where no straight path leads to the logits
-    PerHead<float> weight_by_head;  // pattern[query, key] of every head; NaN
-                                    // where the block reads other sequences
+    PerHead<float> weight_by_head;          // pattern[query, key] of every head; NaN
+                                            // where the block reads other sequences
 };
 
 /// Reads the cell out of the trace. Tokens promoted and suppressed: ΔE through the final norm's weight and
