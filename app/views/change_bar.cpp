@@ -146,13 +146,10 @@ void choose_skips(Scene& s, Flow& flow) {
 void choose_positions(Scene& s, Flow& flow) {
     if (s.model()->config.positions == PositionScheme::none) return;
     const Change* set = change_at(s.session, {ChangeKind::positions}, -1, -1);
-    const bool off = set && set->value == kNoPositions;
-    const int chosen = flow.choose("Positions", "positions", {"own", "off", "shuffled"},
-                                   !set  ? 0
-                                   : off ? 1
-                                         : 2);
-    if (chosen < 0) return;
-    if (chosen == 0) return set ? s.change(*set) : void();  // which takes it away
+    const int current = !set ? 0 : set->value == kNoPositions ? 1 : 2;
+    const int chosen = flow.choose("Positions", "positions", {"own", "off", "shuffled"}, current);
+    if (chosen < 0 || chosen == current) return;
+    if (chosen == 0) return s.change(*set);  // which takes it away
     Change change;
     change.kind = ChangeKind::positions;
     change.value = chosen == 1 ? kNoPositions : 1;
@@ -180,6 +177,7 @@ float draw_change_bar(Scene& s, Rect area) {
     choose_temperature(s, flow);
     choose_ablation(s, flow);
     choose_skips(s, flow);
+    choose_positions(s, flow);
     ui.hairline(area.x, flow.bottom(), area.right(), flow.bottom());
     return flow.bottom() - area.y;
 }
