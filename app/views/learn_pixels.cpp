@@ -48,7 +48,7 @@ void answer_mouse(Ui& ui, const std::string& path, Rect r, const Pixels& pixels)
 
 float draw_pixels(BlockPen& pen, ImVec2 at, float width, const Pixels& pixels) {
     Ui& ui = pen.ui;
-    const float top = at.y + draw_block_title(ui, at, width, pixels.title);
+    const float top = at.y + draw_block_title(pen, at, width, pixels.title);
     const RgbImage& image = pixels.image;
     if (image.width <= 0 || image.height <= 0) return top - at.y;
     const float wide = ui.whole(std::min({width, 440.0f, 440.0f * float(image.width) / float(image.height)}));
