@@ -126,16 +126,13 @@ void choose_skips(Scene& s, Toolbar& bar) {
 }
 
 /// The last change of positions that concerns every text.
-void choose_positions(Scene& s, Flow& flow) {
+void choose_positions(Scene& s, Toolbar& bar) {
     if (s.model()->config.positions == PositionScheme::none) return;
     const Change* set = change_at(s.session, {ChangeKind::positions}, -1, -1);
-    const bool off = set && set->value == kNoPositions;
-    const int chosen = flow.choose("Positions", "positions", {"own", "off", "shuffled"},
-                                   !set  ? 0
-                                   : off ? 1
-                                         : 2);
-    if (chosen < 0) return;
-    if (chosen == 0) return set ? s.change(*set) : void();  // which takes it away
+    const int current = !set ? 0 : set->value == kNoPositions ? 1 : 2;
+    const int chosen = bar.choice("Positions", "positions", {"own", "off", "shuffled"}, current);
+    if (chosen < 0 || chosen == current) return;
+    if (chosen == 0) return s.change(*set);  // which takes it away
     Change change;
     change.kind = ChangeKind::positions;
     change.value = chosen == 1 ? kNoPositions : 1;
@@ -162,6 +159,7 @@ float draw_change_bar(Scene& s, Rect area) {
     choose_temperature(s, bar);
     choose_ablation(s, bar);
     choose_skips(s, bar);
+    choose_positions(s, bar);
     ui.hairline(first.x, bar.bottom(), first.right(), bar.bottom());
     return bar.bottom() - first.y;
 }

@@ -15,7 +15,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kTitleRow = 52, kNarrow = 800;
+constexpr float kTitleRow = size::title_bar, kNarrow = 800;
 
 PageWanted page_wanted(const Session& session) {
     const LearnState& state = session.of<LearnState>();
@@ -28,31 +28,26 @@ PageWanted page_wanted(const Session& session) {
             .query = focused ? focused->first : -1};
 }
 
-/// Title and note; in a narrow window the way back and a list of the stations.
-void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page, bool narrow) {
+/// In a narrow window the way back and a list of the stations.
+void draw_choice(Scene& s, Rect area, const learn::Station& station) {
+    Toolbar bar = title_toolbar(s, area, "learn/back", "Learn");
+    std::vector<std::string> titles;
+    for (const learn::Station& one : learn::stations()) titles.push_back(learn::station_text(one.key).title);
+    const auto shown = headlight::narrow<int>(&station - learn::stations().data());
+    const int chosen = bar.choice("", "learn/stations", titles, shown);
+    if (chosen >= 0) s.send("learn", learn::stations()[chosen].key);
+}
+
+/// Title and note.
+void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page) {
     Ui& ui = s.ui;
-    const float y = area.y + 26;
-    float x = area.x + size::center_pad;
-    if (narrow) {
-        x = draw_back(s, area, "learn/back", "Learn") + 16;
-        std::vector<std::string> titles;
-        for (const learn::Station& one : learn::stations())
-            titles.push_back(learn::station_text(one.key).title);
-        float width = 0;
-        const auto shown = headlight::narrow<int>(&station - learn::stations().data());
-        const int chosen =
-            ui.drop_down("learn/stations", x, y, titles, shown, width, area.right() - x - size::panel_pad);
-        if (chosen >= 0) s.send("learn", learn::stations()[chosen].key);
-    } else {
-        x += ui.text.draw(
-            x, y, kTitle, ui.colors->t1,
-            ui.text.fitted(kTitle, learn::station_text(station.key).title, area.right() - x - 24));
-    }
-    const float room = area.right() - size::center_pad - x - 24;
-    if (!narrow && page && room > 80)
-        ui.text.draw_right(area.right() - size::center_pad, y, kCaption, ui.colors->t3,
-                           ui.text.fitted(kCaption, page->note, room));
-    ui.hairline(area.x, area.y + kTitleRow, area.right(), area.y + kTitleRow);
+    const Rect row = take_top(area, kTitleRow);
+    ui.hairline(row.x, row.bottom(), row.right(), row.bottom());
+    Rect line = inset(row, size::center_pad, 0);
+    take_left(line, write(ui, line, kTitle, ui.colors->t1, learn::station_text(station.key).title),
+              gap::wide);
+    constexpr float kLeastNote = 80;
+    if (page && line.w > kLeastNote) write(ui, line, kCaption, ui.colors->t3, page->note, Flush::right);
 }
 
 /// Why there is no page, and what helps.
@@ -133,7 +128,10 @@ void draw_learn(Scene& s, Rect area) {
         s.ui.hairline(area.x + left, area.y, area.x + left, area.bottom());
     }
     const Rect right{area.x + left, area.y, area.w - left, area.h};
-    draw_title(s, right, station, found ? found->answer.page.get() : nullptr, narrow);
+    if (narrow)
+        draw_choice(s, right, station);
+    else
+        draw_title(s, right, station, found ? found->answer.page.get() : nullptr);
     draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow, words);
 }
 

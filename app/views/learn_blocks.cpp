@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "figure/figure.h"
+#include "paint/layout.h"
 #include "views/map_parts.h"
 
 namespace headlight::learn {
@@ -108,12 +109,6 @@ void explain(BlockPen& pen, Rect place, const std::string& text) {
 std::string short_number(double value) {
     const double size = std::abs(value);
     return number(value, size >= 99.5 ? 0 : size >= 9.95 ? 1 : 2);
-}
-
-float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts) {
-    float out = 0;
-    for (const auto& text : texts) out = std::max(out, ui.text.width(font, text));
-    return out;
 }
 
 float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step) {

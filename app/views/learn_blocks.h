@@ -45,8 +45,6 @@ float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string&
 void explain(BlockPen& pen, Rect place, const std::string& text);
 /// A number for a cell or a bar: three digits or so.
 std::string short_number(double value);
-/// The widest of some texts.
-float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts);
 /// Labels over columns, level where they have room, leaning where not; `bottom` is where the columns begin.
 /// How high they stand is measured by the same rule.
 float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step);

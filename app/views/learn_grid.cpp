@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "figure/figure.h"
+#include "paint/layout.h"
 #include "paint/matrix.h"
 #include "views/learn_blocks.h"
 #include "views/map_parts.h"
