@@ -1,4 +1,4 @@
-// A matrix as cells in the colours of a map: one draw on the screen, vector shapes on a page.
+// A matrix as cells in the colors of a map: one draw on the screen, vector shapes on a page.
 #pragma once
 
 #include "paint/ui.h"
@@ -7,7 +7,7 @@ namespace headlight {
 
 inline constexpr float kMaskedCell = -1, kNoCell = -2;
 
-/// Values as places on a colour map.
+/// Values as places on a color map.
 struct MatrixCells {
     Matrix places;  // 0 … 1; kMaskedCell: hatched where there is room; kNoCell or not a number: nothing
     const Colormap& colors;

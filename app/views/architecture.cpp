@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/attention_parameters.h"
 #include "base/cast.h"
-#include "base/embedded.h"
-#include "model/config.h"
 #include "model/parameters.h"
 #include "views/views.h"
 
@@ -162,13 +161,6 @@ Anchors draw_stack(Scene& s, const Diagram& d, Rect area, const ModelConfig& c, 
     return anchors;
 }
 
-/// GPT-3's numbers (Brown et al. 2020), which article 002 counts.
-const ModelConfig& gpt3() {
-    static const ModelConfig config =
-        *parse_config(Json::parse(embedded_file("assets/gpt3.json")), "gpt3.json");
-    return config;
-}
-
 /// What stands beside the diagram, and of which layer and head.
 void choose_maps(Scene& s, float x, float y) {
     Ui& ui = s.ui;
@@ -214,7 +206,7 @@ void draw_architecture_toolbar(Scene& s, Rect area, const ModelConfig& c) {
 
 void draw_architecture(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const ModelConfig& c = s.of<ArchitectureState>().config ? gpt3() : s.model()->config;
+    const ModelConfig& c = s.of<ArchitectureState>().config ? gpt3_config() : s.model()->config;
     if (!ui.on_page()) draw_architecture_toolbar(s, area, c);
     const auto table = parameter_table(c);
     const Rect rest{area.x + 24, area.y + 64, area.w - 48, area.h - 72};

@@ -220,6 +220,8 @@ std::vector<Command> view_commands() {
     for (const View& v : views())
         for (const Choice& choice : v.visit ? choices_of(v.visit) : std::vector<Choice>{})
             out.push_back(choice_of_view(v, choice));
+    for (const View& v : views())
+        for (Command& row : v.commands ? v.commands() : std::vector<Command>{}) out.push_back(std::move(row));
     const char *head = "previous or next head", *layer = "layer above or below";
     const std::vector<Command> moves{moves_step("previous step", "Previous step", "←", -1),
                                      moves_step("next step", "Next step", "→", 1),

@@ -59,7 +59,7 @@ BarScale bar_scale(const std::vector<float>& values) {
 }
 
 void draw_one_bar(Ui& ui, Rect well, float value, const BarScale& scale, bool largest) {
-    ui.fill(well, ui.colors->well);
+    ui.fill(well, ui.colors->dark ? ui.colors->bg2 : ui.colors->well);
     if (std::isnan(value)) return ui.hatch(well, ui.colors->hatch);
     const float zero = scale.is_signed ? well.middle_y() : well.bottom(), reach = zero - well.y,
                 high = std::abs(value) / scale.full * reach;
@@ -71,7 +71,7 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row)
     const int largest = largest_of(row.values);
     const BarScale scale = bar_scale(row.values);
     const float gap = c.step > 12 ? 3 : c.step > 4 ? 1 : 0;
-    const bool numbers = c.step >= ui.text.width(kCaptionMono, "0.00");
+    const bool numbers = c.step >= ui.text.width(kCaptionMono, "0.00") + 5;
     for (int i = 0; i < isize(row.values); ++i) {
         const Rect well{c.bars() + c.step * float(i), y + 14, c.step - gap, kBarHigh};
         draw_one_bar(ui, well, row.values[i], scale, i == largest);
@@ -103,12 +103,14 @@ void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& b
 }
 
 /// Title, formula and source; in smaller letters and more lines where they are long.
-void draw_bar_name(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row) {
+void draw_bar_name(BlockPen& pen, const BarColumns& c, float y, const BarRows::Row& row) {
+    Ui& ui = pen.ui;
     const float room = c.name_room();
     const Font formula = ui.text.width(kBodyMono, row.formula) <= room ? kBodyMono : kCaptionMono;
     ui.text.draw(c.left, y + 24, c.title, row.emphasized ? ui.colors->accent_text : ui.colors->t1,
                  ui.text.fitted(c.title, row.title, room));
     const float high = ui.text.draw_wrapped(c.left, y + 38, room, formula, ui.colors->t1, row.formula);
+    explain(pen, {c.left, y + 10, room, 28 + high}, row.title + ": " + row.formula);
     ui.text.draw_wrapped(c.left, y + 40 + high, room, kCaption, ui.colors->t3, row.source);
 }
 
@@ -121,7 +123,7 @@ float draw_bar_rows(BlockPen& pen, ImVec2 at, float width, const BarRows& bars) 
     draw_column_labels(ui, c.bars(), y, c.step, bars.columns);
     for (const auto& row : bars.rows) {
         ui.hairline(at.x, y, c.right, y);
-        draw_bar_name(ui, c, y, row);
+        draw_bar_name(pen, c, y, row);
         draw_bars_of(ui, c, y, row);
         draw_bar_side(pen, c, y, bars, row);
         y += kRowHigh;

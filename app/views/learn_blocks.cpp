@@ -2,6 +2,7 @@
 #include "views/learn_blocks.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "figure/figure.h"
@@ -30,6 +31,19 @@ struct WantedWidth {
         return room;
     }
 };
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80); }
+
+/// Whether a sign stands in a text by itself: "v" not in "value".
+bool names(const std::string& text, const std::string& sign) {
+    for (size_t at = text.find(sign); at != std::string::npos; at = text.find(sign, at + 1)) {
+        const size_t end = at + sign.size();
+        const bool begins = at == 0 || !is_letter(text[at - 1]) || !is_letter(sign.front()),
+                   ends = end == text.size() || !std::isalnum(static_cast<unsigned char>(text[end]));
+        if (begins && ends) return true;
+    }
+    return false;
+}
 
 struct DrawOne {
     BlockPen& pen;
@@ -70,10 +84,23 @@ float draw_blocks(BlockPen& pen, const std::vector<Block>& blocks, float x, floa
     return y;
 }
 
-float draw_block_title(Ui& ui, ImVec2 at, float width, const std::string& title) {
+float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string& title) {
     if (title.empty()) return 0;
-    ui.text.draw(at.x, at.y + 10, kBody, ui.colors->t1, ui.text.fitted(kBody, title, width));
+    Ui& ui = pen.ui;
+    const float wide =
+        ui.text.draw(at.x, at.y + 10, kBody, ui.colors->t1, ui.text.fitted(kBody, title, width));
+    explain(pen, {at.x, at.y, wide, 20}, title);
     return 30;
+}
+
+void explain(BlockPen& pen, Rect place, const std::string& text) {
+    if (pen.ui.on_page()) return;
+    std::string all;
+    for (const Symbol& symbol : pen.symbols)
+        if (names(text, symbol.sign)) all += (all.empty() ? "" : "; ") + symbol.sign + ": " + symbol.meaning;
+    if (all.empty()) return;
+    const std::string path = pen.path + "/" + text;
+    pen.ui.tooltip(path, pen.ui.hit(path, place), all);
 }
 
 std::string short_number(double value) {
@@ -108,7 +135,7 @@ void draw_column_labels(Ui& ui, float left, float bottom, float step,
 
 float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& steps) {
     Ui& ui = pen.ui;
-    float y = at.y + draw_block_title(ui, at, width, steps.title), what = 0, result = 0;
+    float y = at.y + draw_block_title(pen, at, width, steps.title), what = 0, result = 0;
     for (const auto& line : steps.lines) {
         what = std::max(what, ui.text.width(kBody, line.what));
         result = std::max(result, ui.text.width(kBodyMono, line.result));
@@ -118,10 +145,11 @@ float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& ste
     for (const auto& line : steps.lines) {
         ui.text.draw(at.x, y + kLine / 2, kBody, ui.colors->t2, ui.text.fitted(kBody, line.what, what + 1));
         const float high = std::max(
-            kLine, ui.text.draw_wrapped(worked, y + 3, room, kBodyMono, ui.colors->t1, line.worked) + 5);
+            kLine, ui.text.draw_wrapped(worked, y + 2, room, kBodyMono, ui.colors->t1, line.worked) + 5);
         const float along = std::min(ui.text.width(kBodyMono, line.worked), room);
-        ui.text.draw(worked + along + 16, y + high - kLine / 2, kBodyMono, ui.colors->accent_text,
+        ui.text.draw(worked + along + 16, y + high - kLine / 2 - 1, kBodyMono, ui.colors->accent_text,
                      line.result);
+        explain(pen, {at.x, y, worked + along - at.x, high}, line.what + ": " + line.worked);
         y += high;
     }
     return y - at.y;
@@ -129,7 +157,7 @@ float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& ste
 
 float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& table) {
     Ui& ui = pen.ui;
-    const float top = at.y + draw_block_title(ui, at, width, table.title);
+    const float top = at.y + draw_block_title(pen, at, width, table.title);
     float x = at.x;
     for (int c = 0; c < isize(table.columns); ++c) {
         const auto counts = [&](int r) {
@@ -144,6 +172,7 @@ float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& tabl
             right ? ui.text.draw_right(x + wide, y, font, ink, text) : ui.text.draw(x, y, font, ink, text);
         };
         put(top + kLine / 2, kCaption, ui.colors->t3, table.columns[c]);
+        explain(pen, {x, top, wide, kLine}, table.columns[c]);
         for (int r = 0; r < isize(cells); ++r)
             put(top + kLine * (float(r) + 1.5f) + 4, right ? kCaptionMono : kCaption, ui.colors->t1,
                 cells[r]);

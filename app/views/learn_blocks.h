@@ -10,10 +10,11 @@
 
 namespace headlight::learn {
 
-/// A cell of an editable Grid that was pressed: the state's field, and which of its numbers.
-struct CellPress {
+/// A number that was typed into a cell of an editable Grid: the state's field, and which of its numbers.
+struct TypedCell {
     std::string field;
     int row = 0, column = 0;
+    std::string text;
 };
 
 /// What blocks are drawn with, and what a person did to one of them in this frame.
@@ -21,7 +22,8 @@ struct BlockPen {
     Ui& ui;
     const Colormap& weights;           // from 0 up
     std::string path = "learn/block";  // of their widgets, before the block's number
-    std::optional<CellPress> pressed = std::nullopt;
+    std::vector<Symbol> symbols = {};  // explained where they are pointed at
+    std::optional<TypedCell> typed = std::nullopt;
 };
 
 /// Draws blocks from (x, y) down, those that are narrow side by side; returns where they end.
@@ -37,7 +39,9 @@ float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& tabl
 float draw_words(BlockPen& pen, ImVec2 at, float width, const Words& words);
 
 /// The title over a block; returns its height, 0 where there is none.
-float draw_block_title(Ui& ui, ImVec2 at, float width, const std::string& title);
+float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string& title);
+/// Says what the signs in a text that stands there mean, where it is pointed at.
+void explain(BlockPen& pen, Rect place, const std::string& text);
 /// A number for a cell or a bar: three digits or so.
 std::string short_number(double value);
 /// The widest of some texts.

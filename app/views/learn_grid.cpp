@@ -1,5 +1,6 @@
 // A matrix with labels: colors, and the numbers where they fit.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "figure/figure.h"
@@ -50,6 +51,14 @@ std::string axes_of(const Grid& grid) {
     return out;
 }
 
+/// The axes, and that numbers can be changed, in as many words as there is room for.
+std::string said_above(Ui& ui, float width, const Grid& grid, bool edits) {
+    const std::string axes = axes_of(grid);
+    if (!edits) return axes;
+    const std::string both = axes + (axes.empty() ? "" : "; ") + "click a number to change it";
+    return ui.text.width(kCaption, both) <= width ? both : axes.empty() ? "click to change" : axes;
+}
+
 void draw_cell_numbers(Ui& ui, Rect r, const GridSizes& z, const Grid& grid, const Matrix& places,
                        const Colormap& colors) {
     for (Index i = 0; i < grid.values.rows(); ++i)
@@ -64,7 +73,7 @@ void draw_cell_numbers(Ui& ui, Rect r, const GridSizes& z, const Grid& grid, con
         }
 }
 
-/// What the mouse points at, and which cell it pressed.
+/// What the mouse points at.
 void answer_mouse(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
     Ui& ui = pen.ui;
     const Hit hit = ui.hit(pen.path, r);
@@ -78,7 +87,38 @@ void answer_mouse(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
              ui.colors->hover, 2);
     ui.tooltip(pen.path, hit,
                grid.rows[i] + ", " + grid.columns[j] + ": " + number(double(grid.values(i, j)), 4));
-    if (hit.clicked && !grid.editable.empty()) pen.pressed = CellPress{grid.editable, i, j};
+}
+
+/// A number as a person types it.
+std::string typed_number(float value) {
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, value);
+    return {text, end.ptr};
+}
+
+/// What a person typed, as numbers are read: "−1,5" is −1.5.
+std::string plain_number(std::string text) {
+    for (size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, 3, "-");
+    std::replace(text.begin(), text.end(), ',', '.');
+    std::erase(text, ' ');
+    return text;
+}
+
+/// Each cell is a control: a press lets one type its number, arrows move it by one.
+void edit_cells(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
+    Ui& ui = pen.ui;
+    for (int i = 0; i < grid.values.rows(); ++i)
+        for (int j = 0; j < grid.values.cols(); ++j) {
+            const std::string path = pen.path + "/" + std::to_string(i) + "/" + std::to_string(j);
+            const Rect cell{r.x + z.cell_w * float(j) + 1, r.y + z.cell_h * float(i) + 1, z.cell_w - 2,
+                            z.cell_h - 2};
+            const Ui::Entry entry = ui.entry(path, cell, typed_number(grid.values(i, j)));
+            if (!entry.open)
+                ui.frame(cell, entry.hit.hovered ? ui.colors->hover : ui.colors->l2, 1, size::corner);
+            if (entry.typed) pen.typed = TypedCell{grid.editable, i, j, plain_number(*entry.typed)};
+            if (const int step = ui.take_step(path); step != 0)
+                pen.typed = TypedCell{grid.editable, i, j, typed_number(grid.values(i, j) - float(step))};
+        }
 }
 
 }  // namespace
@@ -86,8 +126,9 @@ void answer_mouse(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
 float draw_grid(BlockPen& pen, ImVec2 at, float width, const Grid& grid) {
     Ui& ui = pen.ui;
     const GridSizes z = grid_sizes(ui, width, grid);
-    float y = at.y + draw_block_title(ui, at, width, grid.title);
-    if (const std::string axes = axes_of(grid); !axes.empty()) {
+    float y = at.y + draw_block_title(pen, at, width, grid.title);
+    const bool edits = !grid.editable.empty() && !ui.on_page();
+    if (const std::string axes = said_above(ui, width, grid, edits); !axes.empty()) {
         ui.text.draw(at.x, y + 6, kCaption, ui.colors->t3, ui.text.fitted(kCaption, axes, width));
         y += 20;
     }
@@ -105,7 +146,7 @@ float draw_grid(BlockPen& pen, ImVec2 at, float width, const Grid& grid) {
     if (z.numbers) draw_cell_numbers(ui, r, z, grid, places, colors);
     if (const int marked = grid.marked_row.value_or(-1); marked >= 0 && marked < isize(grid.rows))
         ui.frame({r.x - 1, r.y + z.cell_h * float(marked) - 1, r.w + 2, z.cell_h + 2}, ui.colors->accent, 2);
-    answer_mouse(pen, r, z, grid);
+    edits ? edit_cells(pen, r, z, grid) : answer_mouse(pen, r, z, grid);
     if (z.numbers) return r.bottom() - at.y;
     draw_range_bar(ui, {{r.x, r.bottom() + 12, std::min(r.w, 220.0f), 8},
                         colors,

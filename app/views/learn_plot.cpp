@@ -197,9 +197,10 @@ void draw_one_line(Ui& ui, const Plot& plot, const Curves::Line& line, ImU32 col
 
 float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     Ui& ui = pen.ui;
-    float y = at.y + draw_block_title(ui, at, width, curves.title);
+    float y = at.y + draw_block_title(pen, at, width, curves.title);
     y += draw_legend(ui, {at.x, y}, width, curves);
-    ui.text.draw(at.x, y + 8, kCaption, ui.colors->t3, "↑ " + curves.y_is);
+    const float named = ui.text.draw(at.x, y + 8, kCaption, ui.colors->t3, "↑ " + curves.y_is);
+    explain(pen, {at.x, y, named, 16}, curves.y_is);
     Plot plot = plot_of(curves);
     plot.r = {at.x + kPlotLeft, y + 26, width - kPlotLeft - 8, kPlotHigh};
     draw_plot_axes(ui, plot, curves);
@@ -217,7 +218,7 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
 
 float draw_plane(BlockPen& pen, ImVec2 at, float width, const Plane& plane) {
     Ui& ui = pen.ui;
-    const float top = at.y + draw_block_title(ui, at, width, plane.title), wide = std::min(width, 640.0f);
+    const float top = at.y + draw_block_title(pen, at, width, plane.title), wide = std::min(width, 640.0f);
     const Rect r{at.x, top, wide, wide * 0.75f};
     float reach = 1e-6f;
     for (const auto& p : plane.points) reach = std::max({reach, std::abs(p.x), std::abs(p.y) / 0.75f});

@@ -1,4 +1,4 @@
-// What maps of tokens by tokens share: colour bars, the crosshair, labels that lean.
+// What maps of tokens by tokens share: color bars, the crosshair, labels that lean.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace headlight {
 
-/// The colour bar beside a map of weights: true range, five ticks, and a mark at the shown weight's place, 0
+/// The color bar beside a map of weights: true range, five ticks, and a mark at the shown weight's place, 0
 /// … 1.
 void draw_weight_bar(Scene& scene, Rect bar, float largest, std::optional<float> marked);
 
-/// The colour bar under a map, from 0 or −largest to largest, and a mark at a place, 0 … 1.
+/// The color bar under a map, from 0 or −largest to largest, and a mark at a place, 0 … 1.
 struct RangeBar {
     Rect at;
     const Colormap& colors;
@@ -25,12 +25,12 @@ void draw_range_bar(Ui& ui, const RangeBar& bar);
 /// Lines along the row and the column of a cell, and a frame around it where it is large enough.
 struct Crosshair {
     Rect map, cell;
-    ImU32 row, column, ink;  // colours of its lines, 0: none, and of the frame
+    ImU32 row, column, ink;  // colors of its lines, 0: none, and of the frame
     float frame = 2;         // its width
 };
 void draw_crosshair(Ui& ui, const Crosshair& cross);
 
-/// A label that leans upwards from where it begins; on `back` where that is a colour.
+/// A label that leans upwards from where it begins; on `back` where that is a color.
 void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back = 0);
 /// How high a label of this width leans.
 inline float slanted_height(float width) { return width * 0.7071f; }

@@ -150,16 +150,24 @@ float next_width(Ui& ui, const NextToken& t) {
     return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + 8, 84.0f);
 }
 
-float next_room(Scene& s) {
+float next_room(Scene& s, size_t count) {
     const PredictedTokens* p = shown_predictions(s);
     float width = 30;
-    for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i)
+    for (size_t i = 0; p && i < std::min(count, p->tokens.size()); ++i)
         width += next_width(s.ui, p->tokens[i]) + 18;
     if (s.model()->config.can.fill_masks) width += 40;
     return p ? width : 200;
 }
 
-void draw_next(Scene& s, float x, float y) {
+/// How many of the next tokens stand beside the sentence's, which keep some room.
+size_t next_count(Scene& s, float room) {
+    constexpr float kLeast = 110;
+    size_t count = kShownNext;
+    while (count > 0 && room - next_room(s, count) < kLeast) --count;
+    return count;
+}
+
+void draw_next(Scene& s, float x, float y, size_t count) {
     Ui& ui = s.ui;
     const PredictedTokens* p = shown_predictions(s);
     if (!p) {
@@ -172,7 +180,7 @@ void draw_next(Scene& s, float x, float y) {
         x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + 8;
     ui.text.draw(x, y, kBody, ui.colors->t3, "→");
     x += 30;
-    for (size_t i = 0; i < std::min(kShownNext, p->tokens.size()); ++i) {
+    for (size_t i = 0; i < std::min(count, p->tokens.size()); ++i) {
         const bool top = i == 0;
         const NextToken& t = p->tokens[i];
         const float w = next_width(ui, t);
@@ -186,6 +194,19 @@ void draw_next(Scene& s, float x, float y) {
         ui.name("next/" + std::to_string(i), {x, y - 10, w, 24});
         x += w + 18;
     }
+}
+
+/// Learn and the settings; returns where they begin.
+float draw_places(Scene& s, float right, float middle) {
+    Ui& ui = s.ui;
+    if (ui.link("settings", right, middle, "Settings", s.session.shows(Sheet::settings))) s.send("settings");
+    right -= ui.text.width(kCaption, "Settings") + 20;
+    if (!s.sentence() || !s.sentence()->trace || !s.sentence()->trace->has_weights()) return right + 20;
+    const bool learns = std::string_view(views()[view_for(s.session, *s.model())].key) == "learn";
+    const float wide = ui.text.width(kCaption, "Learn");
+    if (ui.link("learn", right, middle, "Learn", learns)) s.send(learns ? "back" : "view learn");
+    if (learns) ui.fill({right - wide - 2, middle + 13, wide + 4, 2}, ui.colors->accent);
+    return right - wide;
 }
 
 std::string count_text(const Scene& s) {
@@ -210,19 +231,19 @@ void draw_sentence_bar(Scene& s, Rect area) {
     draw_fields(s, field);
     draw_live(s, field.right() + 32, area.right() - pad, field.middle_y());
     ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, count_text(s));
-    if (ui.link("settings", area.right() - pad, chips_mid, "Settings", s.session.shows(Sheet::settings)))
-        s.send("settings");
+    const float links = draw_places(s, area.right() - pad, chips_mid);
     if (s.sentence()) {
         const bool writes = shows_written(s);  // the next tokens stand in the inspector then
-        const float next_left = area.right() - 92 - (writes ? 0 : next_room(s));
+        const size_t next = next_count(s, links - 20 - area.x - left);
+        const float next_left = links - 20 - (writes || next == 0 ? 0 : next_room(s, next));
         const float end = draw_tokens(s, area.x + left, next_left - 12, chips_y, chip_h);
-        if (!writes) draw_next(s, std::min(end + 12, next_left), chips_mid);
+        if (!writes && next > 0) draw_next(s, std::min(end + 12, next_left), chips_mid, next);
     } else {
         const bool picture = s.model() && s.model()->config.can.read_image;
         if (!picture)
             ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2,
                          s.answer && !s.answer->text_error.empty()
-                             ? ui.text.fitted(kCaption, s.answer->text_error, area.w - left - 110)
+                             ? ui.text.fitted(kCaption, s.answer->text_error, links - area.x - left - 20)
                              : "or choose one below");
     }
     ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);

@@ -12,6 +12,7 @@
 #include "views/graph.h"
 #include "views/heat_map.h"
 #include "views/layer_heads.h"
+#include "views/learn.h"
 #include "views/lens.h"
 #include "views/lines.h"
 #include "views/picture.h"
@@ -165,6 +166,18 @@ std::span<const View> views() {
          .fills_window = true,
          .numbers = position_numbers,
          .visit = visit_state<PositionsState>},
+        {.key = "learn",
+         .name = "Learn",
+         .digit = 'L',
+         .draw = draw_learn,
+         .missing = no_weights,
+         .shows = Shows::model,
+         .ask = ask_learn,
+         .fills_window = true,
+         .figure = learn_figure,
+         .numbers = learn_numbers,
+         .visit = visit_state<LearnState>,
+         .commands = learn_commands},
     };
     return table;
 }

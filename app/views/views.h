@@ -40,6 +40,7 @@ struct View {
         nullptr;  // a figure of its own, sized to its cells, where it has one of what it shows just now
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
+    std::vector<Command> (*commands)() = nullptr;  // beside its own row and those of its choices
 };
 
 std::span<const View> views();

@@ -131,8 +131,21 @@ std::vector<Command> sheet_commands() {
              .run = escape}};
 }
 
+/// Commands as --do takes them, one after the other.
+Status carry_out_all(CommandContext& c, const std::string& text) {
+    TRY(const auto lines, parse_commands(commands(), text));
+    for (const CommandLine& line : lines) TRY_STATUS(carry_out(line, c));
+    return success();
+}
+
 std::vector<Command> window_commands() {
-    return {switch_row({.name = "inspector",
+    return {{.name = "do",
+             .words = "COMMANDS",
+             .title = "Carry out commands",
+             .group = kWindow,
+             .help = "carry out commands with ; between them, as --do does",
+             .run = carry_out_all},
+            switch_row({.name = "inspector",
                         .title = "Inspector",
                         .group = kWindow,
                         .keys = "Ctrl+I",

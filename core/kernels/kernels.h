@@ -10,8 +10,8 @@ namespace headlight {
 
 /// Outputs of one panel of weights; the same on every processor.
 constexpr int kPanel = 48;
-/// Sums over a row run in so many lanes, whatever the processor's vectors hold: entry i belongs to lane i
-/// % 16.
+/// Sums over a row run in so many lanes, whatever the processor's vectors hold: entry i belongs to lane
+/// i % 16.
 constexpr int kSumLanes = 16;
 
 /// y[rows, width] = x[rows, depth] · w[depth, width], added to what y holds, or begun from the bias. Each
@@ -25,11 +25,12 @@ struct Product {
     int64_t y_stride;
     bool begin;         // whether y is begun
     const float* bias;  // [width] of a y that is begun, or null: zeros
-    uintptr_t ahead =
-        0;  // where weights lie that are needed soon, a row for each k; an address alone: 0: nothing
+    /// Where the weights lie that are needed soon, a row for each k; 0: nothing is fetched. Only an address:
+    /// it may be beyond the weights.
+    uintptr_t ahead = 0;
     int64_t ahead_stride = 0;
-    bool ahead_whole =
-        false;  // fetched by each tile of rows, else one line of a row by each of the first tiles
+    /// Whether each tile fetches all that its columns need; else each of the first tiles fetches one line.
+    bool ahead_whole = false;
 };
 
 /// y[rows, count] = x[rows, depth] · the transpose of w[count][depth], added to y or begun as above. Each

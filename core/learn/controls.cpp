@@ -41,8 +41,8 @@ public:
     }
     void flag(const char* key, const char*, bool& value) override {
         if (!wanted(key)) return;
+        if (value_ != "on" && value_ != "off") return refuse("on or off");
         value = value_ == "on";
-        if (!value && value_ != "off") refuse("on or off");
     }
     void number(const char* key, const char*, float& value, float low, float high) override {
         set_number(key, value, low, high);
@@ -124,6 +124,12 @@ std::vector<std::string> all_words(const Station& station, std::any state) {
 }
 
 }  // namespace
+
+std::any state_of(const Station& station, const std::vector<std::string>& words) {
+    std::any state = station.first_state();
+    for (const auto& word : words) (void)set_control(station, state, word);
+    return state;
+}
 
 std::vector<std::string> control_words(const Station& station, const std::any& state) {
     const auto first = all_words(station, station.first_state());

@@ -21,7 +21,6 @@ constexpr int kNeighbors = 6, kMostAsked = 8;
 struct Space {
     std::vector<Plane::Point> points;
     std::vector<Vector> vectors;
-    std::vector<int> ids;  // of neighbors that have a point
     std::vector<std::string> unknown;
     Table table;
 };
@@ -57,9 +56,10 @@ std::optional<AskedWord> asked_word(const Model& model, const std::string& word)
                      table_rows(table, *ids).colwise().mean().transpose()};
 }
 
-/// The word's point and those of its neighbors that can be named: not its own tokens, no parts of characters.
-void add_word(Space& space, const Model& model, const AskedWord& word, const std::vector<Neighbor>& near) {
-    add_point(space, word.name, word.vector, true);
+/// The word's neighbors that can be named: not its own tokens, no parts of characters. What has a point under
+/// that name gets no second one.
+void add_neighbors(Space& space, const Model& model, const AskedWord& word,
+                   const std::vector<Neighbor>& near) {
     int left = kNeighbors;
     for (const Neighbor& neighbor : near) {
         const std::string label = token_label(**model.tokenizer, neighbor.id);
@@ -68,8 +68,8 @@ void add_word(Space& space, const Model& model, const AskedWord& word, const std
         space.table.rows.push_back({word.name, label, decimals(double(neighbor.cosine), 2)});
         space.table.values.push_back({std::numeric_limits<double>::quiet_NaN(),
                                       std::numeric_limits<double>::quiet_NaN(), double(neighbor.cosine)});
-        if (std::find(space.ids.begin(), space.ids.end(), neighbor.id) != space.ids.end()) continue;
-        space.ids.push_back(neighbor.id);
+        const auto named = [&](const Plane::Point& point) { return point.name == label; };
+        if (std::any_of(space.points.begin(), space.points.end(), named)) continue;
         add_point(space, label,
                   table_rows(model.weights.stacks.front().token_embedding, {neighbor.id}).row(0).transpose(),
                   false);
@@ -87,9 +87,12 @@ void add_words(Space& space, const Model& model, const std::vector<std::string>&
     }
     const Linear& table = model.weights.stacks.front().token_embedding;
     Matrix vectors(isize(words), table.in);
-    for (int i = 0; i < isize(words); ++i) vectors.row(i) = words[i].vector.transpose();
+    for (int i = 0; i < isize(words); ++i) {
+        vectors.row(i) = words[i].vector.transpose();
+        add_point(space, words[i].name, words[i].vector, true);
+    }
     const auto near = nearest_rows(table, vectors, 4 * kNeighbors, pool);
-    for (int i = 0; i < isize(words); ++i) add_word(space, model, words[i], near[i]);
+    for (int i = 0; i < isize(words); ++i) add_neighbors(space, model, words[i], near[i]);
 }
 
 Plane plane_of(const Space& space) {

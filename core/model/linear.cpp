@@ -20,9 +20,9 @@ constexpr int64_t kDotDepth = 768;  // the same where rows of weights are: whole
 constexpr int64_t kTaskPanels = 4;  // panels of one task at most: packed, they fit the second-level cache
 constexpr int64_t kRowBlock = 96;   // rows of x that meet them together
 constexpr int64_t kFewRows = 16;    // up to here packing costs more than it saves
-constexpr int64_t kAhead =
-    64;  // where few rows meet them: inputs whose weights are fetched ahead, [in, out],
-constexpr int64_t kRowsAhead = 8;  // and outputs, [out, in]
+// Where few rows meet the weights, these are fetched so far ahead:
+constexpr int64_t kAhead = 64;     // inputs of [in, out]
+constexpr int64_t kRowsAhead = 8;  // outputs of [out, in]
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 bool is_float32(const Linear& w) { return w.dtype == &float32(); }

@@ -80,7 +80,7 @@ def what_is_old_is_dimmed_in_every_panel(display):
     folder = Path(tempfile.mkdtemp())
     tokenizer = (GPT2 / "tokenizer.json").read_text(encoding="utf-8")
     model = zero_gpt2(folder / "slow", 12, 768, 12, 1024, tokenizer, json.loads((GPT2 / "config.json").read_text())["vocab_size"])
-    with Window(PROGRAM, display, "--model", model, "--text", "The cat sat on the mat. " * 20) as w:
+    with Window(PROGRAM, display, "--model", model, "--text", "The cat sat on the mat. " * 60) as w:
         w.settled()
         for view in ("Heat map", "Lines", "Steps", "ΔE", "Prediction", "Graph", "Compare", "All heads"):
             w.click(f"tab/{view}")
