@@ -169,6 +169,12 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
     ui.unclip();
 }
 
+/// The mouse chooses a column while it moves; at rest it leaves what a command or an arrow chose.
+bool mouse_moves() {
+    const ImVec2 by = ImGui::GetIO().MouseDelta;
+    return by.x != 0 || by.y != 0;
+}
+
 void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     const Hit h = s.ui.control("steps/table", t.rows.view);
     StepColumn& column = s.of<StepsState>().column;
@@ -178,7 +184,8 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     if (!h.hovered || h.mouse.y >= t.rows.y(t.rows.rows)) return;
     s.point_at(std::pair{found.asked.query, t.rows.row_at(h.mouse.y)});
     for (const Placed& p : t.columns)
-        if (h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small) column = p.kind->what;
+        if (mouse_moves() && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
+            column = p.kind->what;
     if (!h.clicked) return;
     s.lock(s.session.selection.hovered.cell);
     s.leave_text();
@@ -239,7 +246,7 @@ void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
     ui.tooltip("steps/delta", h,
                "The weighted value vectors are added (z) and go through the head's slice of the output "
                "matrix. The length of what comes out is not the sum of the lengths above.");
-    if (h.hovered) s.of<StepsState>().column = StepColumn::delta;
+    if (h.hovered && mouse_moves()) s.of<StepsState>().column = StepColumn::delta;
 }
 
 /// Who asks, and how the table is read.

@@ -212,7 +212,7 @@ TEST_CASE("old labels and traces open unchanged") {
     const auto settings = folder.path / "settings.json";
     std::filesystem::copy(kTests / "unit/old/labels.json", labels_path(settings));
     std::string notice;
-    CHECK(find_labels(settings, notice) == HeadLabels{{"stories", {{"2.1", "copies the color"}}}});
+    CHECK(find_labels(settings, notice) == HeadLabels{{"stories", {{"2.1", "copies the colour"}}}});
     CHECK(notice.empty());
     const auto trace = open_trace(kTests / "unit/old/trace.safetensors");
     REQUIRE(trace);
