@@ -19,8 +19,10 @@ struct LearnState {
     std::string station = "no-weights";
     std::vector<std::string> set;  // "positions width=8": what differs from the stations' first states
     float scroll = 0, list_scroll = 0;
-    std::string drawn;  // the station of the last frame: another one is seen from its beginning
-    std::string focus;  // the control that was scrolled to last
+    std::string drawn;    // the station of the last frame: another one is seen from its beginning
+    std::string focus;    // the control that was scrolled to last
+    std::string playing;  // the control whose numbers are gone through
+    double next_step = 0;
 
     void visit(FieldVisitor& visitor);
     const learn::Station& shown() const { return *learn::find_station(station); }

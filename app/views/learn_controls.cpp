@@ -12,6 +12,7 @@ namespace headlight {
 namespace {
 
 constexpr float kLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220;
+constexpr double kStepSeconds = 0.8;
 
 std::string plain(double value) {
     char text[32];
@@ -76,6 +77,22 @@ public:
     void whole(const char* key, const char* label, int& value, int low, int high) override {
         slider(key, label, double(value), {double(low), double(high), true});
     }
+    void played(const char* key, const char* label, int& value, int low, int high) override {
+        whole(key, label, value, low, high);
+        LearnState& state = s_.of<LearnState>();
+        const bool plays = state.playing == key;
+        const float wide = ui_.text.width(kCaption, "Pause") + 24;
+        take_room(wide);
+        bool on = plays;
+        ui_.toggle("learn/play", {x_, y_ - size::chip / 2, wide, size::chip}, plays ? "Pause" : "Play", on);
+        x_ += wide + kGap;
+        if (on && !plays) {
+            state.next_step = ImGui::GetTime() + kStepSeconds;
+            if (value == high) set(key, std::to_string(low));
+        }
+        state.playing = on ? key : "";
+        if (on && plays) go_on(key, value, high);
+    }
     void text(const char* key, const char* label, std::string& value) override {
         label_of(label, kText);
         value_box(key, kText, value);
@@ -131,6 +148,17 @@ private:
         }
         if (entry.typed) set(key, *entry.typed);
         x_ += wide + kGap;
+    }
+    /// The next number of what plays, where its time has come.
+    void go_on(const std::string& key, int value, int high) {
+        LearnState& state = s_.of<LearnState>();
+        const double now = ImGui::GetTime();
+        if (now >= state.next_step) {
+            state.next_step = now + kStepSeconds;
+            if (value < high) set(key, std::to_string(value + 1));
+            if (value + 1 >= high) state.playing.clear();
+        }
+        ui_.wake_after = float(std::max(0.01, state.next_step - now));
     }
     void slider(const std::string& key, const char* label, double value, const SliderRange& range) {
         label_of(label, kTrack + 8 + kValue);
