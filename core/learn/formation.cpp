@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analysis/head_stats.h"
+#include "analysis/predict.h"
 #include "learn/page_parts.h"
 #include "model/heads.h"
 #include "model/input.h"
@@ -138,7 +139,7 @@ Table on_sentence(const Watched& watched) {
 
 Grid pattern(const Watched& watched, const StationInput& input) {
     const Trace& trace = watched.shown();
-    const auto& labels = trace.queries(watched.head.block).tokens;
+    const auto labels = token_labels(trace, trace.config().block(watched.head.block).stack);
     Grid out{.title = "Head " + head_name(watched.config(), watched.head) + " at step " +
                       with_commas(watched.step()),
              .rows_are = "query",
