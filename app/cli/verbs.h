@@ -22,6 +22,14 @@ struct Verb {
 
 std::span<const Verb> verbs();
 
+/// A variable of the environment that the program reads.
+struct Variable {
+    const char* name;
+    const char* help;
+};
+
+std::span<const Variable> environment();
+
 struct WindowOptions;
 void add_window_options(CLI::App& app, WindowOptions& options);
 
@@ -32,6 +40,7 @@ std::function<Status()> declare_tokenize(CLI::App& app);
 std::function<Status()> declare_heads(CLI::App& app);
 std::function<Status()> declare_generate(CLI::App& app);
 std::function<Status()> declare_compare(CLI::App& app);
+std::function<Status()> declare_learn(CLI::App& app);
 std::function<Status()> declare_info(CLI::App& app);
 std::function<Status()> declare_models(CLI::App& app);
 std::function<Status()> declare_report(CLI::App& app);

@@ -7,7 +7,7 @@ float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush
     if (r.w <= 0) return 0;
     const std::string shown = ui.text.fitted(font, text, r.w + kAlmost);
     if (flush == Flush::right) return ui.text.draw_right(r.right(), r.middle_y(), font, ink, shown);
-    if (flush == Flush::centre) return ui.text.draw_centred(r.middle_x(), r.middle_y(), font, ink, shown);
+    if (flush == Flush::center) return ui.text.draw_centered(r.middle_x(), r.middle_y(), font, ink, shown);
     return ui.text.draw(r.x, r.middle_y(), font, ink, shown);
 }
 

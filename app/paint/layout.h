@@ -45,8 +45,8 @@ inline Rect take_right(Rect& rest, float width, float apart = 0) {
 /// point.
 inline Rect band(Rect r, float height) { return {r.x, r.middle_y() - height / 2, r.w, height}; }
 inline Rect line_at(Rect r, float middle, float height) { return {r.x, middle - height / 2, r.w, height}; }
-inline Rect square_at(ImVec2 centre, float side) {
-    return {centre.x - side / 2, centre.y - side / 2, side, side};
+inline Rect square_at(ImVec2 center, float side) {
+    return {center.x - side / 2, center.y - side / 2, side, side};
 }
 
 /// One of equal columns or rows of a rectangle.
@@ -90,7 +90,7 @@ inline Grid grid_at(ImVec2 corner, int rows, int columns, float w, float h) {
     return {{corner.x, corner.y, w * float(columns), h * float(rows)}, rows, columns, w, h};
 }
 
-enum class Flush { left, centre, right };
+enum class Flush { left, center, right };
 /// A line of text in the middle of a rectangle's height, cut where it is too long; returns how wide it is.
 float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush flush = Flush::left);
 /// What is said of a picture: a line, or as many as it takes, whose height is returned.

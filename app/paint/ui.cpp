@@ -13,7 +13,13 @@ namespace headlight {
 
 namespace {
 constexpr float kTooltipDelay = 0.4f;
+
+Rect common(Rect a, Rect b) {
+    const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
+    return {x, y, std::min(a.right(), b.right()) - x, std::min(a.bottom(), b.bottom()) - y};
 }
+
+}  // namespace
 
 std::string number(double value, int digits) { return std::isnan(value) ? "—" : decimals(value, digits); }
 
@@ -26,6 +32,7 @@ void Ui::begin(const Theme& theme, float new_scale) {
     scale = new_scale;
     wake_after = 0;
     widgets.clear();
+    forget_typing();
     last_stops_ = std::exchange(stops_, {});
     covers_ = std::exchange(new_covers_, {});
     const ImGuiIO& io = ImGui::GetIO();
@@ -48,6 +55,8 @@ bool Ui::covered(ImVec2 point) const {
 Hit Ui::hit(const std::string& path, Rect r) {
     if (on_page()) return {};
     widgets[path] = r;
+    if (seen_) r = common(r, *seen_);
+    if (r.w <= 0 || r.h <= 0) return {false, false, false, mouse};
     const Rect at = pixels(r);
     ImGui::SetCursorScreenPos(at.min());
     const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, at.w), std::max(1.0f, at.h)});
@@ -113,7 +122,7 @@ bool Ui::button(const std::string& path, Rect r, const std::string& label, Look 
     }
     fill(r, back, size::corner);
     frame(r, edge, 1, size::corner);
-    text.draw_centred(r.middle_x(), r.middle_y(), kBody, ink, label);
+    text.draw_centered(r.middle_x(), r.middle_y(), kBody, ink, label);
     return h.clicked;
 }
 
@@ -201,7 +210,7 @@ int Ui::segments(const std::string& path, float x, float y, const std::vector<st
         const bool on = i == current;
         fill(r, on ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2);
         frame(r, colors->l2);
-        text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? colors->t1 : colors->t2, labels[i]);
+        text.draw_centered(r.middle_x(), r.middle_y(), kCaption, on ? colors->t1 : colors->t2, labels[i]);
         if (h.clicked) pressed = i;
         x = r.right() - line();
     }
@@ -212,7 +221,7 @@ void Ui::toggle(const std::string& path, Rect r, const char* label, bool& on) {
     const Hit h = control(path, r);
     fill(r, on ? colors->accent_fill : h.hovered ? colors->bg3 : colors->bg2, size::corner);
     frame(r, on ? colors->accent : colors->l2, 1, size::corner);
-    text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? colors->accent_text : colors->t2, label);
+    text.draw_centered(r.middle_x(), r.middle_y(), kCaption, on ? colors->accent_text : colors->t2, label);
     if (h.clicked) on = !on;
 }
 

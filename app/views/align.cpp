@@ -11,6 +11,7 @@
 #include "views/layer_heads.h"
 #include "views/map_parts.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -27,7 +28,7 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     for (const auto& label : a.columns)
         widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
     Rect room = area;
-    take_left(room, size::centre_pad - gap::tight + kAlignNames, gap::tight);
+    take_left(room, size::center_pad - gap::tight + kAlignNames, gap::tight);
     take_right(room, kRight);
     l.w = std::min(room.w / float(l.columns), kWidest);
     l.turned = widest + gap::small > l.w;
@@ -83,7 +84,7 @@ void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
         for (int c = 0; c < l.columns; ++c)
             if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
                 write(ui, l.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))), decimals(w, 2),
-                      Flush::centre);
+                      Flush::center);
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.
@@ -210,6 +211,34 @@ void draw_alignment(Scene& s, Rect area) {
     const Rect below{l.view.x, l.y(l.rows + l.coming) + gap::medium, area.right() - l.view.x - gap::medium,
                      kFoot};
     caption_lines(s.ui, below, caption_of(s, l, a));
+}
+
+namespace {
+
+const char* no_cross(const Model& m) {
+    return m.config.decoder().cross
+               ? nullptr
+               : "Only a model with an encoder and a decoder aligns a source with a target.";
+}
+bool aligns_layer(const Session& s) { return s.of<AlignState>().of != AlignOf::head; }
+
+}  // namespace
+
+View alignment_view() {
+    return {.key = "alignment",
+            .name = "Alignment",
+            .former = "align",
+            .digit = '8',
+            .draw = draw_alignment,
+            .offered = reads_text,
+            .missing = no_cross,
+            .ask = ask_alignment,
+            .beside = {draw_alignment_list, draw_alignment_inspector},
+            .of_target = true,
+            .lists_choices = true,
+            .of_layer = aligns_layer,
+            .numbers = alignment_numbers,
+            .visit = visit_state<AlignState>};
 }
 
 }  // namespace headlight

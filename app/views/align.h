@@ -2,9 +2,11 @@
 #pragma once
 
 #include "io/numbers.h"
-#include "views/writing.h"
+#include "views/generation.h"
 
 namespace headlight {
+
+struct View;
 
 /// Whose weights it shows, and whether each row's strongest link is marked, or stands alone (hard attention).
 enum class AlignOf { head, mean, chosen };
@@ -79,5 +81,7 @@ void draw_word_axes(Scene& scene, Rect area, const AlignLayout& layout, const Wo
 void draw_coming(Scene& scene, const AlignLayout& layout);
 void draw_entropy(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment, int highlighted);
 void draw_bar(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment);
+
+View alignment_view();
 
 }  // namespace headlight

@@ -15,7 +15,7 @@ namespace headlight {
 
 namespace {
 
-/// Which step of the writing a query of the decoder is, the one behind the last token too; or −1.
+/// Which step of the generation a query of the decoder is, the one behind the last token too; or −1.
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;

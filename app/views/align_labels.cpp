@@ -1,4 +1,4 @@
-// Around the alignment: tokens on both sides, entropies, the bar of colours.
+// Around the alignment: tokens on both sides, entropies, the bar of colors.
 #include <algorithm>
 #include <cmath>
 
@@ -24,14 +24,14 @@ void draw_word_axes(Scene& s, Rect area, const AlignLayout& l, const WordAlignme
     columns.lit_ink = l.turned ? ui.colors->accent_text : ui.colors->t1;
     columns.lit_back = ui.colors->bg3;
     columns.draw_columns(ui);
-    if (!l.turned) name_axes(ui, l, area.x + size::centre_pad, "target", "source");
+    if (!l.turned) name_axes(ui, l, area.x + size::center_pad, "target", "source");
 }
 
 void draw_coming(Scene& s, const AlignLayout& l) {
     if (!l.coming) return;
     const Rect r{l.view.x, l.view.bottom(), l.view.w, l.h * float(l.coming)};
     s.ui.frame(r, s.ui.colors->l1);
-    if (r.h >= 16) caption(s.ui, r, "not yet written", Flush::centre);
+    if (r.h >= 16) caption(s.ui, r, "not yet written", Flush::center);
 }
 
 /// How undecided each row is: 0 where one column has all the weight.

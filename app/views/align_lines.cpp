@@ -43,7 +43,7 @@ void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 hig
         const std::string label = shorten_middle(row.words[i], 16);
         const ImU32 ink = i == highlighted ? highlight_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
         if (level)
-            ui.text.draw_centred(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
+            ui.text.draw_centered(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
         else if (above)
             draw_slanted(ui, {row.x(i), row.y - 10}, ink, label);
         else
@@ -107,7 +107,7 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>&
     draw_links(s, source, target, a, cell.first);
     draw_words(s, source, true, cell.second, ui.colors->t1, isize(a.columns));
     draw_words(s, target, false, cell.first, ui.colors->accent_text, isize(a.rows));
-    const Rect line = inset(area, size::centre_pad, 0);
+    const Rect line = inset(area, size::center_pad, 0);
     const auto name = [&](const Row& row, float y, const char* text) {
         if (row.left > line.x + kSideNames) caption(ui, line_at(line, y, size::line), text);
     };

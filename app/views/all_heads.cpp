@@ -103,11 +103,8 @@ void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
     bar.say(kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size()));
     std::vector<std::string> names;
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
-    if (bar.choose("Sort by", "heads/sort", names, state.sort)) {
-        if (choice.columns[state.sort].by_sweep) s.send("sweep", "on");
-        state.kept = 1;
-        state.turned = false;
-    }
+    if (const int c = bar.choice("Sort by", "heads/sort", names, state.sort); c >= 0)
+        s.send("heads sort", sort_words()[c]);
     bar.choose("Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)}, state.layout);
     bar.labels = wide;
     bar.choose("Scale", "heads/scale",
@@ -177,7 +174,7 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
     constexpr float kDefinition = 36;
     Ui& ui = s.ui;
     const HeadColumn& column = choice.column();
-    Rect inside = inset(area, size::centre_pad, gap::large);
+    Rect inside = inset(area, size::center_pad, gap::large);
     write(ui, take_top(inside, size::line, gap::close), kBody, ui.colors->t1, column.label);
     caption_lines(ui, take_top(inside, kDefinition, 2), column.definition);
     if (const auto pressed =
@@ -227,6 +224,20 @@ void draw_all_heads(Scene& s, Rect area) {
         default:
             draw_head_grid(s, rest, choice);
     }
+}
+
+View all_heads_view() {
+    return {.key = "heads",
+            .name = "All heads",
+            .digit = '9',
+            .draw = draw_all_heads,
+            .shows = View::Shows::model,
+            .ask = ask_all_heads,
+            .fills_window = true,
+            .figure = heads_page_figure,
+            .numbers = heads_numbers,
+            .visit = visit_state<AllHeadsState>,
+            .commands = all_heads_commands};
 }
 
 }  // namespace headlight

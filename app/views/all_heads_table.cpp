@@ -43,7 +43,7 @@ void draw_order(Ui& ui, ImVec2 at, bool up) {
 void draw_column_head(Scene& s, Rect r, const HeadColumn& column, int i) {
     constexpr float kOrder = 14;
     Ui& ui = s.ui;
-    auto& state = s.of<AllHeadsState>();
+    const auto& state = s.of<AllHeadsState>();
     const std::string path = "heads/column/" + column.label;
     const Hit h = ui.control(path, r);
     const bool on = state.sort == i;
@@ -55,9 +55,10 @@ void draw_column_head(Scene& s, Rect r, const HeadColumn& column, int i) {
         draw_order(ui, {name.right() - w - order.w / 2 - 2, r.middle_y()}, column.ascending != state.turned);
     ui.tooltip(path, h, column.definition);
     if (!h.clicked) return;
-    state.turned = on && !state.turned;
-    state.sort = i;
-    state.kept = 1;
+    if (on)
+        s.send("heads order");
+    else
+        s.send("heads sort", sort_words()[i]);
 }
 
 void draw_value(Ui& ui, Rect cell, const HeadColumn& column, size_t head, float largest, bool on) {
@@ -115,7 +116,7 @@ void draw_head_row(Scene& s, Rect line, const HeadChoice& choice, int index,
 
 void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
-    Rect rest = inset(area, size::centre_pad, gap::small);
+    Rect rest = inset(area, size::center_pad, gap::small);
     const TableLine head = divided(take_top(rest, kHeadLine, gap::tight), isize(choice.columns));
     write(ui, head.names, kCaption, ui.colors->t2, "head");
     for (int i = 0; i < head.count; ++i) draw_column_head(s, head.column(i), choice.columns[i], i);
@@ -197,7 +198,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     const auto* found = s.found<HeadMapWanted>();
     if (!found || found->answer.points.rows() != isize(choice.kept)) return;
-    Rect frame = inset(area, size::centre_pad, 0);
+    Rect frame = inset(area, size::center_pad, 0);
     take_top(frame, 0, gap::large);
     const Rect foot = take_bottom(frame, kFoot);
     const Matrix& points = found->answer.points;

@@ -1,13 +1,13 @@
 // The open model as a diagram, from the tokens at the bottom to the predictions at the top; each block opens
 // its view.
+
 #include "views/architecture.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/attention_parameters.h"
 #include "base/cast.h"
-#include "base/embedded.h"
-#include "model/config.h"
 #include "model/parameters.h"
 #include "views/views.h"
 
@@ -18,13 +18,6 @@ namespace {
 /// Whether the attention of a layer can stand beside the diagram: where there are several kinds.
 bool offers_maps(const Scene& s) {
     return s.model()->config.stacks.size() > 1 && s.of<ArchitectureState>().config == 0 && s.sentence();
-}
-
-/// GPT-3's numbers (Brown et al. 2020), which article 002 counts.
-const ModelConfig& gpt3() {
-    static const ModelConfig config =
-        *parse_config(Json::parse(embedded_file("assets/gpt3.json")), "gpt3.json");
-    return config;
 }
 
 /// What stands beside the diagram, and of which layer and head.
@@ -65,7 +58,7 @@ void draw_architecture_toolbar(Scene& s, Rect& rest, const ModelConfig& c) {
 
 void draw_architecture(Scene& s, Rect area) {
     constexpr float kLeastForMaps = 900, kMostMaps = 1600, kMostTable = 720, kLeastTable = 280, kBeside = 120;
-    const ModelConfig& c = s.of<ArchitectureState>().config ? gpt3() : s.model()->config;
+    const ModelConfig& c = s.of<ArchitectureState>().config ? gpt3_config() : s.model()->config;
     Rect rest = area;
     if (s.ui.on_page())
         take_top(rest, size::title_bar, 1);
@@ -73,7 +66,7 @@ void draw_architecture(Scene& s, Rect area) {
         draw_architecture_toolbar(s, rest, c);
     take_top(rest, 0, gap::small);
     take_bottom(rest, gap::small);
-    rest = inset(rest, size::centre_pad, 0);
+    rest = inset(rest, size::center_pad, 0);
     const auto table = parameter_table(c);
     const auto count = isize(c.stacks);
     const bool maps = offers_maps(s) && s.of<ArchitectureState>().maps && rest.w > kLeastForMaps;
@@ -84,11 +77,23 @@ void draw_architecture(Scene& s, Rect area) {
     const Diagram diagram{c, table, s.of<ArchitectureState>().config == 0,
                           offers_maps(s) && s.of<ArchitectureState>().maps};
     const Block* pointed = draw_diagram(s, diagram, rest, column, stacks);
-    take_left(rest, column * float(count), size::centre_pad);
+    take_left(rest, column * float(count), size::center_pad);
     Rect beside = take_right(rest, std::min(rest.w, maps ? kMostMaps : kMostTable));
     if (maps) take_top(beside, 0, gap::small);
     if (maps) return draw_layer_maps(s, beside);
     if (beside.w > kLeastTable) draw_parameters(s, beside, c, table, pointed);
+}
+
+View architecture_view() {
+    return {.key = "model",
+            .name = "Model",
+            .digit = '0',
+            .draw = draw_architecture,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_architecture,
+            .fills_window = true,
+            .visit = visit_state<ArchitectureState>};
 }
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 struct ArchitectureState {
     bool maps = true, mean = false;  // attention beside an encoder–decoder's diagram; the mean of all heads
     int config = 0;                  // whose architecture: 0: the open model's; 1: GPT-3's
@@ -75,5 +77,7 @@ void draw_parameters(Scene& scene, Rect area, const ModelConfig& config,
 
 /// The kinds of attention of the chosen layer, side by side.
 void draw_layer_maps(Scene& scene, Rect area);
+
+View architecture_view();
 
 }  // namespace headlight

@@ -118,7 +118,7 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int which) {
 
 void draw_kind_number(Ui& ui, ImVec2 at, int number) {
     ui.disc(at, kNumberSide / 2, ui.colors->accent);
-    ui.text.draw_centred(at.x, at.y, kCaptionMono, ui.colors->bg1, std::to_string(number));
+    ui.text.draw_centered(at.x, at.y, kCaptionMono, ui.colors->bg1, std::to_string(number));
 }
 
 void draw_layer_maps(Scene& s, Rect area) {

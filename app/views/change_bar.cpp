@@ -125,6 +125,20 @@ void choose_skips(Scene& s, Toolbar& bar) {
     if (other_mlp) s.change(change, other_attention);
 }
 
+/// The last change of positions that concerns every text.
+void choose_positions(Scene& s, Toolbar& bar) {
+    if (s.model()->config.positions == PositionScheme::none) return;
+    const Change* set = change_at(s.session, {ChangeKind::positions}, -1, -1);
+    const int current = !set ? 0 : set->value == kNoPositions ? 1 : 2;
+    const int chosen = bar.choice("Positions", "positions", {"own", "off", "shuffled"}, current);
+    if (chosen < 0 || chosen == current) return;
+    if (chosen == 0) return s.change(*set);  // which takes it away
+    Change change;
+    change.kind = ChangeKind::positions;
+    change.value = chosen == 1 ? kNoPositions : 1;
+    s.change(change);
+}
+
 }  // namespace
 
 float draw_change_bar(Scene& s, Rect area) {
@@ -132,7 +146,7 @@ float draw_change_bar(Scene& s, Rect area) {
     if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     auto& painting = s.of<Painting>();
     const Rect first = take_top(area, kLine);
-    Toolbar bar(ui, {first.x + size::centre_pad, first.y, first.w - size::centre_pad - gap::small, kLine},
+    Toolbar bar(ui, {first.x + size::center_pad, first.y, first.w - size::center_pad - gap::small, kLine},
                 Toolbar::Lines::many);
     if (!s.model()->config.can.read_image) choose_mask(s, bar);
     if (bar.choose("Brush", "brush", {"off", "mask", "unmask", "mask rectangle", "unmask rectangle"},
@@ -145,6 +159,7 @@ float draw_change_bar(Scene& s, Rect area) {
     choose_temperature(s, bar);
     choose_ablation(s, bar);
     choose_skips(s, bar);
+    choose_positions(s, bar);
     ui.hairline(first.x, bar.bottom(), first.right(), bar.bottom());
     return bar.bottom() - first.y;
 }

@@ -66,7 +66,7 @@ float draw_changes(Scene& s, Rect area) {
     constexpr float kHigh = 40;
     const Intervention& now = s.session.document.intervention;
     if (s.queries() == 0 || (now == Intervention{} && !s.session.preferences.change_bar)) return 0;
-    const Rect line = take_top(area, kHigh), inside = inset(line, size::centre_pad, 0);
+    const Rect line = take_top(area, kHigh), inside = inset(line, size::center_pad, 0);
     s.ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
     if (now ==
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "views/generation.h"
 #include "views/views.h"
-#include "views/writing.h"
 
 namespace headlight {
 

@@ -9,6 +9,7 @@
 #include "views/changes.h"
 #include "views/panels.h"
 #include "views/save_menu.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -77,14 +78,14 @@ void draw_compare_toolbar(Scene& s, Toolbar bar) {
 /// The second sentence under the toolbar.
 void draw_other_field(Scene& s, Rect& rest) {
     if (s.session.document.comparison.what != Compared::sentences) return;
-    Rect line = inset(take_top(rest, size::view_header), size::centre_pad, gap::close);
+    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
     write(s.ui, take_left(line, gap::large, gap::small), kBody, s.ui.colors->t1, "B");
     draw_text_field(s, s.fields.other, "other", line, "The sentence to compare with");
 }
 
 /// What stands in place of the maps.
 void say(Scene& s, Rect rest, ImU32 ink, const std::string& text) {
-    const Rect inside = inset(rest, size::centre_pad, gap::wide);
+    const Rect inside = inset(rest, size::center_pad, gap::wide);
     s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, ink, text);
 }
 
@@ -136,7 +137,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
     const int count = 1 + pattern + grid;
-    const Rect inside = inset(area, size::centre_pad, gap::medium);
+    const Rect inside = inset(area, size::center_pad, gap::medium);
     const auto column = [&](int i) { return nth_column(inside, i, count, gap::section); };
     Rect largest = column(0);
     if (count == 1) largest.w = std::min(largest.w, kWidestAlone);
@@ -243,36 +244,19 @@ void draw_compare(Scene& s, Rect area) {
     if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);
 }
 
-void draw_compare_list(Scene& s, Rect area) {
-    const auto* found = s.found<HeadPairWanted>();
-    if (!found || found->answer.distances.empty()) return;
-    const bool itself = found->answer.each_to_itself,
-               models = s.session.document.comparison.what == Compared::models && s.answer->other &&
-                        s.answer->other->model;
-    const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
-    const auto& values = found->answer.distances;
-    if (isize(values) != c.head_count()) return;
-    const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
-    const std::string title = s.session.document.comparison.what == Compared::changes
-                                  ? "Most affected by the interventions"
-                              : itself ? "Heads that differ most"
-                              : models ? "Nearest to " + of_a + " in B"
-                                       : "Nearest to " + of_a;
-    RankedHeads heads{"compare/row/", order_by(values, !itself), values,
-                      itself ? std::pair{s.session.selection.block, s.session.selection.head}
-                             : s.session.document.comparison.head,
-                      itself};
-    const auto skip = [&](int i) {
-        return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
-                                         int(i) == c.head_index({found->asked.block, found->asked.head}));
-    };
-    heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
-    const auto pressed = draw_ranked(s, list_heading(s.ui, area, title, "distance"), c, heads);
-    if (!pressed) return;
-    if (itself)
-        s.select(pressed->first, pressed->second);
-    else
-        s.send("compare", head_path(s.model()->config, pressed->first, pressed->second));
+View compare_view() {
+    return {.key = "compare",
+            .name = "Compare",
+            .former = "difference",
+            .digit = '7',
+            .draw = draw_compare,
+            .ask = ask_compare,
+            .beside = {.list = draw_compare_list},
+            .closes_inspector = true,
+            .second_head = true,
+            .second_run = true,
+            .numbers = compare_numbers,
+            .visit = visit_state<CompareState>};
 }
 
 }  // namespace headlight

@@ -75,7 +75,7 @@ float draw_ties(Scene& s, Rect area) {
     const auto* found = s.found<HeadPairWanted>();
     const auto& other = s.answer->other;
     if (!found || !other || !other->trace || found->asked.runs.versus != Versus::other) return 0;
-    Rect rest = inset(area, size::centre_pad, gap::close);
+    Rect rest = inset(area, size::center_pad, gap::close);
     const Rect line_a = take_top(rest, size::row_low, kBetween), line_b = take_top(rest, size::row_low);
     const Rect inside{line_a.x, area.y, line_a.w, line_b.bottom() - area.y};
     Ties ties{s.sentence()->labels[0], other->labels[0], {}, {}, found->answer.texts};

@@ -65,8 +65,8 @@ int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
         const Hit h = ui.hit(path, column);
         ui.tooltip(path, h, (i < isize(labels) ? "“" + labels[i] + "”: " : "") + number(values[i], 4));
         if (i % every == 0)
-            ui.text.draw_centred(column.middle_x(), bars.bottom() + gap::medium, kCaptionMono,
-                                 on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
+            ui.text.draw_centered(column.middle_x(), bars.bottom() + gap::medium, kCaptionMono,
+                                  on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
         if (!known) continue;
         Rect bar{column.x, column.y, column.w - (column.w >= 6 ? 2 : 0), column.h};
         ui.fill(bar, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);

@@ -40,7 +40,7 @@ PairLayout arrange(Ui& ui, Rect area, const PairedMap& m, bool square) {
     l.step = m.step;
     const float names =
         slanted_height(widest_of(ui, kCaptionMono, m.column_labels, kWidestName)) + gap::medium;
-    Rect inside = inset(area, size::centre_pad, 0);
+    Rect inside = inset(area, size::center_pad, 0);
     take_left(inside, kNames, gap::tight);
     const Rect titles = take_top(inside, kTitleLine);
     take_top(inside, names);
@@ -191,7 +191,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
         if (lit) draw_cross(s, g, {lit->first / m.step, lit->second / m.step});
         draw_bar(s, panels[i], g);
     }
-    Rect below{area.x, l.grids[0].view.bottom() + kUnderMap, area.w - size::centre_pad, kStepNote};
+    Rect below{area.x, l.grids[0].view.bottom() + kUnderMap, area.w - size::center_pad, kStepNote};
     if (m.step == 1) return below.y + gap::small;
     const std::string step = std::to_string(m.step);
     caption(ui, below, "each cell is the largest of " + step + " × " + step, Flush::right);

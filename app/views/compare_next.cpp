@@ -56,7 +56,7 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
 void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     constexpr float kDivergence = 230, kLeastTable = 130;
     Ui& ui = s.ui;
-    Rect inside = inset(area, size::centre_pad, gap::small);
+    Rect inside = inset(area, size::center_pad, gap::small);
     if (pair.tokens.empty()) {
         ui.text.draw_wrapped(inside.x, inside.y + gap::large, inside.w, kBody, ui.colors->t2,
                              "One of the two predicts nothing here: an encoder needs a mask token, and some "

@@ -6,7 +6,9 @@
 
 #include "base/cast.h"
 #include "paint/matrix.h"
+#include "views/delta.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -55,7 +57,7 @@ Grid arrange(Scene& s, Rect area, const Matrix& values) {
     area.w = std::min(area.w * 0.46f, kWidest) - gap::small;
     take_top(area, kAbove);
     take_bottom(area, kFoot);
-    take_left(area, size::centre_pad - gap::tight + kNames, gap::tight);
+    take_left(area, size::center_pad - gap::tight + kNames, gap::tight);
     Grid g{area, rows, columns};
     g.w = std::clamp(s.ui.whole(area.w / float(columns)), kLeastW, kMostW);
     g.h = std::clamp(s.ui.whole(area.h / float(rows)), kLeastH, kMostH);
@@ -92,7 +94,7 @@ void draw_cells(Scene& s, const Grid& g, const Matrix& values) {
     for (int r = 0; r < g.rows && g.w >= kLeastNumbered; ++r)
         for (int c = 0; c < g.columns && g.touches_row(r); ++c)
             write(ui, g.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))),
-                  number(values(r, c), values(r, c) < 10 ? 2 : 1), Flush::centre);
+                  number(values(r, c), values(r, c) < 10 ? 2 : 1), Flush::center);
 }
 
 void draw_labels(Scene& s, const Grid& g, const DeltaMaps& maps, const std::vector<std::string>& labels,
@@ -189,11 +191,24 @@ void draw_delta(Scene& s, Rect area) {
     take_left(right, draw_delta_map(s, rest) - rest.x, kBesideMap);
     take_top(right, 0, gap::tight);
     take_bottom(right, gap::medium);
-    take_right(right, size::centre_pad);
+    take_right(right, size::center_pad);
     const Rect parts = take_top(right, std::min(kPartsHigh, area.h * 0.42f), gap::medium);
     draw_delta_parts(s, nth_column(parts, 0, 2, gap::section));
     draw_tokens_moved(s, nth_column(parts, 1, 2, gap::section));
     draw_projection(s, right);
+}
+
+View delta_view() {
+    return {.key = "delta",
+            .name = "ΔE",
+            .digit = '4',
+            .draw = draw_delta,
+            .missing = no_weights,
+            .shows = View::Shows::layer,
+            .ask = ask_delta,
+            .beside = {draw_delta_list, draw_delta_inspector},
+            .numbers = delta_numbers,
+            .visit = visit_state<DeltaState>};
 }
 
 }  // namespace headlight

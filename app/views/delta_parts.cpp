@@ -125,16 +125,16 @@ void draw_tokens_moved(Scene& s, Rect area) {
     if (!found) return;
     draw_heading(ui, take_top(area, kHead), "Contribution", "logit");
     const DeltaSplit& split = found->answer;
-    if (split.raised.empty()) {
+    if (split.promoted.empty()) {
         caption_lines(ui, area,
                       "No direct path to the logits: another norm or another stack lies in between.");
         return;
     }
     std::vector<Bar> bars;
     for (size_t i = 0; i < 4; ++i)
-        bars.push_back({prediction_label(*s.model(), split.raised[i].id), split.raised[i].logit});
+        bars.push_back({prediction_label(*s.model(), split.promoted[i].id), split.promoted[i].logit});
     for (size_t i = 4; i-- > 0;)
-        bars.push_back({prediction_label(*s.model(), split.lowered[i].id), split.lowered[i].logit});
+        bars.push_back({prediction_label(*s.model(), split.suppressed[i].id), split.suppressed[i].logit});
     const Rect foot = take_bottom(area, kNote);
     draw_bars(s, area, bars, {kNames, true});
     draw_note(ui, foot, "Through the final norm, read as logits");

@@ -39,12 +39,13 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
     c.rule();
 }
 
-void draw_heads_raise(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
+void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
     c.heading("Tokens promoted by each head");
     c.skip(4);
-    for (size_t h = 0; h < found.answer.head_raises.size(); ++h, c.skip(34)) {
+    for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
-        for (const int id : found.answer.head_raises[h]) tokens.push_back(prediction_label(*s.model(), id));
+        for (const int id : found.answer.promoted_by_head[h])
+            tokens.push_back(prediction_label(*s.model(), id));
         const std::string name = head_name(s.model()->config, found.asked.block, int(h));
         const float room = std::max(44.0f, c.ui.text.width(kBodyMono, name) + gap::medium);
         Rect line = c.line();
@@ -76,7 +77,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     panel.pair("cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3), show == DeltaShow::cosine);
     panel.rule();
     if (!found->answer.after_layer.empty()) draw_next_by_layer(s, panel, found->answer, c.block(block).layer);
-    if (!found->answer.head_raises.empty()) draw_heads_raise(s, panel, *found);
+    if (!found->answer.promoted_by_head.empty()) draw_promoted_by_head(s, panel, *found);
     panel.finish();
 }
 

@@ -6,7 +6,9 @@
 
 #include "base/cast.h"
 #include "io/json.h"
+#include "session/commands.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -210,7 +212,7 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect line, bool flow) {
     Ui& ui = s.ui;
     const float apart = g.nodes.w / float(g.levels - 1);
     const InputLine left = divided({g.left.x, line.y, g.left.w, line.h});
-    caption(ui, inset(left.share, -gap::small, 0), flow ? "flow" : "rollout", Flush::centre);
+    caption(ui, inset(left.share, -gap::small, 0), flow ? "flow" : "rollout", Flush::center);
     const int step = label_step(apart, 44);
     for (int l = 0; l < g.levels; ++l)
         if (l == 0 || l + 1 == g.levels || l % step == 0)
@@ -218,7 +220,7 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect line, bool flow) {
                     l == 0          ? "input"
                     : apart > kWide ? "after " + std::to_string(l - 1)
                                     : std::to_string(l - 1),
-                    Flush::centre);
+                    Flush::center);
 }
 
 std::string note(const Scene& s, bool too_long) {
@@ -246,7 +248,7 @@ void draw_graph(Scene& s, Rect area) {
     if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
     if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
     const Rect levels = take_top(rest, kLevelNames),
-               foot = inset(take_bottom(rest, kFoot), size::centre_pad, 0);
+               foot = inset(take_bottom(rest, kFoot), size::center_pad, 0);
     const int tokens = isize(s.sentence()->labels[graph_stack(s)]);
     const GraphLayout g = arrange(s, rest, tokens, isize(graph->answer.blocks) + 1);
     const bool too_long = s.of<GraphState>().flow && rollout && rollout->answer.flow.empty();
@@ -257,6 +259,20 @@ void draw_graph(Scene& s, Rect area) {
     draw_nodes(s, g, reached);
     draw_tokens(s, g, shares_of(s, rollout, tokens));
     caption(s.ui, foot, note(s, too_long));
+}
+
+View graph_view() {
+    return {.key = "graph",
+            .name = "Graph",
+            .digit = '6',
+            .draw = draw_graph,
+            .offered = reads_text,
+            .shows = View::Shows::model,
+            .ask = ask_graph,
+            .beside = {draw_graph_list, draw_graph_inspector},
+            .numbers = graph_numbers,
+            .visit = visit_state<GraphState>,
+            .commands = graph_commands};
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
+// One head, large: weights, labels on both axes, color bar with the true range, crosshair; the wheel
 // enlarges.
 
 #include "views/heat_map.h"
@@ -12,7 +12,9 @@
 #include "io/json.h"
 #include "views/changes.h"
 #include "views/map_parts.h"
+#include "views/numbers.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -85,9 +87,9 @@ void draw_values(Scene& s, const MapLayout& l) {
                 scale_position(s.session.preferences.scale, w(q, k), s.answer->picture->largest,
                                s.answer->picture->row_largest(0, q));
             const bool dot = s.session.preferences.marks == Marks::dots;
-            ui.text.draw_centred(l.middle_x(c), l.middle_y(r), kCaptionMono,
-                                 dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
-                                 decimals(w(q, k), 2));
+            ui.text.draw_centered(l.middle_x(c), l.middle_y(r), kCaptionMono,
+                                  dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
+                                  decimals(w(q, k), 2));
         }
     ui.unclip();
 }
@@ -238,7 +240,7 @@ void draw_heat_map(Scene& s, Rect area) {
     }
     const bool rows = s.session.preferences.queries == Axis::rows;
     if (!l.turned)
-        name_axes(ui, l, area.x + size::centre_pad, rows ? "query" : "key", rows ? "key" : "query");
+        name_axes(ui, l, area.x + size::center_pad, rows ? "query" : "key", rows ? "key" : "query");
     draw_cells(s, l);
     draw_painted(s, l);
     draw_fully_masked(s, l);
@@ -254,6 +256,16 @@ void draw_heat_map(Scene& s, Rect area) {
                    s.session.selection.locked == s.session.selection.hovered.cell);
     draw_color_scale(s, l, cell);
     draw_map_caption(s, l, area);
+}
+
+View heat_map_view() {
+    return {.key = "head",
+            .name = "Heat map",
+            .digit = '1',
+            .draw = draw_heat_map,
+            .figure = head_page_figure,
+            .numbers = pattern_numbers,
+            .visit = visit_state<HeatMapState>};
 }
 
 }  // namespace headlight

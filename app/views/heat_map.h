@@ -6,6 +6,7 @@
 
 namespace headlight {
 
+struct View;
 struct ViewPage;
 
 struct HeatMapState {
@@ -34,7 +35,8 @@ void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::
 void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);
 
 void draw_heat_map(Scene& scene, Rect area);
-std::vector<NumberTable> pattern_numbers(const Scene& scene);
 std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool);
+
+View heat_map_view();
 
 }  // namespace headlight

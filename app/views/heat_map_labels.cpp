@@ -1,13 +1,11 @@
-// Token labels, colour bar and caption of the large heat map.
+// Token labels, color bar and caption of the large heat map.
 #include <algorithm>
 #include <cmath>
 
-#include "base/memory.h"
 #include "base/utf8.h"
 #include "views/changes.h"
 #include "views/heat_map.h"
 #include "views/map_parts.h"
-#include "views/numbers.h"
 #include "views/page.h"
 #include "views/token_axis.h"
 
@@ -82,24 +80,13 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     const std::string weights = about_weights(s, l), cells = about_cells(s, l);
     const float words = ui.text.width(kCaption, weights + cells);
     Rect line{l.view.x, 0,
-              std::max(l.view.w, std::min(area.right() - size::centre_pad - l.view.x, words + 2 * kApart)),
+              std::max(l.view.w, std::min(area.right() - size::center_pad - l.view.x, words + 2 * kApart)),
               kLine};
     line.y = l.view.y + std::max(l.view.h, l.bar_height()) + kAt - kLine / 2;
     const bool one_line = words + kApart <= line.w;
     ui.text.draw(line.x, line.middle_y(), kCaption, ui.colors->t3, weights);
     if (one_line) return caption(ui, line, cells, Flush::right);
     ui.text.draw(line.x, line.middle_y() + kLine, kCaption, ui.colors->t3, cells);
-}
-
-std::vector<NumberTable> pattern_numbers(const Scene& s) {
-    if (!s.answer->picture) return {};
-    const HeadPicture& p = *s.answer->picture;
-    if (p.step == 1)
-        return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
-    check_fits(int64_t{s.queries()} * s.keys() * 12);
-    const Matrix whole = masked_pattern(*s.sentence()->trace, p.block, p.head);
-    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(),
-             shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
 }
 
 std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool) {

@@ -19,7 +19,7 @@ Rect room_for_map(Rect area, float above) {
     Rect r = area;
     take_top(r, above);
     take_bottom(r, kFoot);
-    take_left(r, size::centre_pad + kMapNames, gap::tight);
+    take_left(r, size::center_pad + kMapNames, gap::tight);
     take_right(r, kColorBarRoom);
     return r;
 }

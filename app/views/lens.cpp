@@ -6,7 +6,9 @@
 
 #include "base/cast.h"
 #include "paint/matrix.h"
+#include "views/lens.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -98,7 +100,7 @@ void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
             if (const Prediction* p = prediction_at(g, lens, r, i))
                 write(ui, inset(g.cell(r, i), gap::tight, 0), kCaptionMono,
                       ink_on(color_at(map, p->probability)), prediction_label(*s.model(), p->id),
-                      Flush::centre);
+                      Flush::center);
     if (const int column = position - g.first; column >= 0 && column < g.columns) {
         const Rect r{g.x(column), g.y(0), g.w, g.h * float(g.rows)};
         ui.frame({r.x - 1, r.y, r.w + 1, r.h},
@@ -151,10 +153,10 @@ void draw_lens(Scene& s, Rect area) {
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
     const int rows = isize(lens.top), position = lens_position(s);
-    Rect rest = inset(area, size::centre_pad, 0);
+    Rect rest = inset(area, size::center_pad, 0);
     Rect head = take_top(rest, size::view_header);
     take_top(rest, kNumberedNames, gap::tight);
-    take_right(rest, size::centre_pad);
+    take_right(rest, size::center_pad);
     rest.h = std::min(std::max(kRow * 3, area.y + area.h * 0.56f - rest.y), kRow * float(rows));
     const LensGrid g = arrange(s, rest, rows);
     answer_grid(s, g, lens);
@@ -166,6 +168,27 @@ void draw_lens(Scene& s, Rect area) {
           "the more probable.");
     const float below = g.view.bottom() + gap::wide;
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
+}
+
+namespace {
+
+const char* no_logits(const Model& m) {
+    return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
+}
+
+}  // namespace
+
+View lens_view() {
+    return {.key = "lens",
+            .name = "Prediction",
+            .former = "next",
+            .digit = '5',
+            .draw = draw_lens,
+            .missing = no_logits,
+            .shows = View::Shows::model,
+            .ask = ask_lens,
+            .beside = {.inspect = draw_lens_inspector},
+            .numbers = lens_numbers};
 }
 
 }  // namespace headlight

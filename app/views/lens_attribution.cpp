@@ -89,7 +89,7 @@ void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attribute
     };
     const auto name = [&](Rect r, const char* word, Flush flush) {
         write(ui, narrow ? inset(r, gap::wide, 0) : r, kCaption, ui.colors->t2, word,
-              narrow ? flush : Flush::centre);
+              narrow ? flush : Flush::center);
     };
     if (biased) name(above(grids[1]), "bias", Flush::right);
     name(above(grids[2]), "MLP", Flush::left);
@@ -106,7 +106,7 @@ void draw_part_cells(Scene& s, const Grid& g, const Attributed& parts, int colum
             if (g.w >= 44 && g.h >= 18)
                 write(ui, g.cell(r, c), kCaptionMono,
                       ink_on(signed_color(ui.colors->dark, values(r, c) / largest)), number(values(r, c), 2),
-                      Flush::centre);
+                      Flush::center);
             ui.name("lens/part/" + std::to_string(parts.blocks[r]) + "." + std::to_string(column + c),
                     g.cell(r, c));
         }
@@ -157,7 +157,7 @@ void draw_attribution(Scene& s, Rect area) {
     if (!found || area.h < 120) return;
     const Attribution& a = found->answer;
     ui.hairline(area.x, area.y, area.right(), area.y);
-    Rect rest = inset(area, size::centre_pad, 0), head = take_top(rest, kHead);
+    Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, kHead);
     const std::string sum = "Σ " + number(a.logit, 2) + " = logit";
     write(ui, take_right(head, ui.text.width(kCaptionMono, sum), gap::wide), kCaptionMono, ui.colors->t3,
           sum);

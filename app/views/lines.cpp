@@ -1,4 +1,4 @@
-// Attention of a whole layer as lines between two columns of tokens, one colour a head.
+// Attention of a whole layer as lines between two columns of tokens, one color a head.
 #include "views/lines.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "views/layer_heads.h"
 #include "views/numbers.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -32,11 +33,11 @@ LinesLayout arrange(Scene& s, Rect area) {
     const auto heads = float(drawn_heads(s).size());
     const float bars = (kBar + kBetweenBars) * heads;
     Rect rest = area;
-    take_right(rest, size::centre_pad);
+    take_right(rest, size::center_pad);
     if (bars < area.w * 0.25f) l.bars = take_right(rest, bars);
     l.keys = take_right(rest, kKeys);
     l.queries = take_left(rest, std::min(kQueries, area.w * 0.28f));
-    take_left(l.queries, size::centre_pad);
+    take_left(l.queries, size::center_pad);
     l.lines = rest;
     l.rows.view = area;
     l.rows.rows = std::max(s.queries(), s.keys());
@@ -147,7 +148,7 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect nam
         Rect column = nth_column(l.bars, i, isize(heads));
         column.w -= kBetweenBars;
         write(ui, {column.x, names.y, column.w, names.h}, kCaptionMono, head_ink(s, heads[i]),
-              std::to_string(heads[i]), Flush::centre);
+              std::to_string(heads[i]), Flush::center);
         for (int k = 0; k < s.keys(); ++k)
             if (l.sees(k)) ui.fill(line_at(column, l.y(k), high), ui.colors->bg2);
         for (const Link& link : links.of_head[heads[i]][cell->first])
@@ -184,7 +185,7 @@ void draw_lines(Scene& s, Rect area) {
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
     const Rect names = take_top(rest, kNames - gap::tight, gap::tight),
-               foot = inset(take_bottom(rest, kFoot), size::centre_pad, 0);
+               foot = inset(take_bottom(rest, kFoot), size::center_pad, 0);
     const LinesLayout l = arrange(s, rest);
     const auto above = [&](Rect column) {
         return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);
@@ -261,6 +262,19 @@ std::vector<NumberTable> layer_numbers(const Scene& s) {
                            s.query_labels(), s.key_labels(),
                            shown_only(masked_pattern(trace, s.block(), head))});
     return out;
+}
+
+View lines_view() {
+    return {.key = "lines",
+            .name = "Lines",
+            .digit = '2',
+            .draw = draw_lines,
+            .offered = reads_text,
+            .shows = View::Shows::layer,
+            .ask = ask_lines,
+            .beside = {draw_layer_heads, draw_lines_inspector},
+            .numbers = layer_numbers,
+            .visit = visit_state<LayerHeads>};
 }
 
 }  // namespace headlight

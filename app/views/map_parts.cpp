@@ -58,7 +58,7 @@ void draw_range_bar(Ui& ui, const RangeBar& bar) {
         write(ui, under, kCaptionMono, ui.colors->t2, text, flush);
     };
     say(bar.is_signed ? number(-bar.largest, bar.digits) : "0", Flush::left);
-    if (bar.is_signed) say("0", Flush::centre);
+    if (bar.is_signed) say("0", Flush::center);
     say((bar.is_signed ? "+" : "") + number(bar.largest, bar.digits), Flush::right);
     if (bar.marked)
         mark(ui, {bar.at.x + bar.at.w * std::clamp(*bar.marked, 0.0f, 1.0f), bar.at.y - 1}, {0, 1}, {1, 0});

@@ -98,7 +98,7 @@ float faintest_of(std::vector<float>& weights, size_t max) {
 }
 
 Toolbar view_toolbar(Ui& ui, Rect& rest) {
-    return {ui, inset(take_top(rest, size::view_header), size::centre_pad, 0)};
+    return {ui, inset(take_top(rest, size::view_header), size::center_pad, 0)};
 }
 
 Toolbar title_toolbar(Scene& s, Rect& rest, const std::string& path, const std::string& title) {

@@ -12,20 +12,20 @@
 
 namespace headlight {
 
-/// "−66.5", "+0.3", "0.0": a change of a probability in points, and its colour.
+/// "−66.5", "+0.3", "0.0": a change of a probability in points, and its color.
 std::string points_text(float change);
 ImU32 change_ink(const Ui& ui, float change);
 
-/// A place 0 … 1 on a colour map, by color_index.
+/// A place 0 … 1 on a color map, by color_index.
 ImU32 color_at(const Colormap& map, float place);
 /// The place −1 … 1 of a signed value on the diverging map.
 ImU32 signed_color(bool dark, float place);
-/// Black-ish or white, whichever contrasts more with a colour.
+/// Black-ish or white, whichever contrasts more with a color.
 ImU32 ink_on(ImU32 back);
 ImU32 faded(ImU32 color, float alpha);
 /// How thumbnails of heads are drawn, wherever they stand; the places are to be filled in.
 GridDraw thumbnail_grid(const Scene& scene);
-/// A head's own colour.
+/// A head's own color.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 
 /// Scrolls something `content` pixels high in `area` by the wheel, draws the thumb, and returns the new

@@ -10,13 +10,15 @@
 #include "paint/matrix.h"
 #include "views/map_parts.h"
 #include "views/parts.h"
+#include "views/positions.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-/// The value that all but one in a hundred lie within: what the ends of the colours stand for.
+/// The value that all but one in a hundred lie within: what the ends of the colors stand for.
 float reach_of(const Matrix& values) {
     std::vector<float> sizes;
     for (Index i = 0; i < values.size(); ++i)
@@ -243,7 +245,7 @@ void draw_positions(Scene& s, Rect area) {
         take_top(rest, size::title_bar, 1);
     else
         draw_positions_toolbar(s, rest, row);
-    rest = inset(rest, size::centre_pad, kPad);
+    rest = inset(rest, size::center_pad, kPad);
     if (p.table.size() == 0) {
         s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2,
                                explained_table(c, p));
@@ -260,6 +262,20 @@ void draw_positions(Scene& s, Rect area) {
                              ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second)
                              : std::nullopt;
     draw_curves(s, {rest.x, curves.y, rest.w, curves.h}, p, pointed);
+}
+
+View positions_view() {
+    return {.key = "positions",
+            .name = "Positions",
+            .digit = 'P',
+            .draw = draw_positions,
+            .offered = reads_text,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_positions,
+            .fills_window = true,
+            .numbers = position_numbers,
+            .visit = visit_state<PositionsState>};
 }
 
 }  // namespace headlight

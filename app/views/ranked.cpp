@@ -126,7 +126,7 @@ void draw_values(Scene& s, const Grid& g, const ModelConfig& c, const HeadValues
             if (std::isnan(values(block, head)) || ui.text.width(kCaptionMono, text) + gap::close >= g.w)
                 continue;
             write(ui, g.cell(int(block), int(head)), kCaptionMono, ink_on(color_at(map, places(block, head))),
-                  text, Flush::centre);
+                  text, Flush::center);
         }
 }
 

@@ -121,7 +121,7 @@ void draw_source_and_target(Scene& s, Rect r) {
     const Rect generate = typed ? take_right(r, kGenerate, gap::small) : Rect{};
     const float half = ui.whole((r.w - kArrow) / 2);
     draw_text_field(s, s.fields.sentence, "sentence", take_left(r, half), "Type a sentence");
-    write(ui, take_left(r, kArrow), kBody, ui.colors->t3, "→", Flush::centre);
+    write(ui, take_left(r, kArrow), kBody, ui.colors->t3, "→", Flush::center);
     draw_text_field(s, s.fields.second, "second", r, "What the decoder reads");
     if (writes)
         ui.tooltip("second", ui.hit("second/written", take_bottom(r, gap::close)),
@@ -175,13 +175,21 @@ float next_width(Ui& ui, const NextToken& t) {
     return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + gap::small, kLeastNext);
 }
 
-float next_room(Scene& s) {
+float next_room(Scene& s, size_t count) {
     const PredictedTokens* p = shown_predictions(s);
     float width = kArrow;
-    for (size_t i = 0; p && i < std::min(kShownNext, p->tokens.size()); ++i)
+    for (size_t i = 0; p && i < std::min(count, p->tokens.size()); ++i)
         width += next_width(s.ui, p->tokens[i]) + kApart;
     if (s.model()->config.can.fill_masks) width += kAtPosition;
     return p ? width : kHint;
+}
+
+/// How many of the next tokens stand beside the sentence's, which keep some room.
+size_t next_count(Scene& s, float room) {
+    constexpr float kLeast = 110;
+    size_t count = kShownNext;
+    while (count > 0 && room - next_room(s, count) < kLeast) --count;
+    return count;
 }
 
 /// A token that may be next, its probability, and a bar of it.
@@ -195,7 +203,7 @@ void draw_next_token(Ui& ui, Rect r, const NextToken& t, bool top) {
             top ? ui.colors->accent : ui.colors->t3);
 }
 
-void draw_next(Scene& s, Rect line) {
+void draw_next(Scene& s, Rect line, size_t count) {
     Ui& ui = s.ui;
     const PredictedTokens* p = shown_predictions(s);
     if (!p) {
@@ -208,11 +216,28 @@ void draw_next(Scene& s, Rect line) {
         caption(ui, take_left(line, ui.text.width(kCaption, at), gap::small), at);
     }
     write(ui, take_left(line, kArrow), kBody, ui.colors->t3, "→");
-    for (size_t i = 0; i < std::min(kShownNext, p->tokens.size()); ++i) {
+    for (size_t i = 0; i < std::min(count, p->tokens.size()); ++i) {
         const Rect r = band(take_left(line, next_width(ui, p->tokens[i]), kApart), size::chip);
         draw_next_token(ui, r, p->tokens[i], i == 0);
         ui.name("next/" + std::to_string(i), r);
     }
+}
+
+/// Learn and the settings, at the right end of a line; returns where they begin.
+float draw_places(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    const float settings = ui.text.width(kCaption, "Settings"), learn = ui.text.width(kCaption, "Learn");
+    if (ui.link("settings", line.right(), line.middle_y(), "Settings", s.session.shows(Sheet::settings)))
+        s.send("settings");
+    take_right(line, settings, gap::large);
+    if (!s.sentence() || !s.sentence()->trace || !s.sentence()->trace->has_weights())
+        return line.right() + gap::large;
+    const bool learns = std::string_view(views()[view_for(s.session, *s.model())].key) == "learn";
+    if (ui.link("learn", line.right(), line.middle_y(), "Learn", learns))
+        s.send(learns ? "back" : "view learn");
+    const Rect word = take_right(line, learn);
+    if (learns) ui.fill({word.x - 2, word.middle_y() + 13, word.w + 4, 2}, ui.colors->accent);
+    return word.x;
 }
 
 std::string count_text(const Scene& s) {
@@ -224,25 +249,18 @@ std::string count_text(const Scene& s) {
     return count(labels[0].size());
 }
 
-}  // namespace
-
-namespace {
-
 /// The second line: the tokens, what comes next, settings.
 void draw_tokens_line(Scene& s, Rect line) {
-    constexpr float kSettings = 76;
     Ui& ui = s.ui;
-    const Rect settings = take_right(line, kSettings);
-    if (ui.link("settings", settings.right(), settings.middle_y(), "Settings",
-                s.session.shows(Sheet::settings)))
-        s.send("settings");
+    take_right(line, line.right() - draw_places(s, line), gap::large);
     if (s.sentence()) {
         const bool writes = shows_written(s);  // the next tokens stand in the inspector then
         Rect tokens = line;
-        const Rect next = writes ? Rect{} : take_right(tokens, next_room(s));
+        const size_t count = writes ? 0 : next_count(s, line.w);
+        const Rect next = count ? take_right(tokens, next_room(s, count)) : take_right(tokens, 0);
         take_right(tokens, 0, gap::medium);
         const float end = draw_tokens(s, tokens) + gap::medium;
-        if (!writes) draw_next(s, {std::min(end, next.x), line.y, next.w, line.h});
+        if (count) draw_next(s, {std::min(end, next.x), line.y, next.w, line.h}, count);
     } else if (!s.model() || !s.model()->config.can.read_image) {
         const bool failed = s.answer && !s.answer->text_error.empty();
         write(ui, line, kCaption, ui.colors->t2, failed ? s.answer->text_error : "or choose one below");

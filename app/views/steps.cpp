@@ -10,15 +10,9 @@
 #include "views/parts.h"
 #include "views/steps_columns.h"
 #include "views/steps_strips.h"
+#include "views/views.h"
 
 namespace headlight {
-
-void StepsState::visit(FieldVisitor& v) {
-    v.report("step_column", static_cast<int>(column));
-    v.report("strips_open", strips.open);
-    v.choose(nullptr, strips.open,
-             {"steps strips", "Steps: strips", "the vectors whose product a step is", {"off", "on"}});
-}
 
 namespace {
 
@@ -65,7 +59,7 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
         t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
         t.largest_moved = std::max(t.largest_moved, k.moved);
     }
-    Rect room = inset(area, size::centre_pad, 0);
+    Rect room = inset(area, size::center_pad, 0);
     t.names = take_left(room, kNames);
     place_columns(s, t, room);
     t.rows.view = area;
@@ -163,6 +157,12 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
     ui.unclip();
 }
 
+/// The mouse chooses a column while it moves; at rest it leaves what a command or an arrow chose.
+bool mouse_moves() {
+    const ImVec2 by = ImGui::GetIO().MouseDelta;
+    return by.x != 0 || by.y != 0;
+}
+
 void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     const Hit h = s.ui.control("steps/table", t.rows.view);
     StepColumn& column = s.of<StepsState>().column;
@@ -172,7 +172,8 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     if (!h.hovered || h.mouse.y >= t.rows.y(t.rows.rows)) return;
     s.point_at(std::pair{found.asked.query, t.rows.row_at(h.mouse.y)});
     for (const Placed& p : t.columns)
-        if (h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small) column = p.kind->what;
+        if (mouse_moves() && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
+            column = p.kind->what;
     if (!h.clicked) return;
     s.lock(s.session.selection.hovered.cell);
     s.leave_text();
@@ -200,7 +201,7 @@ void draw_head_row(Scene& s, Rect line, const Table& t, const Steps& steps) {
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
         ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), row_of(kHelp, p.kind->what));
     }
-    const Rect rule = inset(line, size::centre_pad, 0);
+    const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.bottom() + gap::tight, rule.w, ui.line()}, ui.colors->l2);
 }
 
@@ -215,7 +216,7 @@ void draw_length(Scene& s, Rect line, const std::string& value) {
 
 void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
     Ui& ui = s.ui;
-    const Rect rule = inset(line, size::centre_pad, 0);
+    const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.y + gap::tight, rule.w, ui.line()}, ui.colors->l2);
     Rect sum{t.names.x, line.y, t.names.w, line.h};
     take_left(sum, kPosition);
@@ -233,7 +234,7 @@ void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
     ui.tooltip("steps/delta", h,
                "The weighted value vectors are added (z) and go through the head's slice of the output "
                "matrix. The length of what comes out is not the sum of the lengths above.");
-    if (h.hovered) s.of<StepsState>().column = StepColumn::delta;
+    if (h.hovered && mouse_moves()) s.of<StepsState>().column = StepColumn::delta;
 }
 
 /// Who asks, and how the table is read.
@@ -272,7 +273,7 @@ void draw_steps(Scene& s, Rect area) {
     Rect rest = area;
     const Rect strips = take_bottom(rest, std::min(kStripsHigh, area.h * 0.36f));
     take_top(rest, gap::medium);
-    draw_words(s, inset(take_top(rest, size::row, gap::close), size::centre_pad, 0), query);
+    draw_words(s, inset(take_top(rest, size::row, gap::close), size::center_pad, 0), query);
     const Rect head = take_top(rest, kHeadRow, gap::close);
     const float room = rest.h - kSums, rows = float(found->answer.keys.size()) * size::row;
     Table t = arrange(s, take_top(rest, std::min(room, std::max(rows, kLeastTable))), found->answer);
@@ -282,6 +283,18 @@ void draw_steps(Scene& s, Rect area) {
     draw_rows(s, t, *found, key);
     draw_sums(s, take_top(rest, kSums), t, found->answer);
     draw_vector_strips(s, strips, *found, key);
+}
+
+View steps_view() {
+    return {.key = "steps",
+            .name = "Steps",
+            .digit = '3',
+            .draw = draw_steps,
+            .missing = no_weights,
+            .ask = ask_steps,
+            .beside = {.inspect = draw_steps_inspector},
+            .numbers = steps_numbers,
+            .visit = visit_state<StepsState>};
 }
 
 }  // namespace headlight

@@ -184,7 +184,7 @@ void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, in
     ui.hairline(area.x, area.y, area.right(), area.y);
     const auto strips = strips_of(s, found, key);
     bool& open = s.of<StepsState>().strips.open;
-    Rect rest = inset(area, size::centre_pad, 0), head = take_top(rest, kHead);
+    Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, kHead);
     const Rect link = take_right(head, kLink);
     if (ui.link("steps/numbers", link.right(), link.middle_y(), open ? "Strips" : "Numbers", open))
         open = !open;

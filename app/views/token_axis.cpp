@@ -72,9 +72,9 @@ void draw_column_name(Ui& ui, const TokenAxis& axis, int i, bool on) {
     Rect above{g.middle_x(i) - wide / 2, g.view.y - gap::tight - high, wide, high};
     if (on) fill_lit(ui, axis, above);
     if (axis.number)
-        ui.text.draw_centred(above.middle_x(), take_top(above, kLeastHigh).middle_y(), kCaptionMono,
-                             on ? ink : ui.colors->t3, axis.number(i));
-    ui.text.draw_centred(above.middle_x(), above.middle_y(), axis.font, ink, name);
+        ui.text.draw_centered(above.middle_x(), take_top(above, kLeastHigh).middle_y(), kCaptionMono,
+                              on ? ink : ui.colors->t3, axis.number(i));
+    ui.text.draw_centered(above.middle_x(), above.middle_y(), axis.font, ink, name);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The bar of writing: how the model chooses its tokens, one step after another, and what else stood to
+// The generation bar: how the model chooses its tokens, one step after another, and what else stood to
 // choice.
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "base/cast.h"
 #include "base/utf8.h"
-#include "views/writing.h"
+#include "views/generation.h"
 
 namespace headlight {
 
@@ -45,24 +45,27 @@ void choose_decoding(Scene& s, Rect line) {
     Toolbar bar(s.ui, line);
     const SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
-    if (const int c = bar.choice("Decoding", "writing/method", {"greedy", "beam search", "sampling"}, method);
+    if (const int c =
+            bar.choice("Decoding", "generation/method", {"greedy", "beam search", "sampling"}, method);
         c >= 0 && c != method)
         s.send("decoding", kMethods[c]);
     if (d.temperature > 0) {
-        choose_number<float>(s, bar, "Temperature", "writing/temperature", "sampling temperature",
+        choose_number<float>(s, bar, "Temperature", "generation/temperature", "sampling temperature",
                              {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
-        choose_number<int>(s, bar, "Top k", "writing/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k, as_count);
-        choose_number<float>(s, bar, "Top p", "writing/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
+        choose_number<int>(s, bar, "Top k", "generation/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k,
+                           as_count);
+        choose_number<float>(s, bar, "Top p", "generation/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
                              d.top_p, as_decimal);
         const std::string seed = "Seed " + std::to_string(d.seed);
-        if (bar.press("writing/seed", seed).clicked) s.send("seed", std::to_string(d.seed + 1));
+        if (bar.press("generation/seed", seed).clicked) s.send("seed", std::to_string(d.seed + 1));
     } else if (d.beams > 1) {
-        choose_number<int>(s, bar, "Beams", "writing/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams, as_count);
-        choose_number<float>(s, bar, "Length penalty", "writing/length_penalty", "length penalty",
+        choose_number<int>(s, bar, "Beams", "generation/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams,
+                           as_count);
+        choose_number<float>(s, bar, "Length penalty", "generation/length_penalty", "length penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
     if (s.model()->config.can.continue_text)
-        choose_number<int>(s, bar, "Tokens", "writing/length", "length", {8, 16, 24, 48, 96, 192},
+        choose_number<int>(s, bar, "Tokens", "generation/length", "length", {8, 16, 24, 48, 96, 192},
                            s.session.document.generation.length, as_count);
 }
 
@@ -88,12 +91,12 @@ void draw_play(Scene& s, Rect& line) {
     constexpr float kPlay = 72;
     constexpr const char* kInsert = "Insert into text";
     Ui& ui = s.ui;
-    if (ui.button("writing/play", take_right(line, kPlay, gap::small),
+    if (ui.button("generation/play", take_right(line, kPlay, gap::small),
                   s.session.document.generation.playing ? "Pause" : "Play"))
         s.send("play");
     if (!s.model()->config.can.continue_text) return;
     const Rect insert = take_right(line, ui.text.width(kBody, kInsert) + gap::wide, gap::small);
-    if (ui.button("writing/keep", insert, kInsert)) s.send("insert generated");
+    if (ui.button("generation/keep", insert, kInsert)) s.send("insert generated");
 }
 
 /// A tick a step, and the tokens under those where there is room; the shown one's always.
@@ -116,11 +119,11 @@ void draw_ticks(Scene& s, Rect track) {
             ui.fill(band({x, track.y, ui.line(), track.h}, kTick),
                     i <= now ? ui.colors->accent : ui.colors->l2);
         if (i != now && (x - half < free_from || (x + half > from && x - half < to))) continue;
-        ui.text.draw_centred(x, track.middle_y() + kUnder, kCaptionMono,
-                             i == now  ? ui.colors->accent_text
-                             : i < now ? ui.colors->t2
-                                       : ui.colors->t3,
-                             label(i));
+        ui.text.draw_centered(x, track.middle_y() + kUnder, kCaptionMono,
+                              i == now  ? ui.colors->accent_text
+                              : i < now ? ui.colors->t2
+                                        : ui.colors->t3,
+                              label(i));
         free_from = x + half + kApart;
     }
 }
@@ -129,12 +132,12 @@ void draw_slider(Scene& s, Rect track) {
     constexpr float kGrip = 10;
     Ui& ui = s.ui;
     const int n = last_step(s), now = shown_step(s);
-    const Hit h = ui.control("writing/slider", band(inset(track, -kGrip, 0), size::row));
+    const Hit h = ui.control("generation/slider", band(inset(track, -kGrip, 0), size::row));
     if (h.pressed && n > 0) {
         const auto step = std::lround((h.mouse.x - track.x) / track.w * float(n));
         s.send("step", std::to_string(std::clamp<long>(step, 0, n)));
     }
-    if (const int by = ui.take_step("writing/slider"))
+    if (const int by = ui.take_step("generation/slider"))
         s.send("step", std::to_string(std::clamp(now + by, 0, n)));
     const float at = track.x + (n ? track.w * float(now) / float(n) : 0);
     ui.fill(band(track, 2), ui.colors->l2);
@@ -155,7 +158,7 @@ void draw_others(Scene& s, Rect line) {
         const Chip chip{label, 0, 0, 0, percent(choices[i].probability)};
         const float w = chip_width(ui, chip);
         if (w > line.w) break;
-        const std::string path = "writing/choice/" + std::to_string(i);
+        const std::string path = "generation/choice/" + std::to_string(i);
         const Hit h = press_chip(ui, path, take_left(line, w, gap::close), chip,
                                  is_written(s, shown_step(s), choices[i].id));
         ui.tooltip(path, h, "Continue from “" + label + "”");
@@ -171,12 +174,12 @@ void draw_forced(Scene& s, Rect line) {
     const char* release = "Release";
     const Rect link = take_right(line, ui.text.width(kCaption, release), gap::medium);
     caption(ui, line, std::to_string(count) + (count == 1 ? " token" : " tokens") + " forced", Flush::right);
-    if (ui.link("writing/release", link.right(), link.middle_y(), release)) s.send("unforce");
+    if (ui.link("generation/release", link.right(), link.middle_y(), release)) s.send("unforce");
 }
 
 }  // namespace
 
-bool offers_writing(const Scene& s) {
+bool offers_generation(const Scene& s) {
     if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer ||
         !s.sentence()->trace->has_weights())
         return false;
@@ -205,25 +208,26 @@ namespace {
 constexpr float kTop = 12, kStepLine = 32, kLabels = 32, kDecodingLine = 24, kOthersLine = 26;
 }
 
-float writing_bar_height(const Scene& s, bool shows_others) {
-    if (!offers_writing(s) || !s.sentence()->written || (!s.session.document.generation.bar && shows_others))
+float generation_bar_height(const Scene& s, bool shows_others) {
+    if (!offers_generation(s) || !s.sentence()->written ||
+        (!s.session.document.generation.bar && shows_others))
         return 0;
     const float without = kTop + kStepLine + kLabels + kDecodingLine;
     return without + (shows_others ? kOthersLine + 2 * kTop : kTop);
 }
 
-void draw_writing_bar(Scene& s, Rect area, bool shows_others) {
+void draw_generation_bar(Scene& s, Rect area, bool shows_others) {
     constexpr float kStep = 128;
     Ui& ui = s.ui;
     play(s);
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    Rect rest = inset(area, size::centre_pad, kTop);
+    Rect rest = inset(area, size::center_pad, kTop);
     Rect line = take_top(rest, kStepLine, kLabels);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
     const Rect said = take_left(line, kStep);
     write(ui, said, kBody, ui.colors->t1, step);
-    ui.name("writing/step", band({said.x, said.y, ui.text.width(kBody, step), said.h}, size::line));
+    ui.name("generation/step", band({said.x, said.y, ui.text.width(kBody, step), said.h}, size::line));
     draw_play(s, line);
     take_right(line, 0, gap::large);
     draw_slider(s, line);
