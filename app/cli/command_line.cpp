@@ -60,6 +60,11 @@ std::span<const Verb> verbs() {
          "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "
          "1.2,3.0 --change 'mask:16>10' -o report.html",
          declare_report},
+        {"learn", "a station of Learn on a sentence, as a figure or its numbers",
+         "headlight learn --list\n"
+         "headlight learn --station positions --text 'Bark is very cute and he is a dog' -o positions.pdf\n"
+         "headlight learn --station positions --set width=8 -o positions.json",
+         declare_learn},
         {"info", "configuration, shapes and parameters of a model",
          "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
         {"models", "the models found on this computer", "headlight models\nheadlight models --json",

@@ -1,5 +1,6 @@
 // The two heat-map shaders: one head large, all heads small. Each picture is one draw inside Dear ImGui's
 // list.
+
 #pragma once
 
 #include <imgui.h>
@@ -16,6 +17,7 @@
 #include "figure/colormap.h"
 #include "figure/figure.h"
 #include "gpu/texture.h"
+#include "io/image.h"
 
 namespace headlight {
 
@@ -66,8 +68,9 @@ public:
     void begin_frame(ImVec2 viewport);
     void draw(ImDrawList& list, const HeatmapDraw& what);
     void draw(ImDrawList& list, const GridDraw& what);
-    /// Textures of a matrix and of a color map, made when what they hold is drawn first.
+    /// Textures of a matrix, of a color map and of a picture, made when what they hold is drawn first.
     GLuint texture_of(const Matrix& values);
+    GLuint texture_of(const RgbImage& image);
     GLuint texture_of(const Colormap& colors);
     /// Compiles the shaders again; on failure the old ones stay and the message says why.
     Status reload();

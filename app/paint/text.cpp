@@ -67,6 +67,22 @@ bool in_atlas(std::string_view text) {
     return true;
 }
 
+namespace {
+
+/// Whether a font of the atlas has every character: what is in its ranges need not be in the face.
+bool holds(const ImFont& font, std::string_view text) {
+    constexpr uint32_t kInEveryFace = 0x180;
+    if (!in_atlas(text)) return false;
+    for (size_t at = 0; at < text.size();) {
+        const CodePoint c = decode_utf8(text, at);
+        at += c.length;
+        if (c.value >= kInEveryFace && !font.FindGlyphNoFallback(static_cast<ImWchar>(c.value))) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 void TextPainter::load(float scale) {
     scale_ = scale;
     pictures_.clear();
@@ -148,7 +164,7 @@ float TextPainter::width(Font font, std::string_view text) { return pixels_wide(
 /// Measures without drawing: what is not drawn in the end costs no picture.
 float TextPainter::pixels_wide(Font font, std::string_view text) {
     if (page_) return float(text_width(std::string(text), font.points, font.face));
-    if (!in_atlas(text)) {
+    if (!holds(*loaded(font).font, text)) {
         std::string name = cache_name(font, text);
         if (const float* known = widths_.find(name)) return *known;
         const double pixels =
@@ -162,7 +178,7 @@ float TextPainter::pixels_wide(Font font, std::string_view text) {
 
 /// Where a line may be broken anywhere, and how wide each part is; from one layout of it.
 std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) const {
-    if (page_ || !in_atlas(text))
+    if (page_ || !holds(*loaded(font).font, text))
         return text_pieces(text, page_ ? font.points : font.points * scale_, font.face);
     const Loaded& f = loaded(font);
     std::vector<TextPiece> out;
@@ -186,7 +202,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
     x *= scale_;
     y *= scale_;
     float width;
-    if (in_atlas(text)) {
+    if (holds(*loaded(font).font, text)) {
         const Loaded& f = loaded(font);
         width = f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
         list_->AddText(f.font, f.pixels, {std::round(x), std::round(y - f.pixels / 2)}, color, text.data(),
@@ -231,8 +247,9 @@ std::string TextPainter::fitted(Font font, const std::string& text, float room) 
     if (width(font, text) <= room) return text;
     std::string begin = text.substr(0, kMaxMeasured);
     while (!is_valid_utf8(begin)) begin.pop_back();
-    float x = pixels_wide(font, "…") +
-              (page_ || in_atlas(text) ? 0 : 3);  // a picture is up to three pixels wider than its pieces
+    float x = pixels_wide(font, "…") + (page_ || holds(*loaded(font).font, text)
+                                            ? 0
+                                            : 3);  // a picture is up to three pixels wider than its pieces
     size_t end = 0;
     for (const TextPiece& piece : pieces(font, begin)) {
         x += float(piece.width);

@@ -33,6 +33,10 @@ public:
     bool shows() const { return !shown_.empty() && text_ == shown_; }
     /// What a person chose in place of the text: one step of the history.
     void replace(std::string text, History& history);
+    void select_all() {
+        anchor_ = 0;
+        caret_ = text_.size();
+    }
     /// Does an edit of this text that the history gave back; false where the text is no longer the one that
     /// was edited.
     bool apply(const TextEdit& edit);

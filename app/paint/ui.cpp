@@ -13,7 +13,13 @@ namespace headlight {
 
 namespace {
 constexpr float kTooltipDelay = 0.4f;
+
+Rect common(Rect a, Rect b) {
+    const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
+    return {x, y, std::min(a.right(), b.right()) - x, std::min(a.bottom(), b.bottom()) - y};
 }
+
+}  // namespace
 
 std::string number(double value, int digits) { return std::isnan(value) ? "—" : decimals(value, digits); }
 
@@ -26,6 +32,7 @@ void Ui::begin(const Theme& theme, float new_scale) {
     scale = new_scale;
     wake_after = 0;
     widgets.clear();
+    forget_typing();
     last_stops_ = std::exchange(stops_, {});
     covers_ = std::exchange(new_covers_, {});
     const ImGuiIO& io = ImGui::GetIO();
@@ -48,6 +55,8 @@ bool Ui::covered(ImVec2 point) const {
 Hit Ui::hit(const std::string& path, Rect r) {
     if (on_page()) return {};
     widgets[path] = r;
+    if (seen_) r = common(r, *seen_);
+    if (r.w <= 0 || r.h <= 0) return {false, false, false, mouse};
     const Rect at = pixels(r);
     ImGui::SetCursorScreenPos(at.min());
     const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, at.w), std::max(1.0f, at.h)});

@@ -6,6 +6,8 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ struct Rect {
     float middle_y() const { return y + h / 2; }
     ImVec2 min() const { return {x, y}; }
     ImVec2 max() const { return {x + w, y + h}; }
+    ImVec2 middle() const { return {middle_x(), middle_y()}; }
     bool contains(ImVec2 p) const { return p.x >= x && p.x < x + w && p.y >= y && p.y < y + h; }
 };
 
@@ -42,7 +45,8 @@ inline constexpr Font kCaptionMono{Face::mono, 13}, kBodyMono{Face::mono, 15}, k
 /// turns them into pixels here, once.
 class Ui {
 public:
-    Ui(TextPainter& text, HeatmapRenderer* heat) : text(text), heat(heat) {}
+    Ui(TextPainter& text, HeatmapRenderer* heat);
+    ~Ui();
 
     void begin(const Theme& theme, float scale);
     void use_list(ImDrawList* list);
@@ -114,6 +118,9 @@ public:
                       Axis queries, bool dots);
     void clip(Rect r);
     void unclip();
+    /// What is drawn in between is seen, and answers, in this rectangle alone.
+    void scroll_area(Rect r);
+    void end_scroll_area();
     /// The wheel's turn since the last frame if the mouse is in the rectangle and nothing lies over it; taken
     /// by the first who asks.
     float take_wheel(Rect r);
@@ -142,16 +149,37 @@ public:
     /// Dear ImGui's own field, in our colors, for paths and labels. The first one has the keyboard whenever
     /// nothing else does.
     void text_input(const char* path, Rect r, const char* hint, std::string& value, bool first = true);
+    /// A value that is typed in place. Pressed, it becomes a field: Enter, Tab or a press elsewhere take what
+    /// was typed, Esc leaves it. What stands there before, the caller draws.
+    struct Entry {
+        Hit hit;
+        bool open = false;                 // it is being typed
+        std::optional<std::string> typed;  // once
+    };
+    Entry entry(const std::string& path, Rect r, const std::string& value);
+    /// Whether one is open, and what it does with keys.
+    bool typing() const;
+    bool changes_field() const;  // further keys belong to what the next frame opens
+    void type(Input& input, const std::function<std::string()>& clipboard,
+              const std::function<void(const std::string&)>& copy);
+    /// A knob on a line, `place` 0 … 1; returns where it is dragged to.
+    std::optional<float> slider(const std::string& path, Rect r, float place);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);
 
 private:
     static constexpr float kAlmost = 1e-3f;  // of a pixel: what a division by the scale may lose
+    struct Typing;
     bool covered(ImVec2 point) const;
+    void open_typing(const std::string& path, const std::string& value);
+    void forget_typing();
     std::vector<std::string> stops_, last_stops_;  // controls in the order in which they were drawn
     std::string focus_, pressed_;
     int step_ = 0;
+    std::unique_ptr<Typing> typing_;
+    int opens_next_ = 0;        // frames in which the entry that has the focus opens
+    std::optional<Rect> seen_;  // of a scrolled area
     Canvas* page_ = nullptr;
     std::vector<Rect> covers_, new_covers_;
     std::string pointed_;  // widget under the mouse, for the tooltip's delay

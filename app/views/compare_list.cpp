@@ -8,7 +8,6 @@
 namespace headlight {
 
 void draw_compare_list(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
     if (!found || found->answer.distances.empty()) return;
     const bool itself = found->answer.each_to_itself,
@@ -23,8 +22,6 @@ void draw_compare_list(Scene& s, Rect area) {
                               : itself ? "Heads that differ most"
                               : models ? "Nearest to " + of_a + " in B"
                                        : "Nearest to " + of_a;
-    ui.text.draw(area.x, area.y + 22, kCaption, ui.colors->t3, title);
-    ui.text.draw_right(area.right(), area.y + 22, kCaption, ui.colors->t3, "distance");
     RankedHeads heads{"compare/row/", order_by(values, !itself), values,
                       itself ? std::pair{s.session.selection.block, s.session.selection.head}
                              : s.session.document.comparison.head,
@@ -34,7 +31,7 @@ void draw_compare_list(Scene& s, Rect area) {
                                          int(i) == c.head_index({found->asked.block, found->asked.head}));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
-    const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads);
+    const auto pressed = draw_ranked(s, list_heading(s.ui, area, title, "distance"), c, heads);
     if (!pressed) return;
     if (itself)
         s.select(pressed->first, pressed->second);

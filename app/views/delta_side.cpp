@@ -9,24 +9,20 @@
 namespace headlight {
 
 void draw_delta_list(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitWanted>();
     if (!found) return;
     const ModelConfig& c = s.model()->config;
     const auto& values = found->answer.norm_by_head;
-    ui.text.draw(
-        area.x, area.y + 22, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption,
-                       "‖ΔE‖ of each head at " +
-                           token_at(s.sentence()->query_labels(found->asked.block), found->asked.query),
-                       area.w));
+    const Rect rest =
+        list_heading(s.ui, area,
+                     "‖ΔE‖ of each head at " +
+                         token_at(s.sentence()->query_labels(found->asked.block), found->asked.query));
     RankedHeads heads{"delta/head/", order_by(values, false), values,
                       std::pair{s.session.selection.block, s.session.selection.head}};
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(),
                                      [&](size_t i) { return std::isnan(values[i]); }),
                       heads.order.end());
-    if (const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads))
-        s.select(pressed->first, pressed->second);
+    if (const auto pressed = draw_ranked(s, rest, c, heads)) s.select(pressed->first, pressed->second);
 }
 
 namespace {
@@ -52,8 +48,9 @@ void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& f
             tokens.push_back(prediction_label(*s.model(), id));
         const std::string name = head_name(s.model()->config, found.asked.block, int(h));
         const float room = std::max(44.0f, c.ui.text.width(kBodyMono, name) + gap::medium);
-        c.ui.text.draw(c.at.x, c.y, kBodyMono, c.ui.colors->t2, name);
-        draw_token_row(c.ui, c.at.x + room, c.y, c.at.right(), tokens, c.ui.colors->plus);
+        Rect line = c.line();
+        write(c.ui, take_left(line, room), kBodyMono, c.ui.colors->t2, name);
+        draw_token_row(c.ui, line, tokens, c.ui.colors->plus);
     }
 }
 

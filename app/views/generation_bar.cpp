@@ -24,15 +24,14 @@ int last_step(const Scene& s) { return s.sentence()->written->steps(); }
 
 /// A choice among numbers, which a command sets; one that is none of them is offered too.
 template <class T>
-void choose_number(const Scene& s, float& x, float y, const char* label, const char* path,
-                   const char* command, std::vector<T> values, T value,
-                   const std::function<std::string(T)>& text) {
+void choose_number(const Scene& s, Toolbar& bar, const char* label, const char* path, const char* command,
+                   std::vector<T> values, T value, const std::function<std::string(T)>& text) {
     auto now = std::find(values.begin(), values.end(), value);
     if (now == values.end()) now = values.insert(values.end(), value);
     const auto current = narrow<int>(now - values.begin());
     std::vector<std::string> items;
     for (const T v : values) items.push_back(text(v));
-    if (const int c = s.ui.choice(x, y, label, path, items, current); c >= 0)
+    if (const int c = bar.choice(label, path, items, current); c >= 0)
         s.send(command, decimals(values[c], 4));
 }
 
@@ -42,33 +41,31 @@ std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 1
 constexpr const char* kMethods[] = {"greedy", "beams", "sampling"};  // as the command spells them
 
 /// The methods: greedy, beam search, sampling.
-void choose_decoding(Scene& s, float x, float y) {
-    Ui& ui = s.ui;
+void choose_decoding(Scene& s, Rect line) {
+    Toolbar bar(s.ui, line);
     const SamplingParams& d = s.session.document.generation.decoding;
     const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
     if (const int c =
-            ui.choice(x, y, "Decoding", "generation/method", {"greedy", "beam search", "sampling"}, method);
+            bar.choice("Decoding", "generation/method", {"greedy", "beam search", "sampling"}, method);
         c >= 0 && c != method)
         s.send("decoding", kMethods[c]);
     if (d.temperature > 0) {
-        choose_number<float>(s, x, y, "Temperature", "generation/temperature", "sampling temperature",
+        choose_number<float>(s, bar, "Temperature", "generation/temperature", "sampling temperature",
                              {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
-        choose_number<int>(s, x, y, "Top k", "generation/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k,
+        choose_number<int>(s, bar, "Top k", "generation/top_k", "top k", {0, 5, 10, 40, 100}, d.top_k,
                            as_count);
-        choose_number<float>(s, x, y, "Top p", "generation/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
+        choose_number<float>(s, bar, "Top p", "generation/top_p", "top p", {1.0f, 0.95f, 0.9f, 0.8f, 0.5f},
                              d.top_p, as_decimal);
         const std::string seed = "Seed " + std::to_string(d.seed);
-        const Rect again{x, y - 14, ui.text.width(kBody, seed) + 24, 28};
-        if (ui.button("generation/seed", again, seed)) s.send("seed", std::to_string(d.seed + 1));
-        x = again.right() + 16;
+        if (bar.press("generation/seed", seed).clicked) s.send("seed", std::to_string(d.seed + 1));
     } else if (d.beams > 1) {
-        choose_number<int>(s, x, y, "Beams", "generation/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams,
+        choose_number<int>(s, bar, "Beams", "generation/beams", "beams", {2, 3, 4, 5, 6, 8}, d.beams,
                            as_count);
-        choose_number<float>(s, x, y, "Length penalty", "generation/length_penalty", "length penalty",
+        choose_number<float>(s, bar, "Length penalty", "generation/length_penalty", "length penalty",
                              {0.0f, 0.6f, 1.0f, 1.5f, 2.0f}, d.length_penalty, as_decimal);
     }
     if (s.model()->config.can.continue_text)
-        choose_number<int>(s, x, y, "Tokens", "generation/length", "length", {8, 16, 24, 48, 96, 192},
+        choose_number<int>(s, bar, "Tokens", "generation/length", "length", {8, 16, 24, 48, 96, 192},
                            s.session.document.generation.length, as_count);
 }
 
@@ -89,21 +86,22 @@ void play(const Scene& s) {
     s.ui.wake_after = float(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
 
-constexpr const char* kInsert = "Insert into text";
-
-float insert_width(Ui& ui) { return ui.text.width(kBody, kInsert) + 24; }
-
-void draw_play(Scene& s, float right, float y) {
+/// "Insert into text", "Play", at the end of the line.
+void draw_play(Scene& s, Rect& line) {
+    constexpr float kPlay = 72;
+    constexpr const char* kInsert = "Insert into text";
     Ui& ui = s.ui;
-    const Rect r{right - 72, y - 16, 72, 32};
-    if (ui.button("generation/play", r, s.session.document.generation.playing ? "Pause" : "Play"))
+    if (ui.button("generation/play", take_right(line, kPlay, gap::small),
+                  s.session.document.generation.playing ? "Pause" : "Play"))
         s.send("play");
     if (!s.model()->config.can.continue_text) return;
-    const float w = insert_width(ui);
-    if (ui.button("generation/keep", {r.x - 8 - w, r.y, w, r.h}, kInsert)) s.send("insert generated");
+    const Rect insert = take_right(line, ui.text.width(kBody, kInsert) + gap::wide, gap::small);
+    if (ui.button("generation/keep", insert, kInsert)) s.send("insert generated");
 }
 
+/// A tick a step, and the tokens under those where there is room; the shown one's always.
 void draw_ticks(Scene& s, Rect track) {
+    constexpr float kTick = 8, kUnder = 24, kApart = 10;
     Ui& ui = s.ui;
     const WrittenText& w = *s.sentence()->written;
     const int n = last_step(s), now = shown_step(s);
@@ -113,27 +111,28 @@ void draw_ticks(Scene& s, Rect track) {
     const auto label = [&](int i) {
         return i < isize(w.labels) ? shorten_middle(w.labels[i], 14) : std::string("…");
     };
-    const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - 8,
-                to = from + wide + 16;
+    const float wide = ui.text.width(kCaptionMono, label(now)), from = x_of(now) - wide / 2 - gap::small,
+                to = from + wide + 2 * gap::small;
     for (int i = 0; i <= n; ++i) {
         const float x = x_of(i), half = ui.text.width(kCaptionMono, label(i)) / 2;
         if (apart >= 4)
-            ui.fill({x, track.middle_y() - 4, ui.line(), 8}, i <= now ? ui.colors->accent : ui.colors->l2);
+            ui.fill(band({x, track.y, ui.line(), track.h}, kTick),
+                    i <= now ? ui.colors->accent : ui.colors->l2);
         if (i != now && (x - half < free_from || (x + half > from && x - half < to))) continue;
-        ui.text.draw_centered(x, track.middle_y() + 24, kCaptionMono,
+        ui.text.draw_centered(x, track.middle_y() + kUnder, kCaptionMono,
                               i == now  ? ui.colors->accent_text
                               : i < now ? ui.colors->t2
                                         : ui.colors->t3,
                               label(i));
-        free_from = x + half + 10;
+        free_from = x + half + kApart;
     }
 }
 
 void draw_slider(Scene& s, Rect track) {
+    constexpr float kGrip = 10;
     Ui& ui = s.ui;
     const int n = last_step(s), now = shown_step(s);
-    const Rect area{track.x - 10, track.y - 14, track.w + 20, 28};
-    const Hit h = ui.control("generation/slider", area);
+    const Hit h = ui.control("generation/slider", band(inset(track, -kGrip, 0), size::row));
     if (h.pressed && n > 0) {
         const auto step = std::lround((h.mouse.x - track.x) / track.w * float(n));
         s.send("step", std::to_string(std::clamp<long>(step, 0, n)));
@@ -141,36 +140,41 @@ void draw_slider(Scene& s, Rect track) {
     if (const int by = ui.take_step("generation/slider"))
         s.send("step", std::to_string(std::clamp(now + by, 0, n)));
     const float at = track.x + (n ? track.w * float(now) / float(n) : 0);
-    ui.fill({track.x, track.middle_y() - 1, track.w, 2}, ui.colors->l2);
-    ui.fill({track.x, track.middle_y() - 1, at - track.x, 2}, ui.colors->accent);
+    ui.fill(band(track, 2), ui.colors->l2);
+    ui.fill(band({track.x, track.y, at - track.x, track.h}, 2), ui.colors->accent);
     draw_ticks(s, track);
-    ui.fill({at - 5, track.middle_y() - 10, 10, 20}, h.hovered ? ui.colors->hover : ui.colors->accent,
-            size::corner);
+    ui.fill(band({at - kGrip / 2, track.y, kGrip, track.h}, 2 * kGrip),
+            h.hovered ? ui.colors->hover : ui.colors->accent, size::corner);
 }
 
 /// The alternatives where the shown pass ends; a click takes one.
-void draw_others(Scene& s, Rect row) {
+void draw_others(Scene& s, Rect line) {
     Ui& ui = s.ui;
     const auto choices = choices_at(s, shown_step(s));
-    float x = row.x + ui.text.draw(row.x, row.middle_y(), kCaption, ui.colors->t3, "Alternatives") + 12;
+    const char* title = "Alternatives";
+    caption(ui, take_left(line, ui.text.width(kCaption, title), gap::medium), title);
     for (size_t i = 0; i < choices.size(); ++i) {
-        const std::string label = prediction_label(*s.model(), choices[i].id),
-                          share = percent(choices[i].probability);
-        const float w = ui.text.width(kCaptionMono, label + share) + 30;
-        if (x + w > row.right()) break;
-        const Rect r{x, row.middle_y() - 13, w, 26};
+        const std::string label = prediction_label(*s.model(), choices[i].id);
+        const Chip chip{label, 0, 0, 0, percent(choices[i].probability)};
+        const float w = chip_width(ui, chip);
+        if (w > line.w) break;
         const std::string path = "generation/choice/" + std::to_string(i);
-        const Hit h = ui.control(path, r);
-        const bool on = is_written(s, shown_step(s), choices[i].id);
-        ui.fill(r, h.hovered ? ui.colors->bg3 : on ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
-        ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-        const float text = ui.text.draw(x + 10, r.middle_y(), kCaptionMono,
-                                        on ? ui.colors->accent_text : ui.colors->t1, label);
-        ui.text.draw(x + text + 18, r.middle_y(), kCaptionMono, ui.colors->t3, share);
+        const Hit h = press_chip(ui, path, take_left(line, w, gap::close), chip,
+                                 is_written(s, shown_step(s), choices[i].id));
         ui.tooltip(path, h, "Continue from “" + label + "”");
         if (h.clicked) go_on_from(s, shown_step(s), choices[i].id);
-        x += w + 6;
     }
+}
+
+/// What of the target is not the model's own choice, and a way to give it back.
+void draw_forced(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    const auto count = s.session.document.generation.forced.size();
+    if (count == 0) return;
+    const char* release = "Release";
+    const Rect link = take_right(line, ui.text.width(kCaption, release), gap::medium);
+    caption(ui, line, std::to_string(count) + (count == 1 ? " token" : " tokens") + " forced", Flush::right);
+    if (ui.link("generation/release", link.right(), link.middle_y(), release)) s.send("unforce");
 }
 
 }  // namespace
@@ -200,44 +204,43 @@ void go_on_from(const Scene& s, int step, int id) {
     s.send("force", std::to_string(step) + "," + std::to_string(id));
 }
 
+namespace {
+constexpr float kTop = 12, kStepLine = 32, kLabels = 32, kDecodingLine = 24, kOthersLine = 26;
+}
+
 float generation_bar_height(const Scene& s, bool shows_others) {
     if (!offers_generation(s) || !s.sentence()->written ||
         (!s.session.document.generation.bar && shows_others))
         return 0;
-    return shows_others ? 150 : 112;
+    const float without = kTop + kStepLine + kLabels + kDecodingLine;
+    return without + (shows_others ? kOthersLine + 2 * kTop : kTop);
 }
 
 void draw_generation_bar(Scene& s, Rect area, bool shows_others) {
+    constexpr float kStep = 128;
     Ui& ui = s.ui;
     play(s);
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const bool decoder = s.model()->config.can.continue_text;
-    const float pad = 24, y = area.y + 28, buttons = 96 + (decoder ? insert_width(ui) + 8 : 0);
+    Rect rest = inset(area, size::center_pad, kTop);
+    Rect line = take_top(rest, kStepLine, kLabels);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
-    ui.text.draw(area.x + pad, y, kBody, ui.colors->t1, step);
-    ui.name("generation/step", {area.x + pad, y - 10, ui.text.width(kBody, step), 20});
-    draw_slider(s, {area.x + 152, y - 1, area.w - 152 - pad - buttons - 16, 2});
-    draw_play(s, area.right() - pad, y);
-    const float below = area.y + 88;
+    const Rect said = take_left(line, kStep);
+    write(ui, said, kBody, ui.colors->t1, step);
+    ui.name("generation/step", band({said.x, said.y, ui.text.width(kBody, step), said.h}, size::line));
+    draw_play(s, line);
+    take_right(line, 0, gap::large);
+    draw_slider(s, line);
+    const Rect below = take_top(rest, kDecodingLine, kTop);
     if (!s.sentence()->second.empty())
-        ui.text.draw(
-            area.x + pad, below, kCaption, ui.colors->t2,
-            ui.text.fitted(kCaption,
-                           "You typed this target (teacher forcing): each probability is the model’s. "
-                           "Choose another token to let the model continue.",
-                           area.w - 2 * pad));
+        write(
+            ui, below, kCaption, ui.colors->t2,
+            "You typed this target (teacher forcing): each probability is the model’s. Choose another token "
+            "to let the model continue.");
     else
-        choose_decoding(s, area.x + pad, below);
-    if (!s.session.document.generation.forced.empty()) {
-        const std::string many = std::to_string(s.session.document.generation.forced.size()) +
-                                 (s.session.document.generation.forced.size() == 1 ? " token" : " tokens") +
-                                 " forced";
-        const float w = ui.text.width(kCaption, "Release");
-        ui.text.draw_right(area.right() - pad - w - 12, below, kCaption, ui.colors->t3, many);
-        if (ui.link("generation/release", area.right() - pad, below, "Release")) s.send("unforce");
-    }
-    if (shows_others) draw_others(s, {area.x + pad, area.y + 112, area.w - 2 * pad, 28});
+        choose_decoding(s, below);
+    draw_forced(s, below);
+    if (shows_others) draw_others(s, take_top(rest, kOthersLine));
 }
 
 }  // namespace headlight

@@ -23,11 +23,6 @@ std::string view_title(const Scene& s, const View& view) {
     return "All layers";
 }
 
-namespace {
-
-constexpr float kTitleHeight = 44;
-
-/// The light colors on white.
 const Theme& page_theme() {
     static const Theme colors = [] {
         Theme t = theme(false);
@@ -36,6 +31,10 @@ const Theme& page_theme() {
     }();
     return colors;
 }
+
+namespace {
+
+constexpr float kTitleHeight = 44;
 
 /// Gives `use` a scene that draws on the canvas.
 void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {

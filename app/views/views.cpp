@@ -11,6 +11,7 @@
 #include "views/delta.h"
 #include "views/graph.h"
 #include "views/heat_map.h"
+#include "views/learn.h"
 #include "views/lens.h"
 #include "views/lines.h"
 #include "views/picture.h"
@@ -27,7 +28,8 @@ const char* no_weights(const Model& m) {
 std::span<const View> views() {
     static const View table[] = {picture_view(),   heat_map_view(),  lines_view(),        steps_view(),
                                  delta_view(),     lens_view(),      graph_view(),        compare_view(),
-                                 alignment_view(), all_heads_view(), architecture_view(), positions_view()};
+                                 alignment_view(), all_heads_view(), architecture_view(), positions_view(),
+                                 learn_view()};
     return table;
 }
 

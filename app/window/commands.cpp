@@ -94,8 +94,17 @@ std::vector<Command> sheet_commands() {
             escape)};
 }
 
+/// Commands as --do takes them, one after the other.
+Status carry_out_all(CommandContext& c, const std::string& text) {
+    TRY(const auto lines, parse_commands(commands(), text));
+    for (const CommandLine& line : lines) TRY_STATUS(carry_out(line, c));
+    return success();
+}
+
 std::vector<Command> window_commands() {
-    return {switch_row({"inspector", "Inspector", "inspector, in narrow windows", "Ctrl+I"},
+    return {row({"do COMMANDS", "Carry out commands", "carry out commands with ; between them, as --do does"},
+                carry_out_all),
+            switch_row({"inspector", "Inspector", "inspector, in narrow windows", "Ctrl+I"},
                        of_state(&LayoutState::inspector_over)),
             host_row({"leave text", "Leave the text field", "give the arrows to heads and cells"},
                      [](Host& h) { h.leave_texts(); }),

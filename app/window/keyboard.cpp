@@ -47,17 +47,32 @@ void Keyboard::type(KeyPress press) {
     Input one;
     one.keys.push_back(std::move(press));
     TextField& field = desk_.fields.typed() ? *desk_.fields.typed() : desk_.fields.sentence;
-    const auto clipboard = [this] {
-        const char* text = glfwGetClipboardString(desk_.window);
-        return std::string(text ? text : "");
-    };
-    field.handle(one, desk_.session.document.history, clipboard,
-                 [this](const std::string& text) { glfwSetClipboardString(desk_.window, text.c_str()); });
+    field.handle(
+        one, desk_.session.document.history, [this] { return clipboard(); },
+        [this](const std::string& text) { copy(text); });
     if (!one.keys.empty()) act_on(one.keys[0]);
 }
 
+/// A value that is changed in place takes all keys but the commands with Ctrl.
+void Keyboard::type_in_place(KeyPress press) {
+    Input one;
+    one.keys.push_back(std::move(press));
+    desk_.ui->type(
+        one, [this] { return clipboard(); }, [this](const std::string& text) { copy(text); });
+    desk_.want_frames(3);
+    if (!one.keys.empty() && one.keys[0].control) act_on(one.keys[0]);
+}
+
+std::string Keyboard::clipboard() const {
+    const char* text = glfwGetClipboardString(desk_.window);
+    return text ? text : "";
+}
+
+void Keyboard::copy(const std::string& text) { glfwSetClipboardString(desk_.window, text.c_str()); }
+
 void Keyboard::handle_press(KeyPress press, bool hinting) {
     if (desk_.session.shows(Sheet::palette)) return palette_.press(press);
+    if (desk_.ui->typing() && !desk_.session.sheet) return type_in_place(std::move(press));
     if (hinting && press.key == GLFW_KEY_ESCAPE && !desk_.session.sheet) return;  // closing the hints was all
     const bool text_first = host_.typing() && !types_path();
     if (text_first) return type(std::move(press));
@@ -74,10 +89,14 @@ void Keyboard::wake_for_field(bool pressed) {
 
 void Keyboard::handle() {
     const bool pressed = !desk_.input.keys.empty();
-    for (KeyPress& press : std::exchange(desk_.input.keys, {})) {
+    auto& keys = desk_.input.keys;
+    while (!keys.empty() && !desk_.ui->changes_field()) {
         const bool hinting = !std::exchange(desk_.session.preferences.hints_seen, true);
+        KeyPress press = std::move(keys.front());
+        keys.erase(keys.begin());
         handle_press(std::move(press), hinting);
     }
+    if (!keys.empty()) desk_.want_frames(1);
     wake_for_field(pressed);  // after the keys: one of them may have opened it
     for (const auto& path : std::exchange(desk_.input.dropped, {}))
         act_({&command_named(commands(), "open"), path});

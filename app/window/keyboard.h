@@ -20,6 +20,9 @@ private:
     void handle_press(KeyPress press, bool hinting);
     bool act_on(const KeyPress& press);
     void type(KeyPress press);
+    void type_in_place(KeyPress press);
+    std::string clipboard() const;
+    void copy(const std::string& text);
     bool types_path() const;
     void wake_for_field(bool pressed);
 

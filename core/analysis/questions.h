@@ -14,6 +14,7 @@
 #include "analysis/layer_patterns.h"
 #include "analysis/lens.h"
 #include "analysis/links.h"
+#include "analysis/page_wanted.h"
 #include "analysis/positions.h"
 #include "analysis/shown.h"
 #include "analysis/steps.h"
@@ -27,7 +28,7 @@ using Question =
     std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted,
                  AttributionWanted, GraphWanted, RolloutWanted, HeadMapWanted, RandomStatisticsWanted,
                  HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted,
-                 WordAlignmentWanted, LayerPatternsWanted, PositionsWanted>;
+                 WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, PageWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
 /// fit(), where it names any.

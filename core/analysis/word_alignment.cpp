@@ -44,7 +44,7 @@ std::vector<int> one_by_one(size_t count) {
     return out;
 }
 
-float entropy_bits(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
+float row_entropy(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
     float out = 0;
     for (Index k = 0; k < row.size(); ++k)
         if (row[k] > 0) out -= row[k] * std::log2(row[k]);
@@ -76,7 +76,7 @@ Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& want
         Index best = 0;
         out.weights.row(r).maxCoeff(&best);
         out.strongest.push_back(narrow<int>(best));
-        out.entropy.push_back(entropy_bits(out.weights.row(r)));
+        out.entropy.push_back(row_entropy(out.weights.row(r)));
     }
     return out;
 }
@@ -95,8 +95,8 @@ int count_crossings(const std::vector<int>& strongest) {
 
 float alignment_bits(const Matrix& pattern) {
     float rows = 0;
-    for (Index r = 0; r < pattern.rows(); ++r) rows += entropy_bits(pattern.row(r));
-    return entropy_bits(pattern.colwise().mean()) - rows / float(pattern.rows());
+    for (Index r = 0; r < pattern.rows(); ++r) rows += row_entropy(pattern.row(r));
+    return row_entropy(pattern.colwise().mean()) - rows / float(pattern.rows());
 }
 
 int cross_block(const ModelConfig& c, int block) {

@@ -62,6 +62,17 @@ Result<fs::path> model_folder(const fs::path& path) {
     return path;
 }
 
+/// Where a model's tokenizer lies: beside its weights; that of a step of a training run (checkpoint-500, as
+/// transformers calls it) beside the run's last step, once for all.
+fs::path tokenizer_folder(const fs::path& folder) {
+    std::error_code ignored;
+    const fs::path full = fs::weakly_canonical(folder, ignored), run = full.parent_path();
+    const bool of_run = full.filename().string().starts_with("checkpoint-") &&
+                        !fs::exists(full / "tokenizer_config.json", ignored) &&
+                        fs::exists(run / "tokenizer_config.json", ignored);
+    return of_run ? run : folder;
+}
+
 int mask_of(const Tokenizer& tokenizer) {
     for (const char* spelling : {"[MASK]", "<mask>"})
         if (const int id = tokenizer.id_of(spelling); id >= 0) return id;
@@ -84,7 +95,7 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
     TRY(model.store, WeightStore::open(folder));
     if (model.config.can.read_image) return success();
     TRY_STATUS(steps.begin("reading the tokenizer"));
-    auto files = open_tokenizer_files(folder);
+    auto files = open_tokenizer_files(tokenizer_folder(folder));
     if (!files) {
         model.tokenizer = files.error();
         return success();
@@ -144,7 +155,7 @@ Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
         return gguf_tokenizer(file, display_path(path));
     }
     TRY(const fs::path folder, model_folder(path));
-    TRY(const TokenizerPair files, open_tokenizer_files(folder));
+    TRY(const TokenizerPair files, open_tokenizer_files(tokenizer_folder(folder)));
     return files.source;
 }
 

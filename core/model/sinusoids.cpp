@@ -5,10 +5,10 @@
 
 namespace headlight {
 
-Matrix sinusoids(Index width, Index first, Index rows) {
+Matrix sinusoids(Index width, Index first, Index rows, double base) {
     const Index half = (width + 1) / 2;
     std::vector<double> divisors(half);
-    for (Index i = 0; i < half; ++i) divisors[i] = std::pow(10000.0, 2.0 * double(i) / double(width));
+    for (Index i = 0; i < half; ++i) divisors[i] = std::pow(base, 2.0 * double(i) / double(width));
     Matrix out(rows, width);
     for (Index p = 0; p < rows; ++p)
         for (Index i = 0; i < width; ++i) {

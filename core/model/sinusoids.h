@@ -5,8 +5,8 @@
 
 namespace headlight {
 
-/// [rows, width] of the positions first, first + 1, …: sin(p / 10000^(2i / width)) in the first half of the
+/// [rows, width] of the positions first, first + 1, …: sin(p / base^(2i / width)) in the first half of the
 /// components, cosines in the second.
-Matrix sinusoids(Index width, Index first, Index rows);
+Matrix sinusoids(Index width, Index first, Index rows, double base = 10000);
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 """Trains the built-in story model: a GPT-2 architecture decoder on simple English stories.
 
     python models/stories/train.py --data DIR --out models/stories --minutes 75
+    python models/stories/train.py --data DIR --continue-from models/stories --out NEW --lr 8e-4 --minutes 15 --state NEW.pt
 
 DIR holds stories_train.txt and stories_valid.txt, stories separated by a line "<|endoftext|>".
 The folder written loads with transformers (GPT2LMHeadModel, AutoTokenizer) and with Headlight.
@@ -12,6 +13,8 @@ Needs torch >= 2.9 (torch.optim.Muon), transformers and tokenizers.
 import argparse
 import json
 import math
+import random
+import shutil
 import time
 from pathlib import Path
 
@@ -20,6 +23,8 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+import templates
 
 END = "<|endoftext|>"  # id 0: begin, end, unknown and padding at once
 LAYERS, HEADS, WIDTH, CONTEXT, VOCAB = 4, 8, 256, 256, 4096
@@ -36,6 +41,9 @@ def arguments():
     p.add_argument("--lr", type=float, default=4e-3)
     p.add_argument("--dropout", type=float, default=0.1)
     p.add_argument("--repeated", type=float, default=0.1, help="share of rows in which a segment comes again")
+    p.add_argument("--templates", type=float, default=0.3, help="share of the other rows that hold texts of templates.py")
+    p.add_argument("--continue-from", type=Path, help="train this folder's weights further, with its tokenizer; --out may not be it")
+    p.add_argument("--state", type=Path, help="a file that keeps the run: started again with it, it goes on where it was")
     p.add_argument("--seed", type=int, default=1)
     return p.parse_args()
 
@@ -69,14 +77,21 @@ def train_tokenizer(texts, out):
 class Rows:
     """Training rows of CONTEXT + 1 ids and the weight of each prediction in the loss."""
 
-    def __init__(self, tok, texts, rng):
+    def __init__(self, tok, texts, rng, seed=1):
         ids, starts = [], []
         for e in tok.encode_batch(texts):
             starts.append(len(ids))
             ids.append(0)
             ids.extend(e.ids)
         self.ids, self.starts, self.rng = np.array(ids + [0]), np.array(starts), rng
-        self.vocab = tok.get_vocab_size()
+        self.vocab, self.tok, self.random = tok.get_vocab_size(), tok, random.Random(seed)
+
+    def templates(self):
+        """Texts of templates.py one behind the other, some of them with the end token between."""
+        row = []
+        while len(row) < CONTEXT + 1:
+            row += [0] * (self.random.random() < 0.5) + self.tok.encode(templates.text(self.random)).ids
+        return np.array(row[:CONTEXT + 1]), np.ones(CONTEXT)
 
     def story(self):
         """From a story's start (half of them without the end token before it: a person types none), or anywhere."""
@@ -103,8 +118,13 @@ class Rows:
             again = 1.0
         return np.array(row[:n]), np.array(known[1:n])
 
-    def batch(self, size, share_repeated):
-        rows = [self.repeated() if self.rng.random() < share_repeated else self.story() for _ in range(size)]
+    def row(self, share_repeated, share_templates):
+        if self.rng.random() < share_repeated:
+            return self.repeated()
+        return self.templates() if self.rng.random() < share_templates else self.story()
+
+    def batch(self, size, share_repeated, share_templates):
+        rows = [self.row(share_repeated, share_templates) for _ in range(size)]
         x = torch.from_numpy(np.stack([r[0] for r in rows]).astype(np.int64))
         return x, torch.from_numpy(np.stack([r[1] for r in rows]).astype(np.float32))
 
@@ -253,36 +273,75 @@ def sample(model, tok, prompt, seed):
     return tok.decode(y[0].tolist()).replace("\n", " / ")
 
 
+class Run:
+    """Where a training stands: weights, optimizers, draws and minutes, in a file where one was named."""
+
+    def __init__(self, model, optimizers, rows, path):
+        self.model, self.optimizers, self.rows, self.path = model, optimizers, rows, path
+        self.step, self.minutes, self.best = 0, 0.0, math.inf
+        if path and path.exists():
+            state = torch.load(path, weights_only=False)
+            model.load_state_dict(state["model"])
+            for optimizer, kept in zip(optimizers, state["optimizers"]):
+                optimizer.load_state_dict(kept)
+            rows.rng.bit_generator.state = state["rng"]
+            rows.random.setstate(state["random"])
+            self.step, self.minutes, self.best = state["place"]
+
+    def save(self):
+        if self.path:
+            part = self.path.with_suffix(".part")
+            torch.save(dict(model=self.model.state_dict(), optimizers=[o.state_dict() for o in self.optimizers],
+                            rng=self.rows.rng.bit_generator.state, random=self.rows.random.getstate(),
+                            place=(self.step, self.minutes, self.best)), part)
+            part.rename(self.path)
+
+
+def check(run, valid, recent, a):
+    """Says where the run stands; keeps the weights of the best validation loss of its last 70 %."""
+    v = evaluate(run.model, valid)
+    print(f"{run.minutes:5.1f} min step {run.step} {run.step * a.batch * CONTEXT / 1e6:.1f} M tokens, "
+          f"train {np.mean(recent[-100:]):.3f} valid {v:.3f}", flush=True)
+    if run.step % 1000 == 0:
+        describe(*head_scores(run.model, run.rows.vocab, valid))
+    if v < run.best and run.minutes > 0.3 * a.minutes:
+        run.best = v
+        save(run.model, a.out)
+
+
 def train(model, rows, valid, a):
-    """Cosine to 4 %; keeps the weights of the best validation loss."""
-    optimizers = make_optimizers(model, a.lr)
-    clock = lambda: time.process_time() / a.threads / 60
-    start, began, step, best, recent = clock(), time.time(), 0, math.inf, []
-    while (done := (clock() - start) / a.minutes) < 1:
-        factor = min(1, (step + 1) / 150) * (0.04 + 0.96 * 0.5 * (1 + math.cos(math.pi * done)))
-        for group in (g for o in optimizers for g in o.param_groups):
+    """Warm-up, then cosine to 4 %."""
+    run, recent = Run(model, make_optimizers(model, a.lr), rows, a.state), []
+    before, start = run.minutes, time.process_time()
+    while run.minutes < a.minutes:
+        factor = min(1, (run.step + 1) / 150) * (0.04 + 0.96 * 0.5 * (1 + math.cos(math.pi * run.minutes / a.minutes)))
+        for group in (g for o in run.optimizers for g in o.param_groups):
             group["lr"] = a.lr * factor
-        loss = loss_of(model, *rows.batch(a.batch, a.repeated))
+        loss = loss_of(model, *rows.batch(a.batch, a.repeated, a.templates))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for o in optimizers:
+        for o in run.optimizers:
             o.step()
             o.zero_grad(set_to_none=True)
         recent.append(loss.item())
-        step += 1
-        if step % 200 == 0:
-            v = evaluate(model, valid)
-            print(f"{done * a.minutes:5.1f} min (wall {(time.time() - began) / 60:.0f}) step {step} "
-                  f"{step * a.batch * CONTEXT / 1e6:.1f} M tokens, train {np.mean(recent[-100:]):.3f} valid {v:.3f}", flush=True)
-            if step % 1000 == 0:
-                describe(*head_scores(model, rows.vocab, valid))
-            if v < best and done > 0.3:
-                best = v
-                save(model, a.out)
-    v = evaluate(model, valid)
-    if v <= best:
-        save(model, a.out)
-    print(f"end: {step} steps, {step * a.batch * CONTEXT / 1e6:.1f} M tokens, valid {v:.3f} (best {min(best, v):.3f})")
+        run.step += 1
+        run.minutes = before + (time.process_time() - start) / a.threads / 60
+        if run.step % 100 == 0:
+            check(run, valid, recent, a)
+            run.save()
+    check(run, valid, recent, a)
+    run.save()
+    save(model, a.out / "last")
+    print(f"end: {run.step} steps, {run.step * a.batch * CONTEXT / 1e6:.1f} M tokens, best {run.best:.3f}")
+
+
+def open_tokenizer(texts, a):
+    """A new one, or that of the folder whose weights are trained further."""
+    if not a.continue_from:
+        return train_tokenizer(texts, a.out)
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt"):
+        shutil.copy(a.continue_from / name, a.out / name)
+    return Tokenizer.from_file(str(a.out / "tokenizer.json"))
 
 
 def main():
@@ -291,11 +350,13 @@ def main():
     torch.manual_seed(a.seed)
     a.out.mkdir(parents=True, exist_ok=True)
     texts, held_out = read_stories(a.data / "stories_train.txt"), read_stories(a.data / "stories_valid.txt")
-    tok = train_tokenizer(texts, a.out)
-    rows = Rows(tok, texts, np.random.default_rng(a.seed))
+    tok = open_tokenizer(texts, a)
+    rows = Rows(tok, texts, np.random.default_rng(a.seed), a.seed)
     va = Rows(tok, held_out, np.random.default_rng(0))
     valid = torch.from_numpy(np.stack([va.ids[p:p + CONTEXT + 1] for p in va.starts[:-6][::2][:64]]))
     model = make_model(rows.vocab, a.dropout)
+    if a.continue_from:
+        model.load_state_dict({k: v.float() for k, v in GPT2LMHeadModel.from_pretrained(a.continue_from).state_dict().items()})
     print(f"{len(rows.ids)} training tokens, {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters", flush=True)
     train(model, rows, valid, a)
     describe(*head_scores(model, rows.vocab, valid))

@@ -3,6 +3,7 @@
 (norm after each block, sinusoidal positions, one table of embeddings for source, target and output).
 
     python models/translator/train.py --data DIR --out models/translator --minutes 100
+    python models/translator/train.py --data DIR --continue-from models/translator --out NEW --lr 4e-4 --minutes 30 --state NEW.pt
 
 DIR holds tatoeba_en_de_train.tsv, tatoeba_en_de_valid.tsv and templates_en_de.tsv (English, tab, German).
 The folder written loads with transformers (MarianMTModel, MarianTokenizer) and with Headlight.
@@ -15,6 +16,7 @@ import json
 import math
 import random
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -24,6 +26,8 @@ import torch
 import torch.nn.functional as F
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTokenizer
+
+import templates
 
 LAYERS, HEADS, WIDTH, HIDDEN, VOCAB, POSITIONS = 3, 8, 256, 1024, 6000, 128
 END, UNKNOWN, PAD = 0, 1, VOCAB - 1  # Marian's order: </s>, <unk>, ..., <pad>; the decoder starts from <pad>
@@ -43,6 +47,10 @@ def arguments():
     p.add_argument("--smoothing", type=float, default=0.1)
     p.add_argument("--resplit", type=float, default=0.25, help="share of sources split at random among the likely ways")
     p.add_argument("--joined", type=float, default=0.1, help="share of pairs that get a second pair appended")
+    p.add_argument("--templates", type=float, default=0.25, help="pairs of templates.py, new in each epoch, per other pair")
+    p.add_argument("--every", type=int, default=500, help="steps from one validation to the next")
+    p.add_argument("--continue-from", type=Path, help="train this folder's weights further, with its tokenizer; --out may not be it")
+    p.add_argument("--state", type=Path, help="a file that keeps the run: started again with it, it goes on where it was")
     p.add_argument("--seed", type=int, default=1)
     return p.parse_args()
 
@@ -137,7 +145,8 @@ class Batches:
         self.rng, self.queue, self.epoch, self.seen = random.Random(a.seed), [], 0, 0
 
     def encoded(self):
-        pairs = [varied(p, self.rng) for p in self.pairs]
+        more = [templates.pair(self.rng) for _ in range(round(self.a.templates * len(self.pairs)))]
+        pairs = [varied(p, self.rng) for p in self.pairs] + more
         source, target = (self.pieces.encode([p[side] for p in pairs]) for side in (0, 1))
         again = [i for i in range(len(pairs)) if self.rng.random() < self.a.resplit]
         sampled = self.pieces.encode([pairs[i][0] for i in again], enable_sampling=True, alpha=0.3, nbest_size=-1)
@@ -255,29 +264,55 @@ def save(model, out):
     half.half().save_pretrained(out)
 
 
+class Run:
+    """Where a training stands: weights, their average, the optimizer, draws and minutes, in a file where one was named. An
+    epoch that was not at its end begins anew."""
+
+    def __init__(self, model, batches, a):
+        self.model, self.batches, self.path = model, batches, a.state
+        self.optimizer, self.average = make_optimizer(model, a.lr), Average(model)
+        self.step, self.minutes, self.best = 0, 0.0, math.inf
+        if self.path and self.path.exists():
+            state = torch.load(self.path, weights_only=False)
+            model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.average.mean, self.average.steps = state["mean"], state["step"]
+            batches.rng.setstate(state["random"])
+            self.step, self.minutes, self.best = state["step"], state["minutes"], state["best"]
+
+    def save(self):
+        if self.path:
+            part = self.path.with_suffix(".part")
+            torch.save(dict(model=self.model.state_dict(), optimizer=self.optimizer.state_dict(), mean=self.average.mean,
+                            random=self.batches.rng.getstate(), step=self.step, minutes=self.minutes, best=self.best), part)
+            part.rename(self.path)
+
+
 def train(model, batches, chosen, a):
     """Warm-up, then cosine to 3 %; the average with the best validation loss is kept."""
-    optimizer, average = make_optimizer(model, a.lr), Average(model)
-    clock = lambda: time.process_time() / a.threads / 60
-    start, began, step, best, recent = clock(), time.time(), 0, math.inf, []
-    while (done := (clock() - start) / a.minutes) < 1:
-        factor = min(1, (step + 1) / 300) * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * done)))
-        for group in optimizer.param_groups:
+    run, recent = Run(model, batches, a), []
+    before, start = run.minutes, time.process_time()
+    while run.minutes < a.minutes:
+        factor = min(1, (run.step + 1) / 300) * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * run.minutes / a.minutes)))
+        for group in run.optimizer.param_groups:
             group["lr"] = a.lr * factor
         loss = loss_of(model, batches.next(), a.smoothing)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        average.update()
+        run.optimizer.step()
+        run.optimizer.zero_grad(set_to_none=True)
+        run.average.update()
         recent.append(loss.item())
-        step += 1
-        if step % 500 == 0:
-            best = checkpoint(model, average, chosen, best, a.out)
-            print(f"{done * a.minutes:5.1f} min (wall {(time.time() - began) / 60:.0f}) step {step} epoch {batches.epoch} "
-                  f"{batches.seen / 1e3:.0f} k pairs, train {np.mean(recent[-200:]):.3f} best {best:.3f}", flush=True)
-    best = checkpoint(model, average, chosen, best, a.out)
-    print(f"end: {step} steps, {batches.seen / 1e6:.2f} M pairs, {(time.time() - began) / 60:.0f} minutes, best {best:.3f}")
+        run.step += 1
+        run.minutes = before + (time.process_time() - start) / a.threads / 60
+        if run.step % a.every == 0:
+            run.best = checkpoint(model, run.average, chosen, run.best, a.out)
+            run.save()
+            print(f"{run.minutes:5.1f} min step {run.step} epoch {batches.epoch} {batches.seen / 1e3:.0f} k pairs, "
+                  f"train {np.mean(recent[-200:]):.3f} best {run.best:.3f}", flush=True)
+    run.best = checkpoint(model, run.average, chosen, run.best, a.out)
+    run.save()
+    print(f"end: {run.step} steps, {batches.seen / 1e6:.2f} M pairs, best {run.best:.3f}")
 
 
 def checkpoint(model, average, chosen, best, out):
@@ -290,17 +325,30 @@ def checkpoint(model, average, chosen, best, out):
     return min(best, sum(losses))
 
 
+def open_tokenizer(pairs, a):
+    """A new one, or that of the folder whose weights are trained further."""
+    if not a.continue_from:
+        rng = random.Random(a.seed)
+        more = [templates.pair(rng) for _ in range(round(a.templates * len(pairs)))]
+        return train_tokenizer([varied(p, rng) for p in pairs] + more, a.out, a.threads)
+    for name in ("source.spm", "target.spm", "vocab.json", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(a.continue_from / name, a.out / name)
+    return sentencepiece.SentencePieceProcessor(model_file=str(a.out / "source.spm"))
+
+
 def main():
     a = arguments()
     torch.set_num_threads(a.threads)
     torch.manual_seed(a.seed)
     a.out.mkdir(parents=True, exist_ok=True)
     pairs, chosen = split_data(a.data, np.random.default_rng(a.seed))
-    rng = random.Random(a.seed)
-    pieces = train_tokenizer([varied(p, rng) for p in pairs], a.out, a.threads)
+    pieces = open_tokenizer(pairs, a)
     sentencepiece.set_random_generator_seed(a.seed)
     chosen = list(zip(pieces.encode([p[0] for p in chosen]), pieces.encode([p[1] for p in chosen])))
     model = make_model(a.dropout)
+    if a.continue_from:
+        known = MarianMTModel.from_pretrained(a.continue_from, dtype=torch.float32).state_dict()
+        model.load_state_dict(known)
     count = sum(p.numel() for p in model.parameters() if p.requires_grad)
     print(f"{len(pairs)} pairs, {count / 1e6:.2f} M trained parameters", flush=True)
     train(model, Batches(pairs, pieces, a), chosen, a)

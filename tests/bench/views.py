@@ -32,19 +32,22 @@ def main():
             return json.loads(subprocess.run([BUILD / "bare_window"], env=environment, capture_output=True, text=True, check=True).stdout)
 
         offered = views(BUILD / "headlight", "--model", model)
-        for tokens, bar in ((256, 4), (1024, 5)):
+        learned = subprocess.run([BUILD / "headlight", "learn", "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+        stations = ["learn " + line.split()[0] for line in learned]
+        for tokens, bar, shown in ((16, 3, stations), (256, 4, offered), (1024, 5, offered)):
             text = " ".join((WORDS * 60)[:tokens + 200])
             print(f"{tokens} tokens, 12 x 12 heads: frame in ms, times Dear ImGui's demo (bar: {bar}), peak memory beyond the model ({size:.0f} MB) and a bare window")
-            for view in offered:
+            for view in shown:
+                open_it = ["--do", view] if view in stations else ["--view", view]
                 demo = bare()
-                run = subprocess.Popen([BUILD / "headlight", "--size", "1600x1000", "--scale", "1", "--frames", "60", "--view", view, "--model", model, "--text", cut(model, text, tokens)],
+                run = subprocess.Popen([BUILD / "headlight", "--size", "1600x1000", "--scale", "1", "--frames", "60", *open_it, "--model", model, "--text", cut(model, text, tokens)],
                                        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 out, error = run.communicate()
                 if not out:
-                    print(f"  {view:6} {error.strip()}")
+                    print(f"  {view:22} {error.strip()}")
                     continue
                 answer = json.loads(out)
-                print(f"  {view:6} {answer['frame_ms']:7.2f} {answer['frame_ms'] / demo['frame_ms']:6.2f} x {answer['peak_mb'] - size - demo['peak_mb']:8.0f} MB")
+                print(f"  {view:22} {answer['frame_ms']:7.2f} {answer['frame_ms'] / demo['frame_ms']:6.2f} x {answer['peak_mb'] - size - demo['peak_mb']:8.0f} MB")
     display.close()
 
 

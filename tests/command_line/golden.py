@@ -19,7 +19,7 @@ VIEW, PATCHES = ["--size", "944x720"], ["--model", MODELS / "vit", "--image", MO
 GOLDEN = {"head": ["--view", "head", "--layer", "1", "--head", "2"], "dots": ["--view", "head", "--layer", "1", "--head", "2", "--marks", "dots", "--colormap", "viridis"],
           "words": ["--view", "head", "--layer", "1", "--head", "2", "--join-words", "--values", "--grid-lines"], "heads": ["--view", "heads"],
           "steps": ["--view", "steps", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW], "lines": ["--view", "lines", "--layer", "1", *VIEW], "delta": ["--view", "delta", "--layer", "2", *VIEW],
-          "lens": ["--view", "lens", *VIEW], "graph": ["--view", "graph", *VIEW], "positions": ["--view", "positions", "--layer", "1", "--head", "2", "--size", "1280x720"],
+          "lens": ["--view", "lens", *VIEW], "graph": ["--view", "graph", *VIEW], "positions": ["--view", "positions", "--layer", "1", "--head", "2", "--size", "1280x720"], "learn": ["--view", "learn"],
           "compare": ["--view", "compare", "--layer", "1", "--head", "2", "--text-b", "Lily saw a big dog. Lily saw", *VIEW],
           "before": ["--view", "compare", "--show", "delta", "--change", "mask:6>1", "--layer", "1", "--head", "2", *VIEW], "next": ["--view", "compare", "--show", "next", "--ablate", "1.2", *VIEW],
           "alignment": ["--model", "translator", "--view", "alignment", *VIEW], "aligned": ["--model", "translator", "--view", "alignment", "--as-lines", *VIEW],

@@ -13,10 +13,11 @@ import golden
 import helping
 import instruction_sets
 import interventions
+import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, models, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, learning, models, instruction_sets, helping]
 
 
 def main():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Includes go one way: base <- kernels <- io <- tokenizer <- model <- trace <- analysis <- figure <- session <- gpu <- paint <- views <- window, cli."""
+"""Includes go one way: base <- kernels <- io <- tokenizer <- model <- trace <- analysis <- learn <- figure <- session <- gpu <- paint <- views <- window, cli."""
 import re
 import sys
 from pathlib import Path
 
-ROOMS = ["base", "kernels", "io", "tokenizer", "model", "trace", "analysis", "figure"]
+ROOMS = ["base", "kernels", "io", "tokenizer", "model", "trace", "analysis", "learn", "figure"]
 APP = ["session", "gpu", "paint", "views", "window", "cli"]
 root, bad, seen = Path(sys.argv[1]), [], 0
 for file in sorted((root / "core").rglob("*.[ch]*")):

@@ -155,9 +155,10 @@ def every_control_is_reached_by_tab(display):
                 w.key("Escape")
         w.key("ctrl+4", "Escape")
         for _ in range(40):
-            if w.report()["focus"] == "delta/split":
+            before = w.report()["focus"]
+            if before == "delta/split":
                 break
             w.key("Tab")
-            time.sleep(0.05)
+            w.wait(lambda r: r["focus"] != before)
         w.key("Down")
         w.wait(lambda r: r["delta_split"] == 1)

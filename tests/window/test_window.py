@@ -8,10 +8,10 @@ from pathlib import Path
 from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).parent))
-import commands, each_view, golden, interventions, limits, models, saving, starting, typing_text  # noqa: E401,E402
+import commands, each_view, golden, interventions, learning, limits, models, saving, starting, typing_text  # noqa: E401,E402
 from drive import Display  # noqa: E402
 
-SUBJECTS = [starting, typing_text, saving, commands, each_view, golden, interventions, models, limits]
+SUBJECTS = [starting, typing_text, saving, commands, each_view, golden, interventions, learning, models, limits]
 
 
 def main():

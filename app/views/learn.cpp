@@ -1,0 +1,175 @@
+// Learn: the list at the left, at the right the page of the station that is shown.
+#include "views/learn.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/page_wanted.h"
+#include "learn/numbers.h"
+#include "views/learn_page.h"
+#include "views/page.h"
+#include "views/parts.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kTitleRow = size::title_bar, kNarrow = 800;
+
+PageWanted page_wanted(const Session& session) {
+    const LearnState& state = session.of<LearnState>();
+    const auto focused = session.selection.focused();
+    return {.station = state.station,
+            .words = state.words(state.shown()),
+            .text = session.document.text,
+            .block = session.selection.block,
+            .head = session.selection.head,
+            .query = focused ? focused->first : -1};
+}
+
+/// In a narrow window the way back and a list of the stations.
+void draw_choice(Scene& s, Rect area, const learn::Station& station) {
+    Toolbar bar = title_toolbar(s, area, "learn/back", "Learn");
+    std::vector<std::string> titles;
+    for (const learn::Station& one : learn::stations()) titles.push_back(learn::station_text(one.key).title);
+    const auto shown = headlight::narrow<int>(&station - learn::stations().data());
+    const int chosen = bar.choice("", "learn/stations", titles, shown);
+    if (chosen >= 0) s.send("learn", learn::stations()[chosen].key);
+}
+
+/// Title and note.
+void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page) {
+    Ui& ui = s.ui;
+    const Rect row = take_top(area, kTitleRow);
+    ui.hairline(row.x, row.bottom(), row.right(), row.bottom());
+    Rect line = inset(row, size::center_pad, 0);
+    take_left(line, write(ui, line, kTitle, ui.colors->t1, learn::station_text(station.key).title),
+              gap::wide);
+    constexpr float kLeastNote = 80;
+    if (page && line.w > kLeastNote) write(ui, line, kCaption, ui.colors->t3, page->note, Flush::right);
+}
+
+/// Why there is no page, and what helps.
+float draw_missing(Scene& s, float x, float y, float width, const learn::Station& station,
+                   const std::string& why) {
+    Ui& ui = s.ui;
+    y += ui.text.draw_wrapped(x, y, std::min(width, 640.0f), kBody, ui.colors->t1, why) + 16;
+    const bool another = *station.opens && s.model()->name != station.opens;
+    const std::string label = std::string("Open ") + station.opens;
+    if (another && ui.button("learn/open", {x, y, ui.text.width(kBody, label) + 32, size::button}, label))
+        s.send("open", station.opens);
+    return y + size::button;
+}
+
+/// Returns where the page ends.
+float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) {
+    Ui& ui = s.ui;
+    const learn::Station& station = *learn::find_station(found.asked.station);
+    const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
+    if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
+    const learn::Page& page = *found.answer.page;
+    learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
+    pen.symbols = page.symbols;
+    const float end = learn::draw_blocks(pen, page.blocks, x, y, width);
+    if (pen.typed) set_cell(s, page, *pen.typed);
+    return end;
+}
+
+/// A control that Tab reached is scrolled to where it is seen.
+void show_focus(Scene& s, Rect area, LearnState& state) {
+    const std::string& focus = s.ui.focus();
+    if (focus == state.focus) return;
+    state.focus = focus;
+    const auto place = s.ui.widgets.find(focus);
+    if (!focus.starts_with("learn/block") || place == s.ui.widgets.end()) return;
+    const float top = place->second.y - area.y + state.scroll;
+    state.scroll = scrolled_to(state.scroll, top - 40, top + place->second.h + 40, area.h);
+    s.ui.wake_after = 0.01f;
+}
+
+void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn::Station& station,
+               bool narrow, bool words) {
+    Ui& ui = s.ui;
+    LearnState& state = s.of<LearnState>();
+    const bool stays = !narrow && area.h > 480;  // controls stay where they are while the page is scrolled
+    float top = area.y;
+    if (stays) top = draw_station_controls(s, area, top, station);
+    const Rect below{area.x, top, area.w, area.bottom() - top};
+    ui.scroll_area(below);
+    const float begin = below.y - state.scroll;
+    float y = begin + 16;
+    if (words)
+        y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
+    if (!stays) y = draw_station_controls(s, area, y - 8, station) + 16;
+    if (found) y = draw_answer(s, area, y, *found);
+    ui.end_scroll_area();
+    state.scroll = scrolled(ui, below, y + 24 - begin, state.scroll);
+    show_focus(s, below, state);
+}
+
+std::vector<Question> ask_learn(const Scene& s) { return {page_wanted(s.session)}; }
+
+void draw_learn(Scene& s, Rect area) {
+    LearnState& state = s.of<LearnState>();
+    const auto* found = s.found<PageWanted>();
+    if (s.ui.on_page()) {
+        if (found) draw_answer(s, area, area.y, *found);
+        return;
+    }
+    const learn::Station& station = found ? *learn::find_station(found->asked.station) : state.shown();
+    if (s.ui.typing()) s.fields.leave();  // one caret at a time
+    if (std::exchange(state.drawn, station.key) != station.key) {
+        state.scroll = 0;
+        state.playing.clear();
+    }
+    const bool narrow = area.w < kNarrow;
+    const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);
+    bool words = true;  // on the page, where they have no room beside it
+    if (!narrow) {
+        words = !draw_station_list(s, {area.x, area.y, left, area.h});
+        s.ui.hairline(area.x + left, area.y, area.x + left, area.bottom());
+    }
+    const Rect right{area.x + left, area.y, area.w - left, area.h};
+    if (narrow)
+        draw_choice(s, right, station);
+    else
+        draw_title(s, right, station, found ? found->answer.page.get() : nullptr);
+    draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow, words);
+}
+
+std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool) {
+    const PageWanted wanted = page_wanted(page.session);
+    const auto* found = page.answer->found<PageWanted>();
+    const auto shown = found && found->asked.station == wanted.station
+                           ? Result<StationPage>(found->answer)
+                           : answer({*page.answer->sentence->trace}, wanted, pool, nullptr);
+    if (!shown) return shown.error();
+    if (!shown->page) return Error{shown->missing};
+    return learn::draw_learn_page(shown->page, learn::station_text(wanted.station), page.style);
+}
+
+std::vector<NumberTable> learn_numbers(const Scene& s) {
+    const auto* found = s.found<PageWanted>();
+    return found && found->answer.page ? learn::page_numbers(*found->answer.page)
+                                       : std::vector<NumberTable>();
+}
+
+}  // namespace
+
+View learn_view() {
+    return {.key = "learn",
+            .name = "Learn",
+            .digit = 'L',
+            .draw = draw_learn,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_learn,
+            .fills_window = true,
+            .figure = learn_figure,
+            .numbers = learn_numbers,
+            .visit = visit_state<LearnState>,
+            .commands = learn_commands};
+}
+
+}  // namespace headlight

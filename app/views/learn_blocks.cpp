@@ -1,0 +1,187 @@
+// How blocks stand on a page, and those that are texts.
+#include "views/learn_blocks.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "figure/figure.h"
+#include "paint/layout.h"
+#include "views/map_parts.h"
+
+namespace headlight::learn {
+
+namespace {
+
+constexpr float kBesideGap = 40, kBelowGap = 28, kLine = 24;
+constexpr float kLevelLabel = 34;  // the widest label that stands level, every so many columns
+
+/// How wide a block is at least drawn beside others; the whole room where it stands alone.
+struct WantedWidth {
+    Ui& ui;
+    float room;
+
+    float operator()(const Grid& grid) const {
+        const float columns = float(grid.columns.size());
+        return widest_of(ui, kCaptionMono, grid.rows) + 16 + std::min(44 * columns, 340.0f);
+    }
+    float operator()(const Curves&) const { return std::min(room, 400.0f); }
+    float operator()(const Plane&) const { return std::min(room, 400.0f); }
+    float operator()(const Pixels&) const { return std::min(room, 320.0f); }
+    template <class Other>
+    float operator()(const Other&) const {
+        return room;
+    }
+};
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80); }
+
+/// Whether a sign stands in a text by itself: "v" not in "value".
+bool names(const std::string& text, const std::string& sign) {
+    for (size_t at = text.find(sign); at != std::string::npos; at = text.find(sign, at + 1)) {
+        const size_t end = at + sign.size();
+        const bool begins = at == 0 || !is_letter(text[at - 1]) || !is_letter(sign.front()),
+                   ends = end == text.size() || !std::isalnum(static_cast<unsigned char>(text[end]));
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
+struct DrawOne {
+    BlockPen& pen;
+    ImVec2 at;
+    float width;
+
+    float operator()(const BarRows& b) const { return draw_bar_rows(pen, at, width, b); }
+    float operator()(const Grid& b) const { return draw_grid(pen, at, width, b); }
+    float operator()(const Curves& b) const { return draw_plot(pen, at, width, b); }
+    float operator()(const Plane& b) const { return draw_plane(pen, at, width, b); }
+    float operator()(const Steps& b) const { return draw_written_steps(pen, at, width, b); }
+    float operator()(const Table& b) const { return draw_number_table(pen, at, width, b); }
+    float operator()(const Pixels& b) const { return draw_pixels(pen, at, width, b); }
+    float operator()(const Words& b) const { return draw_words(pen, at, width, b); }
+};
+
+}  // namespace
+
+float draw_blocks(BlockPen& pen, const std::vector<Block>& blocks, float x, float y, float width) {
+    const std::string path = pen.path;
+    std::vector<float> wanted;
+    for (const Block& block : blocks) wanted.push_back(std::visit(WantedWidth{pen.ui, width}, block));
+    for (int first = 0; first < isize(blocks);) {
+        int end = first + 1;
+        float sum = wanted[first];
+        while (end < isize(blocks) && sum + kBesideGap + wanted[end] <= width)
+            sum += kBesideGap + wanted[end++];
+        const float gaps = kBesideGap * float(end - first - 1), grown = (width - gaps) / (sum - gaps);
+        float left = x, height = 0;
+        for (int i = first; i < end; ++i) {
+            pen.path = path + "/" + std::to_string(i);
+            height = std::max(height, std::visit(DrawOne{pen, {left, y}, wanted[i] * grown}, blocks[i]));
+            left += wanted[i] * grown + kBesideGap;
+        }
+        y += height + (end < isize(blocks) ? kBelowGap : 0);
+        first = end;
+    }
+    pen.path = path;
+    return y;
+}
+
+float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string& title) {
+    if (title.empty()) return 0;
+    Ui& ui = pen.ui;
+    const float wide =
+        ui.text.draw(at.x, at.y + 10, kBody, ui.colors->t1, ui.text.fitted(kBody, title, width));
+    explain(pen, {at.x, at.y, wide, 20}, title);
+    return 30;
+}
+
+void explain(BlockPen& pen, Rect place, const std::string& text) {
+    if (pen.ui.on_page()) return;
+    std::string all;
+    for (const Symbol& symbol : pen.symbols)
+        if (names(text, symbol.sign)) all += (all.empty() ? "" : "; ") + symbol.sign + ": " + symbol.meaning;
+    if (all.empty()) return;
+    const std::string path = pen.path + "/" + text;
+    pen.ui.tooltip(path, pen.ui.hit(path, place), all);
+}
+
+std::string short_number(double value) {
+    const double size = std::abs(value);
+    return number(value, size >= 99.5 ? 0 : size >= 9.95 ? 1 : 2);
+}
+
+float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step) {
+    const float widest = widest_of(ui, kCaptionMono, labels);
+    return widest + 4 <= std::max(step, kLevelLabel) ? 24 : slanted_height(widest) + 20;
+}
+
+void draw_column_labels(Ui& ui, float left, float bottom, float step,
+                        const std::vector<std::string>& labels) {
+    const float widest = widest_of(ui, kCaptionMono, labels);
+    const bool level = widest + 4 <= std::max(step, kLevelLabel);
+    const int every = label_step(double(step), level ? double(widest) + 6 : 16);
+    for (int i = 0; i < isize(labels); i += every) {
+        const float middle = left + step * (float(i) + 0.5f);
+        if (level)
+            ui.text.draw_centered(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
+        else
+            draw_slanted(ui, {middle - 2, bottom - 10}, ui.colors->t2, labels[i]);
+    }
+}
+
+float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& steps) {
+    Ui& ui = pen.ui;
+    float y = at.y + draw_block_title(pen, at, width, steps.title), what = 0, result = 0;
+    for (const auto& line : steps.lines) {
+        what = std::max(what, ui.text.width(kBody, line.what));
+        result = std::max(result, ui.text.width(kBodyMono, line.result));
+    }
+    what = std::min(what, width * 0.4f);
+    const float worked = at.x + what + 24, room = std::max(120.0f, at.x + width - result - 24 - worked);
+    for (const auto& line : steps.lines) {
+        ui.text.draw(at.x, y + kLine / 2, kBody, ui.colors->t2, ui.text.fitted(kBody, line.what, what + 1));
+        const float high = std::max(
+            kLine, ui.text.draw_wrapped(worked, y + 2, room, kBodyMono, ui.colors->t1, line.worked) + 5);
+        const float along = std::min(ui.text.width(kBodyMono, line.worked), room);
+        ui.text.draw(worked + along + 16, y + high - kLine / 2 - 1, kBodyMono, ui.colors->accent_text,
+                     line.result);
+        explain(pen, {at.x, y, worked + along - at.x, high}, line.what + ": " + line.worked);
+        y += high;
+    }
+    return y - at.y;
+}
+
+float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& table) {
+    Ui& ui = pen.ui;
+    const float top = at.y + draw_block_title(pen, at, width, table.title);
+    float x = at.x;
+    for (int c = 0; c < isize(table.columns); ++c) {
+        const auto counts = [&](int r) {
+            return r < isize(table.values) && c < isize(table.values[r]) && !std::isnan(table.values[r][c]);
+        };
+        std::vector<std::string> cells;
+        for (const auto& row : table.rows) cells.push_back(c < isize(row) ? row[c] : "");
+        const bool right = !table.rows.empty() && counts(0);
+        const float wide =
+            std::max(widest_of(ui, kCaptionMono, cells), ui.text.width(kCaption, table.columns[c]));
+        const auto put = [&](float y, Font font, ImU32 ink, const std::string& text) {
+            right ? ui.text.draw_right(x + wide, y, font, ink, text) : ui.text.draw(x, y, font, ink, text);
+        };
+        put(top + kLine / 2, kCaption, ui.colors->t3, table.columns[c]);
+        explain(pen, {x, top, wide, kLine}, table.columns[c]);
+        for (int r = 0; r < isize(cells); ++r)
+            put(top + kLine * (float(r) + 1.5f) + 4, right ? kCaptionMono : kCaption, ui.colors->t1,
+                cells[r]);
+        x += wide + 28;
+    }
+    ui.hairline(at.x, top + kLine + 1, std::min(x - 28, at.x + width), top + kLine + 1);
+    return top + kLine * float(table.rows.size() + 1) + 4 - at.y;
+}
+
+float draw_words(BlockPen& pen, ImVec2 at, float width, const Words& words) {
+    return pen.ui.text.draw_wrapped(at.x, at.y, std::min(width, 640.0f), kBody, pen.ui.colors->t1,
+                                    words.text);
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,95 @@
+// What is remembered of Learn, and its rows of the table of commands.
+#include <algorithm>
+
+#include "learn/controls.h"
+#include "session/command_rows.h"
+#include "views/learn.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kKey = "learn";
+
+int place_of(const std::string& station) {
+    const learn::Station* found = learn::find_station(station);
+    return found ? narrow<int>(found - learn::stations().data()) : 0;
+}
+
+/// Null while Learn is shown.
+const char* when_shown(const CommandContext& c) {
+    if (!c.model() || c.session.sheet) return "";
+    return std::string_view(views()[view_for(c.session, *c.model())].key) == kKey ? nullptr : "";
+}
+
+Status set_words(CommandContext& c, const std::string& assignment) {
+    LearnState& state = c.session.of<LearnState>();
+    const learn::Station& station = state.shown();
+    std::any chosen = learn::state_of(station, state.words(station));
+    TRY_STATUS(learn::set_control(station, chosen, assignment));
+    state.keep(station, learn::control_words(station, chosen));
+    open_view(c.session, kKey);
+    return success();
+}
+
+void reset(CommandContext& c) {
+    LearnState& state = c.session.of<LearnState>();
+    state.keep(state.shown(), {});
+}
+
+Command moves_station(const char* name, const char* title, const char* keys, int by) {
+    const auto move = [by](CommandContext& c) {
+        LearnState& state = c.session.of<LearnState>();
+        const int last = narrow<int>(std::ssize(learn::stations())) - 1;
+        state.station = learn::stations()[std::clamp(place_of(state.station) + by, 0, last)].key;
+    };
+    return row({name, title, "in Learn: previous or next station", keys}, move, when_shown);
+}
+
+Command scrolls(const char* name, const char* title, const char* keys, float by) {
+    const auto scroll = [by](CommandContext& c) {
+        c.session.of<LearnState>().scroll += by;  // drawing brings it back into its range
+    };
+    return row({name, title, "in Learn: scroll the page", keys}, scroll, when_shown);
+}
+
+}  // namespace
+
+void LearnState::visit(FieldVisitor& v) {
+    v.text("learn_station", station);
+    v.list("learn_set", set, 1000);
+    std::vector<std::string> keys;
+    for (const learn::Station& one : learn::stations()) keys.emplace_back(one.key);
+    int place = place_of(station);
+    v.choose(nullptr, place, {kKey, "Learn: station", "open a station of Learn, or the next one", keys});
+    station = keys[place];
+}
+
+std::vector<std::string> LearnState::words(const learn::Station& of) const {
+    const std::string head = std::string(of.key) + " ";
+    std::vector<std::string> out;
+    for (const auto& one : set)
+        if (one.starts_with(head)) out.push_back(one.substr(head.size()));
+    return out;
+}
+
+void LearnState::keep(const learn::Station& of, const std::vector<std::string>& words) {
+    const std::string head = std::string(of.key) + " ";
+    std::erase_if(set, [&](const std::string& one) { return one.starts_with(head); });
+    for (const auto& word : words) set.push_back(head + word);
+}
+
+std::vector<Command> learn_commands() {
+    const auto model = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
+    return {
+        row({"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
+            set_words, model),
+        row({"learn reset", "Learn: reset the station", "what the station began with"}, reset, model),
+        moves_station("previous station", "Previous station", "↑", -1),
+        moves_station("next station", "Next station", "↓", 1),
+        scrolls("scroll up", "Scroll up", "PgUp", -360),
+        scrolls("scroll down", "Scroll down", "PgDn", 360)};
+}
+
+}  // namespace headlight

@@ -1,0 +1,35 @@
+// What the place Learn asks: a station's page of the run that is shown.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/run_pair.h"
+
+namespace headlight {
+
+namespace learn {
+struct Page;
+}
+
+/// A station's page, or why there is none.
+struct StationPage {
+    std::shared_ptr<const learn::Page> page;  // null where there is none
+    std::string missing;                      // then a sentence that says what helps
+};
+
+struct PageWanted {
+    using Answer = StationPage;
+    std::string station;             // its key
+    std::vector<std::string> words;  // what was chosen there: learn::control_words()
+    std::string text;                // as it was typed; empty: what the run's tokens spell
+    int block = 0, head = 0;
+    int query = -1;  // −1: the last
+    void fit(const Trace& trace);
+    bool operator==(const PageWanted&) const = default;
+};
+Result<StationPage> answer(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel);
+
+}  // namespace headlight

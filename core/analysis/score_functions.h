@@ -1,0 +1,47 @@
+// How alike a query and a key are: the score functions of the articles, on the same q and k.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/matrix.h"
+
+namespace headlight {
+
+enum class ScoreFunction { dot, scaled_dot, general, additive, location, cosine, kernel };
+
+/// What some score functions have learned, and what others are given.
+struct ScoreParameters {
+    Matrix general;           // W [d, d]
+    Matrix of_query, of_key;  // W₁, W₂ [d, d]: W of the additive score cut into what meets q and k
+    Vector additive;          // v [d]
+    Matrix location;          // W [keys, d]: one row for each position
+    float sharpness = 5;      // β of the cosine
+    float width = 0;          // σ of the kernel; 0: √d
+
+    /// Drawn at random, because no trained ones are at hand: W of the general score near the identity (I plus
+    /// noise of deviation 1 / 2√d), v of length 2, the rest of deviation 1/√d. The row of a position depends
+    /// neither on the words nor on how many there are.
+    static ScoreParameters random(Index d, Index keys, uint32_t seed);
+};
+
+/// A row of the table of score functions.
+struct ScoreKind {
+    const char *key, *title, *formula, *source;
+    /// [queries, keys] for q [queries, d] and k [keys, d].
+    Matrix (*scores)(ConstMatrixRef q, ConstMatrixRef k, const ScoreParameters& p);
+};
+
+/// In the order of ScoreFunction.
+std::span<const ScoreKind> score_functions();
+
+/// q · k.
+Matrix dot_scores(ConstMatrixRef q, ConstMatrixRef k);
+/// q · k / √d, d: the columns of q.
+Matrix scaled_dot_scores(ConstMatrixRef q, ConstMatrixRef k);
+/// q · k / (‖q‖ ‖k‖), −1 … 1; 0 where one of them is 0.
+Matrix cosines(ConstMatrixRef q, ConstMatrixRef k);
+/// ‖q − k‖².
+Matrix squared_distances(ConstMatrixRef q, ConstMatrixRef k);
+
+}  // namespace headlight

@@ -1,0 +1,35 @@
+// Station "Attention without weights": vectors V, scores V·Vᵀ, a normalizer, Y = A·V; and the space in which
+// the vectors lie.
+#pragma once
+
+#include "learn/station.h"
+
+namespace headlight::learn {
+
+struct NoWeightsState {
+    enum class Vectors { embeddings, contextual, by_hand } vectors = Vectors::by_hand;
+    enum class Scores { plain, scaled, cosine } scores = Scores::plain;
+    int normalizer = 0;          // softmax or sum: a place in normalizers()
+    int layer = 4;               // contextual vectors: those that leave this layer, counted from 1
+    int shuffle = 0;             // 0: the words as typed; else the number of an order
+    bool whole_words = true;     // a word's vector is the mean of its tokens'
+    std::vector<float> by_hand;  // three numbers a word
+    std::string near = "king, queen, zebra";
+
+    void visit(ControlVisitor& v);
+};
+
+Result<Page> no_weights_page(const StationInput& input, const NoWeightsState& state, ThreadPool& pool);
+
+/// Attention without weights (the first of the articles): every word looks at every other one.
+struct PlainAttention {
+    Matrix scores, weights;  // S, A [words, words]
+    Matrix mixed;            // Y = A·V [words, d]
+};
+PlainAttention attend_plainly(const Matrix& vectors, NoWeightsState::Scores scores, int normalizer);
+
+/// The largest difference between any number of Y of shuffled words and of the same word's Y before.
+float change_by_shuffling(const Matrix& vectors, const std::vector<int>& order, NoWeightsState::Scores scores,
+                          int normalizer);
+
+}  // namespace headlight::learn

@@ -1,0 +1,143 @@
+#include "learn/numbers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/cast.h"
+
+namespace headlight::learn {
+
+namespace {
+
+constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+using Rows = std::vector<std::vector<float>>;
+
+/// Rows of any length as a matrix; NaN where one is shorter than the others.
+Matrix filled(const Rows& rows, int columns) {
+    Matrix out = Matrix::Constant(isize(rows), columns, kNothing);
+    for (int r = 0; r < isize(rows); ++r)
+        for (int c = 0; c < std::min(columns, isize(rows[r])); ++c) out(r, c) = rows[r][c];
+    return out;
+}
+
+std::vector<std::string> counted(Index count) {
+    std::vector<std::string> out;
+    for (Index i = 0; i < count; ++i) out.push_back(std::to_string(i));
+    return out;
+}
+
+/// The numbers in a text, "(2, −1.5)": 2 and −1.5.
+std::vector<float> numbers_in(std::string text) {
+    for (size_t at; (at = text.find("−")) != std::string::npos;)
+        text.replace(at, std::string("−").size(), "-");
+    std::vector<float> out;
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at < end;) {
+        float value = 0;
+        const auto read = std::from_chars(at, end, value);
+        const bool number = read.ec == std::errc() && !std::isalpha(static_cast<unsigned char>(*at));
+        if (number) out.push_back(value);
+        at = number ? read.ptr : at + 1;
+    }
+    return out;
+}
+
+/// Adds the tables of one block.
+struct Collector {
+    std::vector<NumberTable> tables;
+    std::set<std::string> names;
+
+    void add(const std::string& name, NumberTable table) {
+        const std::string base = name.empty() ? "values" : name;
+        table.name = base;
+        for (int n = 2; !names.insert(table.name).second; ++n) table.name = base + " " + std::to_string(n);
+        tables.push_back(std::move(table));
+    }
+
+    void operator()(const BarRows& bars) {
+        NumberTable out{"", "row", "column", {}, bars.columns, {}};
+        Rows values;
+        for (const auto& row : bars.rows) {
+            out.rows.push_back(row.title);
+            values.push_back(row.values);
+        }
+        out.values = filled(values, isize(bars.columns));
+        add("bars", std::move(out));
+        for (const auto& row : bars.rows)
+            if (row.all && row.all->cols() == isize(bars.columns))
+                add(row.title, {"", "query", "column", counted(row.all->rows()), bars.columns, *row.all});
+    }
+    void operator()(const Grid& grid) {
+        add(grid.title, {"", grid.rows_are, grid.columns_are, grid.rows, grid.columns, grid.values});
+    }
+    void operator()(const Curves& curves) {
+        for (const auto& line : curves.lines) {
+            NumberTable out{"", "point", "number", counted(isize(line.x)), {curves.x_is, curves.y_is}, {}};
+            const bool errors = !line.error.empty();
+            if (errors) out.columns.push_back("error");
+            out.values = Matrix(isize(line.x), isize(out.columns));
+            for (int i = 0; i < isize(line.x); ++i) {
+                out.values(i, 0) = line.x[i];
+                out.values(i, 1) = line.y[i];
+                if (errors) out.values(i, 2) = line.error[i];
+            }
+            add(curves.title + ": " + line.name, std::move(out));
+        }
+    }
+    void operator()(const Plane& plane) {
+        NumberTable out{"", "point", "coordinate", {}, {"x", "y"}, Matrix(isize(plane.points), 2)};
+        for (int i = 0; i < isize(plane.points); ++i) {
+            out.rows.push_back(plane.points[i].name);
+            out.values.row(i) << plane.points[i].x, plane.points[i].y;
+        }
+        add(plane.title, std::move(out));
+    }
+    void operator()(const Steps& steps) {
+        NumberTable out{"", "step", "number of the result", {}, {}, {}};
+        Rows values;
+        int most = 0;
+        for (const auto& line : steps.lines) {
+            out.rows.push_back(line.what);
+            values.push_back(numbers_in(line.result));
+            most = std::max(most, isize(values.back()));
+        }
+        out.columns = counted(most);
+        out.values = filled(values, most);
+        if (most > 0) add(steps.title, std::move(out));
+    }
+    /// A first column of words names the rows.
+    void operator()(const Table& table) {
+        const auto words = [&](const auto& row) { return row.empty() || std::isnan(row[0]); };
+        const int first = std::all_of(table.values.begin(), table.values.end(), words) ? 1 : 0;
+        NumberTable out{"", "row", "column", {}, {}, {}};
+        const int columns = isize(table.columns) - first;
+        out.exact = DoubleMatrix::Constant(isize(table.values), columns, double(kNothing));
+        for (int r = 0; r < isize(table.values); ++r) {
+            out.rows.push_back(first && !table.rows[r].empty() ? table.rows[r][0] : std::to_string(r));
+            for (int c = 0; c < std::min(columns, isize(table.values[r]) - first); ++c)
+                out.exact(r, c) = table.values[r][first + c];
+        }
+        out.values = out.exact.cast<float>();
+        for (int c = first; c < isize(table.columns); ++c) out.columns.push_back(table.columns[c]);
+        if (!table.values.empty()) add(table.title, std::move(out));
+    }
+    void operator()(const Pixels& pixels) {
+        if (pixels.weights.empty()) return;
+        add(pixels.title, {"", "row", "column", counted(pixels.rows), counted(pixels.columns),
+                           Eigen::Map<const Matrix>(pixels.weights.data(), pixels.rows, pixels.columns)});
+    }
+    void operator()(const Words&) {}
+};
+
+}  // namespace
+
+std::vector<NumberTable> page_numbers(const Page& page) {
+    Collector collector;
+    for (const Block& block : page.blocks) std::visit(collector, block);
+    return std::move(collector.tables);
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,41 @@
+#include "analysis/page_wanted.h"
+
+#include "learn/controls.h"
+
+namespace headlight {
+
+namespace {
+
+/// What was typed, or what the tokens spell where nobody typed; nothing of a picture.
+std::string text_of_run(const Trace& trace, const std::string& typed) {
+    const Model& model = *trace.model;
+    if (model.config.can.read_image) return "";
+    return typed.empty() && model.tokenizer ? (*model.tokenizer)->decode(trace.request.inputs[0].ids) : typed;
+}
+
+}  // namespace
+
+void PageWanted::fit(const Trace& trace) {
+    block = nearest_block(trace, block);
+    head = nearest_head(trace, block, head);
+}
+
+Result<StationPage> answer(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel) {
+    const learn::Station* station = learn::find_station(wanted.station);
+    HEADLIGHT_CHECK(station != nullptr);
+    learn::StationInput input;
+    input.trace = &runs.shown;
+    input.model = runs.shown.model.get();
+    input.text = text_of_run(runs.shown, wanted.text);
+    input.block = wanted.block;
+    input.head = wanted.head;
+    input.query = wanted.query;
+    input.cancel = cancel;
+    auto page = learn::station_page(*station, input, learn::state_of(*station, wanted.words), pool);
+    if (page) return StationPage{std::make_shared<const learn::Page>(*std::move(page)), ""};
+    if (page.error().cancelled) return page.error();
+    return StationPage{nullptr, page.error().message};
+}
+
+}  // namespace headlight

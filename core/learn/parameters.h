@@ -1,0 +1,18 @@
+// Station "Counting parameters": the matrices of attention for any configuration, GPT-3's among them, and a
+// value matrix as a product of two thin ones.
+#pragma once
+
+#include "learn/station.h"
+
+namespace headlight::learn {
+
+struct ParametersState {
+    enum class Of { gpt3, open, own } of = Of::gpt3;
+    int d_model = 256, layers = 4, heads = 8, d_head = 32, d_mlp = 1024, vocab = 4096;  // own
+
+    void visit(ControlVisitor& v);
+};
+
+Result<Page> parameters_page(const StationInput& input, const ParametersState& state, ThreadPool& pool);
+
+}  // namespace headlight::learn

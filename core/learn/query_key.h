@@ -1,0 +1,27 @@
+// The queries and keys that stations compare: the open head's, or three numbers a word.
+#pragma once
+
+#include "learn/station.h"
+
+namespace headlight::learn {
+
+struct QueryKey {
+    Matrix q, k;                             // [queries, d], [keys, d]; of long texts the first kMostWords
+    std::vector<std::string> queries, keys;  // labels
+    std::vector<std::vector<bool>> allowed;  // [queries][keys], what the head's mask lets a query see
+    int query = 0;                           // the chosen one
+    bool of_head = false, one_text = true;   // one_text: queries and keys are the same words
+    std::string origin;                      // "q and k of head 1.2"
+
+    /// The scores with NaN where the mask hides the key.
+    Matrix masked(Matrix scores) const;
+};
+
+/// Whether the open head's q and k are known, and its matrices.
+bool has_head(const StationInput& input);
+
+QueryKey head_query_key(const StationInput& input);
+/// q = k = three numbers a word of the text, as they are or as a person edited them; nothing is masked.
+QueryKey small_query_key(const StationInput& input, const std::vector<float>& by_hand = {});
+
+}  // namespace headlight::learn

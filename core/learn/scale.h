@@ -1,0 +1,19 @@
+// Station "Why divide by √d_k": the variance of q · k grows with the width of a head; what the softmax makes
+// of it with and without the division.
+#pragma once
+
+#include "learn/station.h"
+
+namespace headlight::learn {
+
+struct ScaleState {
+    int draws = 300;  // pairs of vectors for each width
+    int keys = 16;    // of the softmax
+    int seed = 1;
+
+    void visit(ControlVisitor& v);
+};
+
+Result<Page> scale_page(const StationInput& input, const ScaleState& state, ThreadPool& pool);
+
+}  // namespace headlight::learn

@@ -1,0 +1,128 @@
+#include "learn/small_vectors.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "analysis/normalizers.h"
+#include "analysis/predict.h"
+#include "analysis/words.h"
+#include "base/quoted.h"
+
+namespace headlight::learn {
+
+namespace {
+
+struct KnownWord {
+    const char* word;
+    std::array<int, 3> vector;  // animal, feeling, grammar
+};
+constexpr KnownWord kKnown[] = {{"bark", {2, 1, 0}}, {"dog", {2, 0, 0}},  {"he", {1, 0, 0}},
+                                {"cute", {0, 2, 0}}, {"very", {0, 1, 0}}, {"is", {0, 0, 1}},
+                                {"and", {0, 0, 1}},  {"a", {0, 0, 1}}};
+
+std::string lower(std::string word) {
+    for (char& c : word) c = static_cast<char>(std::tolower(as_byte(c)));
+    return word;
+}
+
+std::array<int, 3> small_vector(const std::string& word) {
+    for (const KnownWord& known : kKnown)
+        if (word == known.word) return known.vector;
+    uint32_t hash = 2166136261u;  // FNV-1a
+    for (const char c : word) hash = (hash ^ as_byte(c)) * 16777619u;
+    hash ^= hash >> 15;
+    const std::array<int, 3> v{narrow<int>(hash % 3), narrow<int>(hash / 3 % 3), narrow<int>(hash / 9 % 3)};
+    return v == std::array<int, 3>{} ? std::array<int, 3>{1, 0, 1} : v;
+}
+
+bool is_sign(char c) { return as_byte(c) < 128 && std::ispunct(as_byte(c)); }
+
+}  // namespace
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::vector<std::string> out;
+    std::istringstream in(text);
+    for (std::string word; in >> word;) {
+        while (!word.empty() && is_sign(word.back())) word.pop_back();
+        while (!word.empty() && is_sign(word.front())) word.erase(0, 1);
+        if (!word.empty() && isize(out) < kMostWords) out.push_back(word);
+    }
+    return out.empty() ? words_of(kArticleText) : out;
+}
+
+int chosen_word(const StationInput& in, const std::vector<std::string>& words) {
+    const int last = isize(words) - 1;
+    if (!in.trace || in.query < 0 || in.query >= in.trace->request.inputs.front().size()) return last;
+    const std::vector<int> numbers = word_numbers(in.trace->request.inputs.front().tokens);
+    const std::vector<std::string> joined = join_labels(token_labels(*in.trace, 0), numbers);
+    const int at = numbers[in.query];
+    auto left = std::count(joined.begin(), joined.begin() + at + 1, joined[at]);
+    for (int i = 0; i <= last; ++i)
+        if (words[i] == joined[at] && --left == 0) return i;
+    return last;
+}
+
+Matrix small_vectors(const std::vector<std::string>& words) {
+    Matrix out(isize(words), 3);
+    for (int i = 0; i < isize(words); ++i) {
+        const std::array<int, 3> v = small_vector(lower(words[i]));
+        for (int c = 0; c < 3; ++c) out(i, c) = float(v[c]);
+    }
+    return out;
+}
+
+std::string small_origin(const std::vector<std::string>& words) {
+    const bool known = std::all_of(words.begin(), words.end(), [](const std::string& word) {
+        return std::any_of(std::begin(kKnown), std::end(kKnown),
+                           [&](const KnownWord& k) { return k.word == lower(word); });
+    });
+    return known ? "three numbers a word" : "three numbers a word, made up: change them";
+}
+
+Matrix edited(const std::vector<float>& values, const Matrix& own) {
+    if (std::ssize(values) != own.size()) return own;
+    return Eigen::Map<const Matrix>(values.data(), own.rows(), own.cols());
+}
+
+std::string vector_text(const Eigen::Ref<const Eigen::RowVectorXf>& v) {
+    if (v.size() > 4) return "length " + decimals(double(v.norm()), 2);
+    std::string out = "(";
+    for (Index i = 0; i < v.size(); ++i) {
+        const bool whole = v[i] == std::round(v[i]);
+        out += (i ? ", " : "") + decimals(double(v[i]), whole ? 0 : 2);
+    }
+    return out + ")";
+}
+
+BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query) {
+    BarRows::Row row;
+    const Vector of_query = weights.row(query).transpose();
+    Matrix shown = weights;
+    for (Index i = 0; i < shown.size(); ++i)
+        if (std::isnan(scores.data()[i])) shown.data()[i] = std::numeric_limits<float>::quiet_NaN();
+    row.values.assign(shown.row(query).begin(), shown.row(query).end());
+    row.all = std::move(shown);
+    const float bits = entropy_bits(of_query);
+    row.note = std::isnan(bits) ? "no entropy: some weights are negative"
+                                : "entropy " + decimals(double(bits), 2) + " bits";
+    return row;
+}
+
+float mean_diagonal(const Matrix& weights) { return weights.rows() ? weights.diagonal().mean() : 0.0f; }
+
+void add_row(Table& table, const std::string& name, const std::vector<double>& numbers, int digits) {
+    std::vector<std::string> texts{name};
+    std::vector<double> values{std::numeric_limits<double>::quiet_NaN()};
+    for (const double number : numbers) {
+        texts.push_back(std::isnan(number) ? "–" : decimals(number, digits));
+        values.push_back(number);
+    }
+    table.rows.push_back(std::move(texts));
+    table.values.push_back(std::move(values));
+}
+
+}  // namespace headlight::learn

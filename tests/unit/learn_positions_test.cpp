@@ -1,0 +1,82 @@
+// Station Positions: what sinusoids have in common, and how far apart they are.
+#include <cmath>
+
+#include "helpers.h"
+#include "learn/positions.h"
+#include "model/sinusoids.h"
+
+using namespace headlight;
+using namespace headlight::learn;
+
+TEST_CASE("learn positions: with one wave the dot product is the cosine of the distance") {
+    const auto dots = dots_by_distance(2, 10000, 4);
+    REQUIRE(dots.size() == 4);
+    for (int d = 0; d < 4; ++d) CHECK(dots[d] == doctest::Approx(std::cos(double(d))));
+}
+
+TEST_CASE("learn positions: two waves by hand: base 100, 4 components turn by 1 and 1/10") {
+    const auto dots = dots_by_distance(4, 100, 11);
+    CHECK(dots[0] == doctest::Approx(2));
+    CHECK(dots[10] == doctest::Approx(std::cos(10.0) + std::cos(1.0)));
+}
+
+TEST_CASE("learn positions: the dot product of any two rows is that of their distance") {
+    const Matrix rows = sinusoids(32, 0, 40);
+    const auto dots = dots_by_distance(32, 10000, 40);
+    for (int a = 0; a < 40; ++a)
+        for (int b = a; b < 40; ++b)
+            CHECK(rows.row(a).dot(rows.row(b)) == doctest::Approx(dots[b - a]).epsilon(1e-4));
+    CHECK(dots[0] == doctest::Approx(16));  // half the components: sin² + cos² = 1 each
+}
+
+TEST_CASE("learn positions: the closest rows of three") {
+    Matrix rows(3, 2);
+    rows << 0, 0, 3, 4, 3, 3;
+    const ClosestRows pair = closest_rows(rows);
+    CHECK(pair.first == 1);
+    CHECK(pair.second == 2);
+    CHECK(pair.distance == 1);
+}
+
+TEST_CASE("learn positions: one wave nearly repeats after 44 positions, 7 turns; two waves do not") {
+    const ClosestRows one = closest_rows(sinusoids(2, 0, 64));
+    CHECK(one.second - one.first == 44);  // 14 π = 43.98
+    CHECK(one.distance == doctest::Approx(2 * std::sin((44 - 14 * M_PI) / 2)).epsilon(1e-3));
+    CHECK(closest_rows(sinusoids(4, 0, 64)).distance > 10 * one.distance);
+}
+
+TEST_CASE("learn positions: a page without a model, its numbers by position") {
+    ThreadPool pool(1);
+    PositionsState state;
+    state.width = 8;
+    state.count = 5;
+    const Page page = *positions_page({}, state, pool);
+    const Grid& vectors = std::get<Grid>(page.blocks[0]);
+    CHECK(vectors.values == sinusoids(8, 0, 5));
+    CHECK(vectors.rows == std::vector<std::string>{"0", "1", "2", "3", "4"});
+    const Grid& between = std::get<Grid>(page.blocks[1]);
+    CHECK(between.values(1, 4) == doctest::Approx(dots_by_distance(8, 10000, 4)[3]));
+    CHECK(between.marked_row == 4);
+}
+
+TEST_CASE("learn positions: the open model as it is, without positions, and in another order") {
+    ThreadPool pool(2);
+    const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 17, 5}, pool);
+    StationInput in;
+    in.trace = trace.get();
+    in.model = trace->model.get();
+    std::tie(in.block, in.head) = std::pair{1, 0};
+    const Page page = *positions_page(in, {}, pool);
+    std::vector<Grid> told;
+    for (const Block& block : page.blocks)
+        if (const auto* grid = std::get_if<Grid>(&block); grid && grid->columns_are == "key")
+            told.push_back(*grid);
+    REQUIRE(told.size() == 3);
+    CHECK(told[0].values(4, 2) == trace->pattern(1, 0)(4, 2));
+    CHECK(told[1].values(4, 2) != told[0].values(4, 2));
+    CHECK(told[2].values(4, 2) != told[1].values(4, 2));
+    const auto& table = std::get<learn::Table>(page.blocks.back());
+    CHECK(table.rows[1].back() == "positions:off");
+    CHECK(table.rows[2].back() == "positions:shuffle:7");
+    CHECK(table.values[0][2] == table.values[0][3]);  // its own prediction
+}

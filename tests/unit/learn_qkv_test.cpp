@@ -1,0 +1,111 @@
+// The station qkv: by hand, and on reference models; there the stations before it too.
+#include <cmath>
+
+#include "learn/no_weights.h"
+#include "learn/qkv.h"
+#include "learn/score_functions.h"
+#include "learn_bench.h"
+
+using namespace headlight;
+using namespace headlight::learn;
+
+TEST_CASE("heads made of matrices, by hand") {
+    Matrix m(2, 3);
+    m << 0, 1, 0, 1, 0, 1;
+    CHECK(identity_columns(2, 3, 1) == m);
+    CHECK(identity_columns(3, 3) == Matrix::Identity(3, 3));
+    const Matrix one = Matrix::Identity(2, 2);
+    const HeadOutcome h = head_outcome(one, one, 2 * one, {{true, false}, {true, true}});
+    const double w = 1 / (1 + std::exp(-1 / std::sqrt(2.0)));  // of the scores 0 and 1/√2
+    CHECK(h.weights(0, 0) == 1);
+    CHECK(h.weights(0, 1) == 0);
+    CHECK(h.weights(1, 1) == doctest::Approx(w));
+    CHECK(h.z(1, 1) == doctest::Approx(2 * w));
+    Matrix a(2, 2), b(2, 2);
+    a << 1, 0, 0.5f, 0.5f;
+    b << 0, 1, 0.5f, 0.5f;
+    CHECK(moved_weight(a, b) == doctest::Approx(0.5));  // all of one row of two
+}
+
+TEST_CASE("the open head's own matrices give its own pattern, and its part of what the block adds") {
+    Opened gpt2("gpt2", 1);
+    QkvState state;
+    state.heads = 2;
+    const auto page = qkv_page(gpt2.input, state, gpt2.pool);
+    REQUIRE(page);
+    check_page(*page);
+    const auto bars = blocks_of<BarRows>(*page)[0];
+    REQUIRE(isize(bars.rows) == 2);
+    for (int i = 0; i < 2; ++i)
+        for (int key = 0; key < 5; ++key)
+            CHECK(bars.rows[i].values[key] ==
+                  doctest::Approx(gpt2.trace->pattern(1, i + 1)(4, key)).epsilon(1e-4));
+    const auto tables = blocks_of<Table>(*page);
+    CHECK(tables[0].values[0][4] == 0);                                 // as chosen: nothing moved
+    CHECK(tables[0].values[3][1] == doctest::Approx(0).epsilon(1e-6));  // M_v alone: q = k, symmetric
+    const Matrix own = gpt2.trace->results(1, 4, gpt2.pool);
+    CHECK(tables[1].values[0][2] == doctest::Approx(own.row(1).norm()).epsilon(1e-4));
+    CHECK(tables[1].values[2][2] == doctest::Approx((own.row(1) + own.row(2)).norm()).epsilon(1e-4));
+}
+
+TEST_CASE("every matrix may come from anywhere, in every kind of block") {
+    constexpr MatrixSource kAll[] = {MatrixSource::head, MatrixSource::random, MatrixSource::identity,
+                                     MatrixSource::by_hand};
+    struct Place {
+        const char* model;
+        int block;
+    };
+    for (const Place& place : {Place{"gpt2", 0}, Place{"llama", 1}, Place{"gemma2", 0}, Place{"bert", 1},
+                               Place{"bart", 0}, Place{"bart", 4}, Place{"t5", 4}}) {
+        CAPTURE(place.model);
+        Opened open(place.model, place.block);
+        for (const bool small : {false, true})
+            for (const MatrixSource source : kAll) {
+                QkvState state;
+                state.query = source;
+                state.value = kAll[static_cast<int>(source) ^ 1];
+                state.heads = 3;
+                state.small = small;
+                const auto page = qkv_page(open.input, state, open.pool);
+                REQUIRE(page);
+                check_page(*page);
+            }
+        const auto plain = no_weights_page(open.input, {}, open.pool);
+        REQUIRE(plain);
+        check_page(*plain);
+        const auto scores = score_functions_page(open.input, {}, open.pool);
+        REQUIRE(scores);
+        check_page(*scores);
+    }
+}
+
+TEST_CASE("matrices edited by hand, three heads of one number") {
+    ThreadPool pool(1);
+    QkvState state;
+    state.query = state.key = state.value = MatrixSource::by_hand;
+    state.heads = 3;
+    state.vectors = std::vector<float>(27, 1);
+    state.m_v = {1, 0, 0, 0, 2, 0, 0, 0, 3};  // of vectors (1, 1, 1), all alike: heads give 1, 2 and 3
+    const auto page = qkv_page({}, state, pool);
+    REQUIRE(page);
+    check_page(*page);
+    CHECK(grid_of(*page, "M_v, by hand").editable == "m_v");
+    const Matrix together = grid_of(*page, "Heads side by side, W_O the identity").values;
+    CHECK(together.row(8).isApprox(Eigen::RowVector3f(1, 2, 3)));
+}
+
+TEST_CASE("matrices that were chosen for the article's words let the dog ask what it is like") {
+    ThreadPool pool(1);
+    const auto page = qkv_page({}, {}, pool);
+    REQUIRE(page);
+    check_page(*page);
+    // q of "dog" (2, 0, 0) is (0, 4, 0); k of "cute" (0, 2, 0), "Bark" and "very" (…, 1, …): scores 8, 4, 4 ÷
+    // √3.
+    const auto row = blocks_of<BarRows>(*page)[0].rows[0].values;
+    const double c = std::exp(8 / std::sqrt(3.0)), b = std::exp(4 / std::sqrt(3.0)), all = c + 2 * b + 6;
+    CHECK(row[3] == doctest::Approx(c / all));
+    CHECK(row[0] == doctest::Approx(b / all));
+    const Matrix z = grid_of(*page, "z = A · v").values;
+    CHECK(z(8, 1) == doctest::Approx((2 * c + 2 * b) / all));
+    CHECK(z(8, 0) == 0);
+}

@@ -1,0 +1,104 @@
+// Learn in the window: what is chosen there, what is asked of the worker, what can be tried.
+#include <set>
+
+#include "analysis/answer.h"
+#include "command_bench.h"
+#include "learn/controls.h"
+#include "learn/station.h"
+#include "views/learn.h"
+#include "views/views.h"
+
+using namespace headlight;
+
+namespace {
+
+Result<StationPage> asked(const RunAnswer& shown, const PageWanted& wanted) {
+    ThreadPool pool(2);
+    return answer({*shown.sentence->trace}, wanted, pool, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("learn: a station, what is chosen there, and the way back are commands") {
+    Bench b;
+    LearnState& state = b.session.of<LearnState>();
+    REQUIRE(b.act("view lines; learn positions"));
+    CHECK(state.station == "positions");
+    CHECK(std::string(views()[*b.session.selection.view].key) == "learn");
+    REQUIRE(b.act("learn set width=8; learn set count=7; learn database; learn set similarity=dot product"));
+    CHECK(state.set == std::vector<std::string>{"positions width=8", "positions count=7",
+                                                "database similarity=dot product"});
+    REQUIRE(b.act("learn set similarity=distance"));
+    CHECK(state.words(state.shown()).empty());
+    CHECK(
+        b.refused("learn set width=8") ==
+        "The station database has no \"width\" to set; it has similarity, temperature, keys, values, query.");
+    REQUIRE(b.act("learn positions; learn reset"));
+    CHECK(state.set.empty());
+    REQUIRE(b.act("next station; previous station; previous station"));
+    CHECK(state.station == "worked-example");
+    REQUIRE(b.act("back"));
+    CHECK(std::string(views()[*b.session.selection.view].key) == "lines");
+    CHECK_FALSE(b.act("next station"));
+}
+
+TEST_CASE("learn: what is remembered of it, and what another version wrote") {
+    LearnState state;
+    Json json;
+    state.station = "scale";
+    state.set = {"positions width=8"};
+    FieldWriter writer(json);
+    state.visit(writer);
+    LearnState again;
+    FieldReader reader(json, "test");
+    again.visit(reader);
+    CHECK(again.station == "scale");
+    CHECK(again.set == state.set);
+    const Json newer{{"learn_station", "telepathy"}, {"learn_set", {"positions mood=3", "telepathy a=1"}}};
+    FieldReader newest(newer, "test");
+    again.visit(newest);
+    CHECK(again.station == "no-weights");
+    const learn::Station& positions = *learn::find_station("positions");
+    CHECK(learn::control_words(positions, learn::state_of(positions, again.words(positions))).empty());
+}
+
+TEST_CASE("learn: the worker answers each station, with a page or a sentence") {
+    Bench b;
+    for (const learn::Station& station : learn::stations()) {
+        CAPTURE(station.key);
+        PageWanted wanted;
+        wanted.station = station.key;
+        wanted.text = "Bark is a dog";
+        const auto found = asked(b.answer, wanted);
+        REQUIRE(found);
+        CHECK((found->page != nullptr) == found->missing.empty());
+        wanted.block = 99;
+        wanted.fit(*b.answer.sentence->trace);
+        CHECK(wanted.block == 3);
+    }
+    PageWanted wanted;
+    wanted.station = "positions";
+    wanted.words = {"width=4", "mood=3"};
+    const auto chosen = asked(b.answer, wanted);
+    REQUIRE(chosen->page);
+    CHECK(std::get<learn::Grid>(chosen->page->blocks[0]).values.cols() == 4);
+    CHECK(std::get<learn::Grid>(chosen->page->blocks[0]).rows[0].find("Lily") != std::string::npos);
+}
+
+TEST_CASE("learn: everything that a station says to try is a command that can be carried out") {
+    Bench b;
+    for (const learn::Station& station : learn::stations()) {
+        const learn::StationText& text = learn::station_text(station.key);
+        CAPTURE(station.key);
+        CHECK(text.tries.size() >= 2);
+        CHECK(text.tries.size() <= 3);
+        std::set<std::string> labels;
+        for (const learn::Try& attempt : text.tries) {
+            CAPTURE(attempt.command);
+            CHECK(labels.insert(attempt.label).second);
+            REQUIRE(b.act(std::string("learn ") + station.key));
+            const Status done = b.act("do " + attempt.command);
+            CHECK_MESSAGE(done, (done ? "" : done.error().message));
+        }
+    }
+}

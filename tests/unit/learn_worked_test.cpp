@@ -1,0 +1,114 @@
+// The worked example, recomputed with a pencil.
+#include <cmath>
+
+#include "helpers.h"
+#include "learn/page_parts.h"
+#include "learn/worked_example.h"
+
+using namespace headlight;
+using namespace headlight::learn;
+
+namespace {
+
+void check_vector(const Vector& v, const std::vector<float>& expected) {
+    REQUIRE(v.size() == Index(expected.size()));
+    for (int i = 0; i < v.size(); ++i) CHECK(v[i] == doctest::Approx(expected[i]).epsilon(1e-3));
+}
+
+const learn::Steps& steps(const learn::Page& page, int number) {
+    return std::get<learn::Steps>(page.blocks[3 + number]);
+}
+
+}  // namespace
+
+TEST_CASE("learn worked example: every number by hand") {
+    // x₁ = (1, 0, 1), x₂ = (0, 1, 1), x₃ = (1, 1, 0); x₃ asks.
+    const WorkedInput in = worked_input({});
+    check_vector(in.words.row(2), {1, 1, 0});
+    const WorkedAttention a = work_out(in);
+    check_vector(a.q, {1, 1});
+    check_vector(a.k.row(0), {2, 0});
+    check_vector(a.k.row(1), {1, 2});
+    check_vector(a.k.row(2), {1, 0});
+    check_vector(a.v.row(0), {2, 3});
+    check_vector(a.v.row(1), {0, 4});
+    check_vector(a.v.row(2), {2, 1});
+    check_vector(a.dots, {2, 3, 1});
+    check_vector(a.scores, {1.4142f, 2.1213f, 0.7071f});
+    check_vector(a.powers, {4.1133f, 8.3421f, 2.0281f});
+    CHECK(a.sum == doctest::Approx(14.4835).epsilon(1e-4));
+    check_vector(a.weights, {0.2840f, 0.5760f, 0.1400f});
+    // 0.284 · 2 + 0.140 · 2 and 0.284 · 3 + 0.576 · 4 + 0.140 · 1
+    check_vector(a.output, {0.8480f, 3.2960f});
+}
+
+TEST_CASE("learn worked example: without the division e², e³ and e") {
+    WorkedExampleState state;
+    state.divide = false;
+    const WorkedAttention a = work_out(worked_input(state));
+    check_vector(a.powers, {7.3891f, 20.0855f, 2.7183f});
+    check_vector(a.weights, {0.2447f, 0.6652f, 0.0900f});
+}
+
+TEST_CASE("learn worked example: the first word asks for the first two keys alike") {
+    WorkedExampleState state;
+    state.query = 0;
+    const WorkedAttention a = work_out(worked_input(state));
+    check_vector(a.q, {2, 1});
+    check_vector(a.dots, {4, 4, 2});
+    CHECK(a.weights[0] == a.weights[1]);
+}
+
+TEST_CASE("learn worked example: far scores are shifted, and no weight changes") {
+    WorkedExampleState state;
+    state.words = {10, 0, 10, 0, 10, 10, 10, 10, 0};
+    const WorkedAttention a = work_out(worked_input(state));
+    CHECK(a.shift == doctest::Approx(300 / std::sqrt(2.0)));
+    check_vector(a.weights, {0, 1, 0});
+    ThreadPool pool(1);
+    state.words.assign(9, 1e30f);
+    CHECK(!worked_example_page({}, state, pool));
+}
+
+TEST_CASE("learn worked example: steps are written as with a pencil") {
+    ThreadPool pool(1);
+    StationInput input;
+    input.text = "dogs chase cats";
+    const auto page = worked_example_page(input, {}, pool);
+    REQUIRE(page);
+    CHECK(std::get<Grid>(page->blocks[0]).rows == std::vector<std::string>{"1 dogs", "2 chase", "3 cats"});
+    CHECK(std::get<Grid>(page->blocks[0]).marked_row == 2);
+    const learn::Steps::Line q = steps(*page, 1).lines[0], dot = steps(*page, 2).lines[1],
+                             score = steps(*page, 2).lines[4], power = steps(*page, 3).lines[1],
+                             weight = steps(*page, 3).lines[5], y = steps(*page, 4).lines[1];
+    CHECK(q.worked == "(1·1 + 1·0 + 0·1, 1·0 + 1·1 + 0·1)");
+    CHECK(q.result == "(1, 1)");
+    CHECK(dot.what == "q · k₂");
+    CHECK(dot.worked == "1·1 + 1·2");
+    CHECK(dot.result == "3");
+    CHECK(score.worked == "3 ÷ 1.41");
+    CHECK(score.result == "2.12");
+    CHECK(power.worked == "e^2.12");
+    CHECK(power.result == "8.34");
+    CHECK(weight.worked == "8.34 ÷ 14.48");
+    CHECK(weight.result == "0.58");
+    CHECK(y.worked == "0.28·3 + 0.58·4 + 0.14·1");
+    CHECK(y.result == "3.30");
+}
+
+TEST_CASE("learn worked example: a number that is edited is in force, and wrong counts are not") {
+    WorkedExampleState state;
+    state.m_q = {0, 0, 0, 0, 0, 0};
+    CHECK(work_out(worked_input(state)).weights[1] == doctest::Approx(1.0 / 3));
+    state.m_q = {1, 2};
+    check_vector(work_out(worked_input(state)).q, {1, 1});
+}
+
+TEST_CASE("learn: numbers as a page writes them") {
+    CHECK(written(2) == "2");
+    CHECK(written(-1) == "−1");
+    CHECK(factor(-0.5) == "(−0.50)");
+    CHECK(with_commas(603979776) == "603,979,776");
+    CHECK(with_commas(999) == "999");
+    CHECK(numbered("k", 12) == "k₁₂");
+}
