@@ -261,30 +261,6 @@ void draw_graph(Scene& s, Rect area) {
     caption(s.ui, foot, note(s, too_long));
 }
 
-namespace {
-
-/// "2.0,1.3": these alone carry attention; "all".
-Status include_heads(CommandContext& c, const std::string& words) {
-    const ModelConfig& config = c.model()->config;
-    std::set<std::pair<int, int>> left_out;
-    if (words != "all") {
-        TRY(const auto included, heads_named(c, words));
-        for (int i = 0; i < config.head_count(); ++i)
-            left_out.insert({config.head_at(i).block, config.head_at(i).head});
-        for (const AttentionHead head : included) left_out.erase({head.block, head.head});
-    }
-    c.session.of<GraphState>().included.left_out = std::move(left_out);
-    return success();
-}
-
-std::vector<Command> graph_commands() {
-    return {opens_view("graph", row({"graph heads all|LAYER.HEAD,LAYER.HEAD", "Graph: heads included",
-                                     "the heads that carry attention on: graph heads 2.0,1.3"},
-                                    include_heads))};
-}
-
-}  // namespace
-
 View graph_view() {
     return {.key = "graph",
             .name = "Graph",

@@ -27,6 +27,7 @@ void draw_graph_inspector(Scene& scene, Rect area);
 std::vector<Question> ask_graph(const Scene& scene);
 std::vector<NumberTable> graph_numbers(const Scene& scene);
 
+std::vector<Command> graph_commands();
 View graph_view();
 
 }  // namespace headlight

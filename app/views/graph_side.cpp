@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "base/cast.h"
+#include "session/commands.h"
 #include "views/graph.h"
 #include "views/numbers.h"
 #include "views/parts.h"
 #include "views/side_panel.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -123,6 +125,30 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
                        tokens,
                        matrix_of_columns({found->answer.flow}).transpose()});
     return out;
+}
+
+namespace {
+
+/// "2.0,1.3": these alone carry attention; "all".
+Status include_heads(CommandContext& c, const std::string& words) {
+    const ModelConfig& config = c.model()->config;
+    std::set<std::pair<int, int>> left_out;
+    if (words != "all") {
+        TRY(const auto included, heads_named(c, words));
+        for (int i = 0; i < config.head_count(); ++i)
+            left_out.insert({config.head_at(i).block, config.head_at(i).head});
+        for (const AttentionHead head : included) left_out.erase({head.block, head.head});
+    }
+    c.session.of<GraphState>().included.left_out = std::move(left_out);
+    return success();
+}
+
+}  // namespace
+
+std::vector<Command> graph_commands() {
+    return {opens_view("graph", row({"graph heads all|LAYER.HEAD,LAYER.HEAD", "Graph: heads included",
+                                     "the heads that carry attention on: graph heads 2.0,1.3"},
+                                    include_heads))};
 }
 
 }  // namespace headlight

@@ -160,7 +160,7 @@ std::vector<NumberTable> learn_numbers(const Scene& s) {
 View learn_view() {
     return {.key = "learn",
             .name = "Learn",
-            .digit = 'L',
+            .digit = 'E',
             .draw = draw_learn,
             .missing = no_weights,
             .shows = View::Shows::model,

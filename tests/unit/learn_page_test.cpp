@@ -221,7 +221,7 @@ TEST_CASE("learn: what a person chooses at a station, in words") {
     for (const auto* wrong : {"width=1", "width=8.5", "width=", "width", "height=3", "base=nan"})
         CHECK_MESSAGE(!set_control(station, state, wrong), wrong);
     CHECK(set_control(station, state, "depth=3").error().message ==
-          "The station positions has no \"depth\" to set; it has width, count, base.");
+          "The station positions has no \"depth\" to set; it has width, count, base, seed.");
     ThreadPool pool(1);
     const learn::Page page = *station_page(station, {}, state, pool);
     CHECK(std::get<Grid>(page.blocks[0]).values.cols() == 8);

@@ -108,10 +108,10 @@ def a_slider_and_a_list_change_the_page(display):
 
 
 def learn_by_keys_alone(display):
-    """Esc out of the sentence, Ctrl+L, the next station, Tab to a control, arrows in it; PgDn scrolls; Esc leaves."""
+    """Esc out of the sentence, Ctrl+E, the next station, Tab to a control, arrows in it; PgDn scrolls; Esc leaves."""
     with Window(PROGRAM, display, "--text", BARK) as w:
         w.settled()
-        w.key("Escape", "Escape", "ctrl+l")
+        w.key("Escape", "Escape", "ctrl+e")
         learns(w, "no-weights")
         w.key("Down", "Down")
         learns(w, "database")
