@@ -54,7 +54,7 @@ std::string axes_of(const Grid& grid) {
 
 /// The axes, and that numbers can be changed, in as many words as there is room for.
 std::string said_above(Ui& ui, float width, const Grid& grid, bool edits) {
-    const std::string axes = axes_of(grid);
+    std::string axes = axes_of(grid);
     if (!edits) return axes;
     const std::string both = axes + (axes.empty() ? "" : "; ") + "click a number to change it";
     return ui.text.width(kCaption, both) <= width ? both : axes.empty() ? "click to change" : axes;

@@ -64,8 +64,9 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
         }
         TRY(RightTokens right, read_right(model, std::move(request), ids, pool, in.cancel, own.trace.get()));
         past = right.trace;
-        out.push_back({std::move(way), cross_changes(way.limit, source.size()),
-                       model->target_tokenizer()->decode(own.ids()), std::move(right)});
+        std::vector<std::string> changes = cross_changes(way.limit, source.size());
+        out.push_back({std::move(way), std::move(changes), model->target_tokenizer()->decode(own.ids()),
+                       std::move(right)});
     }
     return out;
 }
