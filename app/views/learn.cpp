@@ -125,7 +125,10 @@ void draw_learn(Scene& s, Rect area) {
     }
     const learn::Station& station = found ? *learn::find_station(found->asked.station) : state.shown();
     if (s.ui.typing()) s.fields.leave();  // one caret at a time
-    if (std::exchange(state.drawn, station.key) != station.key) state.scroll = 0;
+    if (std::exchange(state.drawn, station.key) != station.key) {
+        state.scroll = 0;
+        state.play_at = -1;
+    }
     const bool narrow = area.w < kNarrow;
     const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);
     bool words = true;  // on the page, where they have no room beside it

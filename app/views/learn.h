@@ -18,8 +18,9 @@ struct LearnState {
     std::string station = "no-weights";
     std::vector<std::string> set;  // "positions width=8": what differs from the stations' first states
     float scroll = 0, list_scroll = 0;
-    std::string drawn;  // the station of the last frame: another one is seen from its beginning
-    std::string focus;  // the control that was scrolled to last
+    std::string drawn;    // the station of the last frame: another one is seen from its beginning
+    std::string focus;    // the control that was scrolled to last
+    double play_at = -1;  // when Play takes its next step, in seconds; below 0: it stands
 
     void visit(FieldVisitor& visitor);
     const learn::Station& shown() const { return *learn::find_station(station); }

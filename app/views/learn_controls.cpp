@@ -11,7 +11,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220;
+constexpr float kLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220, kPlay = 64;
+constexpr double kPlaySeconds = 0.7;
 
 std::string plain(double value) {
     char text[32];
@@ -76,6 +77,19 @@ public:
     void whole(const char* key, const char* label, int& value, int low, int high) override {
         slider(key, label, double(value), {double(low), double(high), true});
     }
+    void played(const char* key, const char* label, int& value, int low, int high) override {
+        whole(key, label, value, low, high);
+        double& due = s_.of<LearnState>().play_at;
+        const bool plays = due >= 0;
+        bool on = plays;
+        take_room(kPlay);
+        ui_.toggle(path(key) + "/play", {x_, y_ - size::chip / 2, kPlay, size::chip}, on ? "Pause" : "Play",
+                   on);
+        x_ += kPlay + kGap;
+        if (on && !plays) due = ImGui::GetTime();
+        if (!on || (plays && value == high)) due = -1;
+        if (due >= 0) go_on(key, value < high ? value + 1 : low, due);
+    }
     void text(const char* key, const char* label, std::string& value) override {
         label_of(label, kText);
         value_box(key, kText, value);
@@ -111,6 +125,15 @@ public:
 
 private:
     static std::string path(const std::string& key) { return "learn/set/" + key; }
+    /// Sets the next value where it is due, and says when a frame is wanted for the one behind it.
+    void go_on(const char* key, int next, double& due) {
+        const double now = ImGui::GetTime();
+        if (now >= due) {
+            set(key, std::to_string(next));
+            due = now + kPlaySeconds;
+        }
+        ui_.wake_after = float(std::max(0.01, due - now));
+    }
     void set(const std::string& key, const std::string& value) { s_.send("learn set", key + "=" + value); }
     void take_room(float wide) {
         if (x_ + wide > room_.right()) new_line();
